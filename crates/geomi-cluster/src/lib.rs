@@ -1,0 +1,1 @@
+//! Who owns which part of the URL space, mail between the parts, and control messages.

@@ -1,0 +1,1 @@
+//! The journey of a URL: the one crawl loop, wired from the parts below.

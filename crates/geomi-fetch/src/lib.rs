@@ -1,0 +1,1 @@
+//! DNS, TCP, TLS and HTTP under limits, with the raw bytes kept.

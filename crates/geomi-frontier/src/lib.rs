@@ -1,0 +1,1 @@
+//! Which URL next, and when: a pure scheduler that takes time as an argument.

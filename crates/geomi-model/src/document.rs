@@ -1,0 +1,167 @@
+//! What a page says, once read.
+
+use std::fmt;
+
+use geomi_url::CrawlUrl;
+use serde::{Deserialize, Serialize};
+
+/// A page as read. Reading never fails: a page that is not HTML, or is broken,
+/// is a document with fewer links.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Document {
+    /// How its bytes were decoded.
+    pub charset: Option<Charset>,
+    /// Text of the first `title`, white space folded.
+    pub title: Option<String>,
+    /// Links in document order, resolved, without repetition.
+    pub links: Vec<Link>,
+    /// The address the page prefers for itself.
+    pub canonical: Option<CrawlUrl>,
+    /// What the page asks robots to do.
+    pub robots: RobotsMeta,
+    /// Bytes of visible text, as UTF-8, white space folded.
+    pub text_bytes: u64,
+    /// Hash over the normalised visible text: equal means "nothing a reader
+    /// would notice has changed".
+    pub fingerprint: Option<Fingerprint>,
+    /// Whether a bound of the reader cut the page short.
+    pub truncated: bool,
+}
+
+impl Document {
+    /// Which kinds of link the page has.
+    pub fn link_type(&self) -> LinkType {
+        self.links
+            .iter()
+            .fold(LinkType::default(), |kinds, link| kinds.with(link.kind))
+    }
+}
+
+/// One link of a page.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Link {
+    /// Where it leads.
+    pub url: CrawlUrl,
+    /// What made it.
+    pub kind: LinkKind,
+    /// The page asks not to follow it (`rel=nofollow`).
+    pub nofollow: bool,
+}
+
+/// What made a link, in the three classes of the 2003 robot study.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum LinkKind {
+    /// `frame` and `iframe`.
+    Frame,
+    /// `a` and `area`.
+    Anchor,
+    /// Everything else: `link`, images, scripts, meta refresh, redirects.
+    Other,
+}
+
+/// The kinds of link on a page, written like `ha0` or `000`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+pub struct LinkType(u8);
+
+impl LinkType {
+    /// This type with `kind` present as well.
+    #[must_use]
+    pub const fn with(self, kind: LinkKind) -> Self {
+        Self(
+            self.0
+                | match kind {
+                    LinkKind::Other => 1,
+                    LinkKind::Anchor => 2,
+                    LinkKind::Frame => 4,
+                },
+        )
+    }
+
+    /// The three letters: `h`, `a`, `f`, each `0` where absent.
+    pub const fn as_str(self) -> &'static str {
+        match self.0 & 7 {
+            0 => "000",
+            1 => "h00",
+            2 => "0a0",
+            3 => "ha0",
+            4 => "00f",
+            5 => "h0f",
+            6 => "0af",
+            _ => "haf",
+        }
+    }
+}
+
+impl fmt::Display for LinkType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What a page (or its `X-Robots-Tag` header) asks of robots.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct RobotsMeta {
+    /// Do not keep this page in an index.
+    pub noindex: bool,
+    /// Do not follow its links.
+    pub nofollow: bool,
+}
+
+impl RobotsMeta {
+    /// Either side's wish holds.
+    #[must_use]
+    pub const fn or(self, other: Self) -> Self {
+        Self {
+            noindex: self.noindex || other.noindex,
+            nofollow: self.nofollow || other.nofollow,
+        }
+    }
+}
+
+/// How a page's bytes were decoded, and why so.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Charset {
+    /// WHATWG name (`EUC-KR` for CP949 too), or `ISO-2022-KR`.
+    pub name: &'static str,
+    /// What decided it.
+    pub source: CharsetSource,
+}
+
+/// What decided a page's charset, strongest first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum CharsetSource {
+    /// A byte order mark.
+    Bom,
+    /// The `charset` parameter of Content-Type.
+    Header,
+    /// A `meta` element near the start.
+    Meta,
+    /// The label was wrong and the bytes say so.
+    Corrected,
+    /// No label: guessed from the bytes.
+    Detected,
+}
+
+/// 64 bits over the normalised visible text.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct Fingerprint(pub u64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn link_types_are_written_as_in_the_study() {
+        let none = LinkType::default();
+        assert_eq!(none.as_str(), "000");
+        assert_eq!(none.with(LinkKind::Anchor).as_str(), "0a0");
+        assert_eq!(
+            none.with(LinkKind::Anchor).with(LinkKind::Other).as_str(),
+            "ha0"
+        );
+        assert_eq!(
+            none.with(LinkKind::Frame).with(LinkKind::Frame).as_str(),
+            "00f"
+        );
+    }
+}

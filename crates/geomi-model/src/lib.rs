@@ -1,0 +1,20 @@
+//! The nouns that travel between the parts of geomi.
+//!
+//! Plain data with names and no behaviour beyond reading and writing
+//! themselves: a [`Timestamp`], the [`NetworkState`] a visit ends in, a
+//! [`Visit`], what a page said ([`Document`], [`Link`]), and what is remembered
+//! of a URL between visits ([`UrlRecord`]). Nothing here decides anything.
+
+mod document;
+mod network;
+mod record;
+mod time;
+mod visit;
+
+pub use document::{
+    Charset, CharsetSource, Document, Fingerprint, Link, LinkKind, LinkType, RobotsMeta,
+};
+pub use network::{NetworkState, Phases};
+pub use record::UrlRecord;
+pub use time::Timestamp;
+pub use visit::{Capture, CaptureKind, Change, Digest, Visit};

@@ -1,0 +1,146 @@
+//! One attempt at a URL: the row of visits/, the line of log.jsonl.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use geomi_url::CrawlUrl;
+use serde::{Deserialize, Serialize};
+
+use crate::{CharsetSource, Fingerprint, LinkType, NetworkState, Phases, Timestamp};
+
+/// One URL attempted once, robots.txt included.
+///
+/// It is the complete story of the attempt: everything geomi later reports,
+/// exports or learns is computed from these rows.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Visit {
+    /// Its number in this crawl directory, from 1, without gaps.
+    pub number: u64,
+    /// When the attempt started.
+    pub time: Timestamp,
+    /// What was asked for.
+    pub url: CrawlUrl,
+    /// The seed whose party it belongs to.
+    pub seed: Option<CrawlUrl>,
+    /// The seed's topic label.
+    pub topic: Option<String>,
+    /// The page on which the link was found.
+    pub via: Option<CrawlUrl>,
+    /// Links away from the seed.
+    pub depth: u16,
+    /// Priority it was queued with, 1 the highest.
+    pub priority: u8,
+    /// Which try this was, from 1.
+    pub attempt: u8,
+    /// Whether it was made for robots.txt itself.
+    pub is_robots: bool,
+    /// How it ended.
+    pub state: NetworkState,
+    /// HTTP status code, where a header came.
+    pub code: Option<u16>,
+    /// What went wrong, in words.
+    pub error: Option<String>,
+    /// Address asked.
+    pub ip: Option<IpAddr>,
+    /// Media type from Content-Type, lower case, without parameters.
+    pub mime: Option<String>,
+    /// Charset the page was decoded with.
+    pub charset: Option<String>,
+    /// What decided the charset.
+    pub charset_source: Option<CharsetSource>,
+    /// Bytes that came over the wire: header and body as sent.
+    pub wire_bytes: u64,
+    /// Bytes of the body after decoding.
+    pub body_bytes: u64,
+    /// Bytes of visible text.
+    pub text_bytes: Option<u64>,
+    /// SHA-1 of the payload as sent, the digest of the archive.
+    pub digest: Option<Digest>,
+    /// Hash over the normalised visible text.
+    pub fingerprint: Option<Fingerprint>,
+    /// Against the visit before; `None` on a first visit or a failure.
+    pub changed: Option<Change>,
+    /// Redirect target.
+    pub location: Option<CrawlUrl>,
+    /// Text of the title element.
+    pub title: Option<String>,
+    /// Kinds of link on the page.
+    pub link_type: Option<LinkType>,
+    /// Links on the page.
+    pub links: u32,
+    /// How many of them were new and admitted.
+    pub links_admitted: u32,
+    /// Where the time went; `first_byte` is the RTT.
+    pub phases: Phases,
+    /// Where it is stored, if it was.
+    pub capture: Option<Capture>,
+}
+
+/// Where a captured answer lies.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Capture {
+    /// Name of the WARC file, without its folder and without `.open`.
+    pub file: String,
+    /// Offset of the response or revisit record.
+    pub offset: u64,
+    /// Compressed length of that record.
+    pub length: u64,
+    /// Which of the two it is.
+    pub kind: CaptureKind,
+}
+
+/// Whether content was stored or referred to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum CaptureKind {
+    /// A response record with the content.
+    Response,
+    /// A revisit record: this content is stored already.
+    Revisit,
+}
+
+/// How a page compares with its visit before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Change {
+    /// Whether a reader would notice.
+    pub changed: bool,
+    /// Difference of the body's size in bytes.
+    pub size: u64,
+}
+
+/// A SHA-1, written as archives do: `sha1:` and base32.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Digest(pub [u8; 20]);
+
+impl Digest {
+    /// Reads what [`Digest`]'s `Display` writes.
+    pub fn parse(text: &str) -> Option<Self> {
+        let base32 = text.strip_prefix("sha1:")?;
+        let bytes = data_encoding::BASE32.decode(base32.as_bytes()).ok()?;
+        Some(Self(bytes.try_into().ok()?))
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sha1:{}", data_encoding::BASE32.encode_display(&self.0))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digests_read_back() {
+        let digest = Digest([7; 20]);
+        assert_eq!(digest.to_string().len(), 37);
+        assert_eq!(Digest::parse(&digest.to_string()), Some(digest));
+        assert_eq!(Digest::parse("sha1:xyz"), None);
+    }
+}

@@ -1,0 +1,1 @@
+//! Bytes to a document: charset, links, title, text, fingerprint. It never fails.

@@ -1,0 +1,1 @@
+//! What a site permits, by RFC 9309.

@@ -1,0 +1,1 @@
+//! Do we want this URL, and by which rule.

@@ -1,0 +1,1 @@
+//! A seeded synthetic web, as data and as a loopback server.

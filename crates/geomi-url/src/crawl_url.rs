@@ -1,0 +1,359 @@
+//! One spelling for one URL.
+//!
+//! [`CrawlUrl`] can only be made by a constructor that normalises, so two equal
+//! `CrawlUrl`s are one page and the seen test may compare hashes. On top of the
+//! WHATWG parser (lower-case scheme and host, IDN to Punycode, default port
+//! dropped, dot segments removed) it
+//!
+//! * accepts `http` and `https` only,
+//! * drops the fragment, which never reaches a server,
+//! * drops user name and password, so that a link cannot make us send them,
+//! * drops one trailing dot of the host and a bare trailing `?`,
+//! * writes percent escapes in upper case and decodes those that stand for an
+//!   unreserved character (RFC 3986 §6.2.2).
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use url::Url;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::SiteKey;
+
+/// A normalised absolute `http` or `https` URL.
+///
+/// ```
+/// use geomi_url::CrawlUrl;
+/// let page = CrawlUrl::parse("HTTP://Example.COM:80/a/../b?q=1#top").unwrap();
+/// assert_eq!(page.as_str(), "http://example.com/b?q=1");
+/// assert_eq!(page.join("/c%7ed").unwrap().as_str(), "http://example.com/c~d");
+/// ```
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CrawlUrl {
+    text: Box<str>,
+    host_end: u32,
+    path_start: u32,
+}
+
+/// Why a string is not a URL we could visit.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum UrlError {
+    /// The WHATWG parser refuses the text.
+    #[error("not a URL: {0}")]
+    Syntax(#[from] url::ParseError),
+    /// The scheme is neither `http` nor `https`.
+    #[error("scheme {0:?} is not http or https")]
+    Scheme(String),
+    /// There is no host to ask.
+    #[error("the URL has no host")]
+    NoHost,
+}
+
+/// 64 bits of a URL's normalised spelling; the key of the seen test.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct UrlHash(pub u64);
+
+impl CrawlUrl {
+    /// Parses and normalises an absolute URL.
+    pub fn parse(text: &str) -> Result<Self, UrlError> {
+        Self::from_url(&Url::parse(text)?)
+    }
+
+    /// Resolves a reference found on this page.
+    pub fn join(&self, reference: &str) -> Result<Self, UrlError> {
+        Self::from_url(&self.to_url().join(reference)?)
+    }
+
+    /// Normalises what the WHATWG parser produced. Callers that resolve many
+    /// references against one base keep the parsed base and use this.
+    pub fn from_url(url: &Url) -> Result<Self, UrlError> {
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(UrlError::Scheme(url.scheme().to_owned()));
+        }
+        let host = url.host_str().ok_or(UrlError::NoHost)?;
+        let host = host.strip_suffix('.').unwrap_or(host);
+        if host.is_empty() {
+            return Err(UrlError::NoHost);
+        }
+        let mut text = String::with_capacity(url.as_str().len());
+        text.push_str(url.scheme());
+        text.push_str("://");
+        text.push_str(host);
+        let host_end = text.len() as u32;
+        if let Some(port) = url.port() {
+            text.push(':');
+            text.push_str(&port.to_string());
+        }
+        let path_start = text.len() as u32;
+        push_normalised_escapes(&mut text, url.path());
+        if let Some(query) = url.query().filter(|query| !query.is_empty()) {
+            text.push('?');
+            push_normalised_escapes(&mut text, query);
+        }
+        Ok(Self {
+            text: text.into_boxed_str(),
+            host_end,
+            path_start,
+        })
+    }
+
+    /// The normalised spelling.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The URL for the WHATWG parser's API.
+    pub fn to_url(&self) -> Url {
+        Url::parse(&self.text).expect("a normalised URL parses")
+    }
+
+    /// Whether the scheme is `https`.
+    pub fn is_https(&self) -> bool {
+        self.text.starts_with("https:")
+    }
+
+    /// Host name or address literal, IPv6 in brackets.
+    pub fn host(&self) -> &str {
+        &self.text[self.host_start()..self.host_end as usize]
+    }
+
+    /// The port to connect to.
+    pub fn port(&self) -> u16 {
+        let explicit = &self.text[self.host_end as usize..self.path_start as usize];
+        match explicit.strip_prefix(':') {
+            Some(digits) => digits.parse().expect("the parser checked the port"),
+            None if self.is_https() => 443,
+            None => 80,
+        }
+    }
+
+    /// Scheme, host and port as written before the path: `http://example.com:8080`.
+    pub fn origin(&self) -> &str {
+        &self.text[..self.path_start as usize]
+    }
+
+    /// Host with the port where it is not the scheme's own: the `Host` header.
+    pub fn authority(&self) -> &str {
+        &self.text[self.host_start()..self.path_start as usize]
+    }
+
+    /// Path and query: the request target.
+    pub fn path_and_query(&self) -> &str {
+        &self.text[self.path_start as usize..]
+    }
+
+    /// Path without the query.
+    pub fn path(&self) -> &str {
+        let rest = self.path_and_query();
+        rest.split_once('?').map_or(rest, |(path, _)| path)
+    }
+
+    /// Query without its `?`.
+    pub fn query(&self) -> Option<&str> {
+        self.path_and_query()
+            .split_once('?')
+            .map(|(_, query)| query)
+    }
+
+    /// The site this page belongs to.
+    pub fn site(&self) -> SiteKey {
+        SiteKey::of(self)
+    }
+
+    /// 64-bit hash of the spelling.
+    pub fn hash64(&self) -> UrlHash {
+        UrlHash(xxh3_64(self.text.as_bytes()))
+    }
+
+    fn host_start(&self) -> usize {
+        if self.is_https() {
+            "https://".len()
+        } else {
+            "http://".len()
+        }
+    }
+}
+
+fn push_normalised_escapes(out: &mut String, part: &str) {
+    let mut rest = part;
+    while let Some(at) = rest.find('%') {
+        out.push_str(&rest[..at]);
+        match escape_value(rest.as_bytes(), at) {
+            Some(byte) if is_unreserved(byte) => out.push(byte as char),
+            Some(byte) => {
+                const HEX: &[u8; 16] = b"0123456789ABCDEF";
+                out.push('%');
+                out.push(HEX[usize::from(byte >> 4)] as char);
+                out.push(HEX[usize::from(byte & 15)] as char);
+            }
+            None => {
+                out.push('%');
+                rest = &rest[at + 1..];
+                continue;
+            }
+        }
+        rest = &rest[at + 3..];
+    }
+    out.push_str(rest);
+}
+
+fn escape_value(bytes: &[u8], at: usize) -> Option<u8> {
+    let digit = |offset: usize| (*bytes.get(at + offset)? as char).to_digit(16);
+    Some((digit(1)? * 16 + digit(2)?) as u8)
+}
+
+/// Unreserved by RFC 3986, less the dot: decoding `%2e` could make a dot
+/// segment the parser has already passed.
+fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'~')
+}
+
+impl fmt::Display for CrawlUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl fmt::Debug for CrawlUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CrawlUrl({})", self.text)
+    }
+}
+
+impl std::str::FromStr for CrawlUrl {
+    type Err = UrlError;
+    fn from_str(text: &str) -> Result<Self, UrlError> {
+        Self::parse(text)
+    }
+}
+
+impl Serialize for CrawlUrl {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.text)
+    }
+}
+
+impl<'de> Deserialize<'de> for CrawlUrl {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        // Stored URLs were normalised before they were written, so their parts
+        // can be found again without the parser: it costs a page's worth of
+        // time when thousands of queue entries are read back.
+        split_normalised(&text)
+            .map(|(host_end, path_start)| Self {
+                host_end,
+                path_start,
+                text: text.into_boxed_str(),
+            })
+            .ok_or_else(|| serde::de::Error::custom("not a normalised http(s) URL"))
+    }
+}
+
+fn split_normalised(text: &str) -> Option<(u32, u32)> {
+    let host_start = if text.starts_with("https://") {
+        8
+    } else if text.starts_with("http://") {
+        7
+    } else {
+        return None;
+    };
+    let path_start = host_start + text[host_start..].find('/')?;
+    let authority = &text[host_start..path_start];
+    // A colon inside brackets belongs to an IPv6 address.
+    let host_len = match authority.rfind(':') {
+        Some(colon) if !authority[colon..].contains(']') => colon,
+        _ => authority.len(),
+    };
+    (host_len > 0).then_some(((host_start + host_len) as u32, path_start as u32))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn check(input: &str, expected: &str) {
+        assert_eq!(
+            CrawlUrl::parse(input).unwrap().as_str(),
+            expected,
+            "from {input:?}"
+        );
+    }
+
+    #[test]
+    fn spellings_of_one_url_are_one() {
+        check("http://EXAMPLE.com", "http://example.com/");
+        check("https://example.com:443/x", "https://example.com/x");
+        check("http://example.com./x", "http://example.com/x");
+        check("http://u:p@example.com/x#frag", "http://example.com/x");
+        check("http://example.com/a/./b/../c", "http://example.com/a/c");
+        check(
+            "http://example.com/%7euser/%e3%81",
+            "http://example.com/~user/%E3%81",
+        );
+        check("http://example.com/?", "http://example.com/");
+        check("http://한글.kr/가", "http://xn--bj0bj06e.kr/%EA%B0%80");
+        check("http://[::1]:8080/x", "http://[::1]:8080/x");
+    }
+
+    #[test]
+    fn different_pages_stay_different() {
+        check("http://example.com/A", "http://example.com/A");
+        check("http://example.com/?b=2&a=1", "http://example.com/?b=2&a=1");
+        check("http://example.com/a%2Fb", "http://example.com/a%2Fb");
+        check("http://example.com/100%", "http://example.com/100%");
+        check("http://example.com/%zz%4", "http://example.com/%zz%4");
+    }
+
+    #[test]
+    fn what_cannot_be_visited_is_refused() {
+        assert!(matches!(
+            CrawlUrl::parse("mailto:a@b.c"),
+            Err(UrlError::Scheme(_))
+        ));
+        assert!(matches!(
+            CrawlUrl::parse("/relative"),
+            Err(UrlError::Syntax(_))
+        ));
+        assert!(CrawlUrl::parse("http://").is_err());
+        assert!(matches!(
+            CrawlUrl::parse("http://./"),
+            Err(UrlError::NoHost)
+        ));
+    }
+
+    #[test]
+    fn parts_are_found_again() {
+        let url = CrawlUrl::parse("https://example.com:8443/p/q?x=1?y").unwrap();
+        assert_eq!(url.host(), "example.com");
+        assert_eq!(url.port(), 8443);
+        assert_eq!(url.authority(), "example.com:8443");
+        assert_eq!(url.origin(), "https://example.com:8443");
+        assert_eq!(url.path(), "/p/q");
+        assert_eq!(url.query(), Some("x=1?y"));
+        assert_eq!(CrawlUrl::parse("http://[::1]/").unwrap().host(), "[::1]");
+    }
+
+    proptest! {
+        #[test]
+        fn normalising_twice_changes_nothing(path in "[ -~]{0,40}", query in "[ -~]{0,20}") {
+            if let Ok(once) = CrawlUrl::parse(&format!("http://example.com/{path}?{query}")) {
+                let twice = CrawlUrl::parse(once.as_str()).unwrap();
+                prop_assert_eq!(&once, &twice);
+                prop_assert_eq!(once.hash64(), twice.hash64());
+            }
+        }
+
+        #[test]
+        fn stored_urls_come_back_whole(host in "[a-z]{1,8}(\\.[a-z]{2,3})?", port in 1u16.., path in "[ -~]{0,30}") {
+            if let Ok(url) = CrawlUrl::parse(&format!("http://{host}:{port}/{path}")) {
+                let json = serde_json::to_string(&url).unwrap();
+                let back: CrawlUrl = serde_json::from_str(&json).unwrap();
+                prop_assert_eq!(back.port(), url.port());
+                prop_assert_eq!(back, url);
+            }
+        }
+    }
+}

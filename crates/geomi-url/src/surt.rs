@@ -1,0 +1,1 @@
+//! The sort-friendly key archives use for a URL.
