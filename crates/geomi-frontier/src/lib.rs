@@ -1,1 +1,70 @@
-//! Which URL next, and when: a pure scheduler that takes time as an argument.
+//! Which URL next, and when.
+//!
+//! The [`Frontier`] is a pure state machine in the manner of a sans-I/O
+//! protocol: it reads no clock, touches no disk and starts no request. Whoever
+//! drives it calls
+//!
+//! * [`Frontier::admit`] with a URL that is wanted and new,
+//! * [`Frontier::poll`] for the next thing to do: a [`Lease`] to carry out, a
+//!   piece of queue to read back from disk, or how long to wait,
+//! * [`Frontier::settle`] with what became of a lease,
+//!
+//! each time with the current time as an argument. So a month of crawling runs
+//! in a simulation in seconds, and a failure replays from its seed.
+//!
+//! # The life of a site
+//!
+//! A site is in memory while it has URLs to visit (Kim and Lee's *seed
+//! context*) and is freed when drained. Before its first page it needs an
+//! address and its robots.txt; both are ordinary leases.
+//!
+//! ```text
+//!            admit                    delay over, something due
+//!  (freed) ────────▶ waiting ───────────────────────────────▶ ready
+//!     ▲                ▲  ▲                                     │ poll
+//!     │ drained        │  └── blocked (address at its limit) ◀──┤
+//!     └────────────────┴───────────── leased ◀──────────────────┘
+//!                          settle
+//! ```
+//!
+//! *Retired* is the way out: a site that would have to be waited for longer
+//! than [`Config::wait_max`] is left alone for this run; its URLs stay queued.
+//!
+//! # Queues
+//!
+//! A URL enters one of [`PRIORITIES`] lanes of its site by its priority. These
+//! are the front queues of the Mercator design, kept apart by site so that a
+//! polite wait for one host never holds up another. The chooser ([`lane`])
+//! favours high lanes and starves none. Each lane keeps a bounded front in
+//! memory; the rest is on disk in numbered chunks, which the frontier asks for
+//! by [`Action::Refill`].
+//!
+//! # Invariants
+//!
+//! Checked by [`Frontier::check_invariants`] in tests and simulation:
+//!
+//! 1. a site has never more live leases that make a request than it is allowed
+//!    connections, and no slot is leased before its delay is over;
+//! 2. an address never carries more connections than its limit;
+//! 3. no queue position is leased twice at once;
+//! 4. admitted = waiting + leased + settled, retired URLs being waiting ones;
+//! 5. a lane's watermark never passes a position that is not settled.
+
+mod address;
+mod entry;
+mod frontier;
+pub mod lane;
+mod order;
+mod politeness;
+mod prioritizer;
+mod site;
+
+pub use entry::{
+    Entry, Errand, Lease, LeaseId, Resolved, RobotsNext, Settlement, SiteSignal, Timing, Work,
+};
+pub use frontier::{Action, Append, Config, Counts, Frontier, Overview, Save};
+pub use lane::{PRIORITIES, Position};
+pub use order::HostOrder;
+pub use politeness::{Delay, Politeness};
+pub use prioritizer::{Features, Prioritizer};
+pub use site::{LaneState, SiteState};

@@ -1,0 +1,53 @@
+//! Connections to one address, shared by all the sites it serves.
+
+use std::collections::VecDeque;
+use std::net::IpAddr;
+
+use geomi_url::SiteHash;
+use hashbrown::HashMap;
+
+/// Who is connected where, and who waits for whom.
+#[derive(Debug, Default)]
+pub(crate) struct AddressBook {
+    uses: HashMap<IpAddr, Use>,
+}
+
+#[derive(Debug, Default)]
+struct Use {
+    connections: usize,
+    blocked: VecDeque<SiteHash>,
+}
+
+impl AddressBook {
+    /// Takes a connection, or puts the site in line for one.
+    pub(crate) fn connect(&mut self, addr: IpAddr, limit: usize, site: SiteHash) -> bool {
+        let uses = self.uses.entry(addr).or_default();
+        if uses.connections < limit {
+            uses.connections += 1;
+            return true;
+        }
+        uses.blocked.push_back(site);
+        false
+    }
+
+    /// Gives a connection back; the site first in line may try again.
+    pub(crate) fn release(&mut self, addr: IpAddr) -> Option<SiteHash> {
+        let uses = self
+            .uses
+            .get_mut(&addr)
+            .expect("a released address was connected");
+        uses.connections = uses
+            .connections
+            .checked_sub(1)
+            .expect("a released connection was taken");
+        let next = uses.blocked.pop_front();
+        if uses.connections == 0 && uses.blocked.is_empty() {
+            self.uses.remove(&addr);
+        }
+        next
+    }
+
+    pub(crate) fn connections(&self) -> impl Iterator<Item = usize> {
+        self.uses.values().map(|uses| uses.connections)
+    }
+}

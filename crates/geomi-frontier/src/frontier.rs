@@ -1,0 +1,866 @@
+//! The scheduler itself: heaps of sites, leases out, settlements in.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use geomi_model::Timestamp;
+use geomi_url::{SiteHash, SiteKey};
+use hashbrown::HashMap;
+
+use crate::address::AddressBook;
+use crate::entry::{
+    Entry, Errand, Lease, LeaseId, Resolved, RobotsNext, Settlement, SiteSignal, Timing, Work,
+};
+use crate::lane::{self, PRIORITIES, Position};
+use crate::site::{Need, Place, Site};
+use crate::{HostOrder, Politeness, SiteState};
+
+/// How a frontier is set up.
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    /// Delays and limits.
+    pub politeness: Politeness,
+    /// Which ready site goes first.
+    pub order: HostOrder,
+    /// A site that would have to be waited for longer is retired for this run.
+    pub wait_max: Duration,
+    /// Entries a lane keeps in memory.
+    pub front_len_max: usize,
+    /// Entries kept in memory over all sites.
+    pub memory_len_max: usize,
+    /// Drained sites kept in memory.
+    pub sites_max: usize,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            politeness: Politeness::default(),
+            order: HostOrder::default(),
+            wait_max: Duration::from_secs(300),
+            front_len_max: 64,
+            memory_len_max: 100_000,
+            sites_max: 10_000,
+        }
+    }
+}
+
+/// The next thing to do.
+#[derive(Debug)]
+pub enum Action {
+    /// Carry this out, then settle it.
+    Lease(Lease),
+    /// Read this lane's queue from this position on, and call
+    /// [`Frontier::refilled`]; then poll again.
+    Refill {
+        /// Whose queue.
+        site: SiteHash,
+        /// Which lane, 0 the highest.
+        lane: u8,
+        /// From where.
+        from: Position,
+    },
+    /// Nothing to do before that moment, unless a lease is settled or a URL
+    /// admitted. `None`: nothing to do at all.
+    Wait(Option<Timestamp>),
+}
+
+/// A new chunk of a site's queue, to be made durable in the next commit.
+#[derive(Debug)]
+pub struct Append {
+    /// Whose queue.
+    pub site: SiteHash,
+    /// Which lane, 0 the highest.
+    pub lane: u8,
+    /// Number of the chunk.
+    pub chunk: u64,
+    /// Its entries, in order.
+    pub entries: Vec<Arc<Entry>>,
+}
+
+/// A site whose state changed, to be made durable in the next commit.
+#[derive(Debug)]
+pub struct Save {
+    /// The state as it is now.
+    pub state: SiteState,
+    /// Chunks to delete, by lane.
+    pub freed: Vec<(u8, Range<u64>)>,
+}
+
+/// How many URLs are where. `admitted = waiting + leased + settled`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// URLs taken in, retries and what an earlier run left included.
+    pub admitted: u64,
+    /// URLs in queues, those of retired sites included.
+    pub waiting: u64,
+    /// URLs being visited.
+    pub leased: u64,
+    /// URLs dealt with.
+    pub settled: u64,
+}
+
+/// What the sites are doing, for progress lines.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Overview {
+    /// Sites that may be asked now.
+    pub ready: usize,
+    /// Sites resting between two requests.
+    pub waiting: usize,
+    /// Sites left alone after failures.
+    pub backing_off: usize,
+    /// Sites left alone for this run, with their reasons.
+    pub retired: Vec<(SiteKey, String)>,
+    /// The slowest site with work to do, by round-trip time.
+    pub slowest: Option<(SiteKey, Duration)>,
+}
+
+/// A pure scheduler; the crate's documentation has the picture.
+///
+/// ```
+/// use geomi_frontier::{Action, Config, Entry, Frontier, Resolved, SiteState, Work};
+/// use geomi_model::{LinkKind, Timestamp};
+/// use geomi_url::CrawlUrl;
+///
+/// let now = Timestamp::from_secs(1_000);
+/// let url = CrawlUrl::parse("http://example.com/").unwrap();
+/// let mut frontier = Frontier::new(Config::default());
+/// frontier.open_site(SiteState::new(url.site()), now);
+/// frontier.admit(Entry { url, seed: 0, via: None, kind: LinkKind::Anchor, depth: 0, priority: 1,
+///     attempts: 0, redirects: 0, is_seed: true, not_before: None }, now);
+/// let Action::Lease(lease) = frontier.poll(now) else { panic!("there is work") };
+/// assert!(matches!(lease.work(), Work::Resolve { host, .. } if host == "example.com"));
+/// frontier.settle_resolve(lease, Resolved::Address([127, 0, 0, 1].into(), Timestamp::from_secs(5_000)), now);
+/// let Action::Lease(lease) = frontier.poll(now) else { panic!("robots.txt comes first") };
+/// assert!(matches!(lease.work(), Work::Robots(..)));
+/// # drop(lease);
+/// ```
+#[derive(Debug)]
+pub struct Frontier {
+    config: Config,
+    sites: HashMap<SiteHash, Site>,
+    waiting: BinaryHeap<Reverse<(Timestamp, u64, SiteHash)>>,
+    ready: BinaryHeap<Reverse<(i64, u64, SiteHash)>>,
+    addresses: AddressBook,
+    appends: HashMap<(SiteHash, u8), Append>,
+    dirty: Vec<SiteHash>,
+    counts: Counts,
+    in_memory: usize,
+    next_ticket: u64,
+    next_lease: u64,
+}
+
+impl Frontier {
+    /// An empty frontier.
+    pub fn new(config: Config) -> Self {
+        Self {
+            config,
+            sites: HashMap::new(),
+            waiting: BinaryHeap::new(),
+            ready: BinaryHeap::new(),
+            addresses: AddressBook::default(),
+            appends: HashMap::new(),
+            dirty: Vec::new(),
+            counts: Counts::default(),
+            in_memory: 0,
+            next_ticket: 0,
+            next_lease: 0,
+        }
+    }
+
+    /// Whether the site is in memory. If not, [`Frontier::open_site`] must
+    /// come before anything else about it.
+    pub fn is_open(&self, site: SiteHash) -> bool {
+        self.sites.contains_key(&site)
+    }
+
+    /// Takes a site in, as it was saved or as new. No request goes to it
+    /// before `not_before`: after a crash nobody knows when the last answer
+    /// ended, so the caller gives a full delay from now.
+    pub fn open_site(&mut self, state: SiteState, not_before: Timestamp) {
+        let hash = state.key.hash64();
+        let pending = state.pending();
+        self.counts.admitted += pending;
+        self.counts.waiting += pending;
+        self.next_ticket += 1;
+        let site = Site::open(
+            state,
+            self.config.politeness.site_connections,
+            not_before,
+            self.next_ticket,
+        );
+        let before = self.sites.insert(hash, site);
+        assert!(before.is_none(), "a site is opened once");
+        self.place(hash, not_before);
+    }
+
+    /// Queues a URL that is wanted and new. Its site must be open.
+    pub fn admit(&mut self, entry: Entry, now: Timestamp) {
+        let hash = entry.url.site().hash64();
+        self.enqueue(hash, entry);
+        self.replace_if_resting(hash, now);
+    }
+
+    /// The next thing to do; call again after each action until it says wait.
+    pub fn poll(&mut self, now: Timestamp) -> Action {
+        self.wake(now);
+        while let Some(Reverse((_, ticket, hash))) = self.ready.pop() {
+            let current = self
+                .sites
+                .get(&hash)
+                .is_some_and(|site| site.ticket == ticket && site.place == Place::Ready);
+            if current && let Some(action) = self.serve(hash, now) {
+                return action;
+            }
+        }
+        Action::Wait(self.next_wakeup())
+    }
+
+    /// When [`Frontier::poll`] may have something to do, if nothing happens.
+    pub fn next_wakeup(&self) -> Option<Timestamp> {
+        self.waiting.peek().map(|Reverse((when, ..))| *when)
+    }
+
+    /// Answers [`Action::Refill`]: entries in order, and where reading stopped.
+    pub fn refilled(
+        &mut self,
+        site: SiteHash,
+        lane: u8,
+        entries: Vec<(Position, Entry)>,
+        next: Position,
+        now: Timestamp,
+    ) {
+        self.in_memory += entries.len();
+        let entries = entries
+            .into_iter()
+            .map(|(position, entry)| (position, Arc::new(entry)))
+            .collect();
+        let open = self.sites.get_mut(&site).expect("a refilled site is open");
+        let before = open.lanes[usize::from(lane)].len();
+        open.lanes[usize::from(lane)].refill(entries, next);
+        let after = open.lanes[usize::from(lane)].len();
+        // The count on disk is corrected by what was really there.
+        self.counts.waiting = self.counts.waiting - before + after;
+        self.counts.admitted = self.counts.admitted - before + after;
+        self.mark_dirty(site);
+        self.place(site, now);
+    }
+
+    /// How many entries of a lane to read for a refill.
+    pub fn refill_len(&self) -> usize {
+        self.config.front_len_max
+    }
+
+    /// Settles a page.
+    pub fn settle(&mut self, lease: Lease, settlement: Settlement, now: Timestamp) {
+        let (lane, position) = lease.position.expect("a page's lease has a position");
+        let Work::Page(entry, _) = lease.work.clone() else {
+            panic!("only a page is settled here")
+        };
+        self.release(&lease, Self::timing_of(&settlement), now);
+        let site = self
+            .sites
+            .get_mut(&lease.site)
+            .expect("a leased site is open");
+        site.lanes[usize::from(lane)].settle(position);
+        self.counts.leased -= 1;
+        self.counts.settled += 1;
+        if let Settlement::Retry { timing, after, .. } = settlement {
+            let mut retry = Arc::unwrap_or_clone(entry);
+            retry.attempts += 1;
+            retry.not_before = Some(timing.ended + after);
+            self.enqueue(lease.site, retry);
+        }
+        self.place(lease.site, now);
+    }
+
+    /// Settles a look-up.
+    pub fn settle_resolve(&mut self, lease: Lease, resolved: Resolved, now: Timestamp) {
+        assert!(
+            matches!(lease.work, Work::Resolve { .. }),
+            "only a look-up is settled here"
+        );
+        self.release(&lease, None, now);
+        let backoff = self.config.politeness;
+        let site = self
+            .sites
+            .get_mut(&lease.site)
+            .expect("a leased site is open");
+        match resolved {
+            Resolved::Address(addr, until) => {
+                site.address = Need::Have;
+                site.state.address = Some((Some(addr), until));
+            }
+            Resolved::Retry => {
+                site.address = Need::Missing;
+                site.state.failures += 1;
+                site.state.backoff_until = now + backoff.backoff(lease.site, site.state.failures);
+            }
+            Resolved::Nowhere(until) => {
+                site.address = Need::Have;
+                site.state.address = Some((None, until));
+                site.state.failures = 0;
+            }
+        }
+        self.place(lease.site, now);
+    }
+
+    /// Settles a robots.txt.
+    pub fn settle_robots(
+        &mut self,
+        lease: Lease,
+        timing: Timing,
+        signal: SiteSignal,
+        next: RobotsNext,
+        now: Timestamp,
+    ) {
+        let Work::Robots(errand, _) = lease.work.clone() else {
+            panic!("only a robots.txt is settled here")
+        };
+        if let RobotsNext::Known { crawl_delay, .. } = next
+            && let Some(site) = self.sites.get_mut(&errand.for_site)
+        {
+            // Before the site rests: a Crawl-delay holds from this answer on.
+            site.state.crawl_delay = crawl_delay;
+        }
+        self.release(&lease, Some((timing, signal)), now);
+        match next {
+            RobotsNext::Known { until, .. } => {
+                self.know_robots(lease.site, errand.for_site, until, now)
+            }
+            RobotsNext::Redirect(url) => {
+                let target = url.site().hash64();
+                let errand = Errand {
+                    url,
+                    redirects: errand.redirects + 1,
+                    attempts: 0,
+                    ..errand
+                };
+                self.add_errand(target, errand, now);
+            }
+            RobotsNext::Retry => {
+                let errand = Errand {
+                    attempts: errand.attempts + 1,
+                    ..errand
+                };
+                self.add_errand(lease.site, errand, now);
+            }
+        }
+        self.place(lease.site, now);
+    }
+
+    /// Leaves a site alone for the rest of this run; its URLs stay queued.
+    pub fn retire(&mut self, site: SiteHash, reason: String) {
+        let Some(open) = self.sites.get_mut(&site) else {
+            return;
+        };
+        if open.retired.is_some() {
+            return;
+        }
+        open.retired = Some(reason);
+        open.place = Place::Idle;
+        let waiting_for_it: Vec<SiteHash> = open
+            .errands
+            .drain(..)
+            .map(|errand| errand.for_site)
+            .collect();
+        for other in waiting_for_it {
+            self.retire(
+                other,
+                "its robots.txt redirects to a site that is left alone".to_owned(),
+            );
+        }
+    }
+
+    /// The chunks admitted since the last call, to be written in this commit.
+    pub fn take_appends(&mut self) -> impl Iterator<Item = Append> + '_ {
+        self.appends.drain().map(|(_, append)| append)
+    }
+
+    /// The sites changed since the last call, to be written in this commit.
+    pub fn take_saves(&mut self) -> Vec<Save> {
+        let dirty = std::mem::take(&mut self.dirty);
+        dirty
+            .into_iter()
+            .filter_map(|hash| self.save(hash))
+            .collect()
+    }
+
+    /// Frees drained sites past the limit. To be called after a commit.
+    pub fn free_drained(&mut self) {
+        if self.sites.len() <= self.config.sites_max {
+            return;
+        }
+        self.sites
+            .retain(|_, site| site.dirty || site.retired.is_some() || !site.is_drained());
+    }
+
+    /// How many URLs are where.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Share of the site's requests that were answered.
+    pub fn success(&self, site: SiteHash) -> f32 {
+        self.sites
+            .get(&site)
+            .map_or(1.0, |site| site.state.success())
+    }
+
+    /// The site's name.
+    pub fn site_key(&self, site: SiteHash) -> Option<&SiteKey> {
+        self.sites.get(&site).map(|site| &site.state.key)
+    }
+
+    /// Whether every URL that is left belongs to a retired site.
+    pub fn is_finished(&self) -> bool {
+        self.counts.leased == 0
+            && self
+                .sites
+                .values()
+                .all(|site| site.live_leases == 0 && (site.retired.is_some() || site.is_drained()))
+    }
+
+    /// What the sites are doing.
+    pub fn overview(&self, now: Timestamp) -> Overview {
+        let mut overview = Overview::default();
+        for site in self.sites.values() {
+            if let Some(reason) = &site.retired {
+                overview
+                    .retired
+                    .push((site.state.key.clone(), reason.clone()));
+                continue;
+            }
+            if site.is_drained() {
+                continue;
+            }
+            if site.state.backoff_until > now {
+                overview.backing_off += 1;
+            } else if matches!(site.place, Place::Ready) {
+                overview.ready += 1;
+            } else {
+                overview.waiting += 1;
+            }
+            if let Some(rtt) = site.state.rtt
+                && overview
+                    .slowest
+                    .as_ref()
+                    .is_none_or(|(_, slowest)| rtt > *slowest)
+            {
+                overview.slowest = Some((site.state.key.clone(), rtt));
+            }
+        }
+        overview
+    }
+
+    /// Panics where an invariant of the crate's documentation is broken.
+    pub fn check_invariants(&self) {
+        let limit = self.config.politeness.address_limit();
+        assert!(
+            self.addresses.connections().all(|used| used <= limit),
+            "an address carries no more than its limit"
+        );
+        let (mut waiting, mut leased) = (0, 0);
+        for site in self.sites.values() {
+            let busy = site.slots.iter().filter(|slot| slot.busy).count();
+            assert!(busy <= site.live_leases, "a busy slot has a live lease");
+            waiting += site.waiting_len();
+            for lane in &site.lanes {
+                let mut positions = lane.leased().to_vec();
+                leased += positions.len() as u64;
+                positions.sort_unstable();
+                assert!(
+                    positions.windows(2).all(|pair| pair[0] < pair[1]),
+                    "no position is leased twice"
+                );
+                let mark = lane.state().watermark;
+                assert!(
+                    positions.first().is_none_or(|first| mark <= *first),
+                    "the watermark waits for leases"
+                );
+            }
+        }
+        let counts = self.counts;
+        assert_eq!(
+            (counts.waiting, counts.leased),
+            (waiting, leased),
+            "counts are kept right"
+        );
+        assert_eq!(
+            counts.admitted,
+            waiting + leased + counts.settled,
+            "no URL is lost"
+        );
+    }
+
+    fn enqueue(&mut self, hash: SiteHash, entry: Entry) {
+        let index = entry.priority.clamp(1, PRIORITIES) - 1;
+        let site = self
+            .sites
+            .get_mut(&hash)
+            .expect("a URL's site is open before it is admitted");
+        let lane = &mut site.lanes[usize::from(index)];
+        let append = self.appends.entry((hash, index)).or_insert_with(|| Append {
+            site: hash,
+            lane: index,
+            chunk: lane.begin_chunk(),
+            entries: Vec::new(),
+        });
+        let room = lane.in_memory() < self.config.front_len_max
+            && self.in_memory < self.config.memory_len_max;
+        let before = lane.in_memory();
+        let entry = Arc::new(entry);
+        lane.append(
+            Position {
+                chunk: append.chunk,
+                index: append.entries.len() as u32,
+            },
+            &entry,
+            room,
+        );
+        self.in_memory += lane.in_memory() - before;
+        append.entries.push(entry);
+        self.counts.admitted += 1;
+        self.counts.waiting += 1;
+        self.mark_dirty(hash);
+    }
+
+    fn add_errand(&mut self, hash: SiteHash, errand: Errand, now: Timestamp) {
+        let site = self.sites.get_mut(&hash).expect("an errand's site is open");
+        if site.retired.is_some() {
+            self.retire(
+                errand.for_site,
+                "its robots.txt redirects to a site that is left alone".to_owned(),
+            );
+            return;
+        }
+        site.errands.push_back(errand);
+        self.place(hash, now);
+    }
+
+    fn know_robots(
+        &mut self,
+        asked: SiteHash,
+        for_site: SiteHash,
+        until: Timestamp,
+        now: Timestamp,
+    ) {
+        let politeness = self.config.politeness;
+        let Some(site) = self.sites.get_mut(&for_site) else {
+            return;
+        };
+        site.robots = Need::Have;
+        site.state.robots_until = Some(until);
+        // The rules are decided, for better or worse: pages need not wait for
+        // a back-off that belonged to finding them out.
+        site.state.backoff_until = site.state.backoff_until.min(now);
+        if asked != for_site {
+            // The rules came from elsewhere, after this site's last answer.
+            let rested = now + politeness.rest(site.state.last_download, site.state.crawl_delay);
+            site.slots
+                .iter_mut()
+                .for_each(|slot| slot.free_at = slot.free_at.max(rested));
+        }
+        self.mark_dirty(for_site);
+        self.place(for_site, now);
+    }
+
+    /// Serves a ready site, or puts it where it belongs instead.
+    fn serve(&mut self, hash: SiteHash, now: Timestamp) -> Option<Action> {
+        let site = self.sites.get_mut(&hash).expect("a ready site is open");
+        if let Some((lane, from)) = site.wants_refill() {
+            self.place(hash, now);
+            return Some(Action::Refill {
+                site: hash,
+                lane,
+                from,
+            });
+        }
+        if site.next_due(now).is_none_or(|due| due > now) {
+            self.place(hash, now);
+            return None;
+        }
+        if site.needs_address(now) {
+            site.address = Need::Asked;
+            let host = host_of(&site.state.key).to_owned();
+            let attempts = site.state.failures.min(255) as u8;
+            return Some(self.lease(hash, None, None, Work::Resolve { host, attempts }, now));
+        }
+        if site.errands.is_empty() && site.needs_robots(now) {
+            site.robots = Need::Asked;
+            let page = site
+                .sample_page()
+                .expect("a site in need of robots.txt has a page in memory");
+            let url = page
+                .join("/robots.txt")
+                .expect("every page can have a robots.txt beside it");
+            site.errands.push_back(Errand {
+                url,
+                for_site: hash,
+                redirects: 0,
+                attempts: 0,
+            });
+        }
+        self.serve_request(hash, now)
+    }
+
+    fn serve_request(&mut self, hash: SiteHash, now: Timestamp) -> Option<Action> {
+        let site = self.sites.get_mut(&hash).expect("a ready site is open");
+        let addr = site.state.address.and_then(|(addr, _)| addr);
+        let (slot, _) = site.soonest_slot().expect("a ready site has a free slot");
+        if let Some(addr) = addr
+            && !self
+                .addresses
+                .connect(addr, self.config.politeness.address_limit(), hash)
+        {
+            site.place = Place::Blocked;
+            return None;
+        }
+        if let Some(errand) = site.errands.pop_front() {
+            let Some(addr) = addr else {
+                // A redirect led to a name without an address.
+                self.retire(
+                    errand.for_site,
+                    "its robots.txt redirects to a site without an address".to_owned(),
+                );
+                self.place(hash, now);
+                return None;
+            };
+            return Some(self.lease(hash, Some(slot), None, Work::Robots(errand, addr), now));
+        }
+        let taken = lane::choose(&mut site.lanes, &mut site.lane_clock, now)
+            .and_then(|index| Some((index as u8, site.lanes[index].take(now)?)));
+        let Some((lane, (position, entry))) = taken else {
+            if let Some(addr) = addr {
+                self.free_address(addr, now);
+            }
+            self.place(hash, now);
+            return None;
+        };
+        self.in_memory -= 1;
+        self.counts.waiting -= 1;
+        self.counts.leased += 1;
+        Some(self.lease(
+            hash,
+            Some(slot),
+            Some((lane, position)),
+            Work::Page(entry, addr),
+            now,
+        ))
+    }
+
+    fn lease(
+        &mut self,
+        hash: SiteHash,
+        slot: Option<usize>,
+        position: Option<(u8, Position)>,
+        work: Work,
+        now: Timestamp,
+    ) -> Action {
+        self.next_lease += 1;
+        let site = self.sites.get_mut(&hash).expect("a leased site is open");
+        if let Some(slot) = slot {
+            debug_assert!(
+                site.slots[slot].free_at <= now,
+                "a slot is not leased before its delay is over"
+            );
+            site.slots[slot].busy = true;
+        }
+        site.live_leases += 1;
+        site.last_served = self.next_lease;
+        self.place(hash, now);
+        Action::Lease(Lease {
+            id: LeaseId(self.next_lease),
+            site: hash,
+            slot,
+            position,
+            work,
+        })
+    }
+
+    fn timing_of(settlement: &Settlement) -> Option<(Timing, SiteSignal)> {
+        match settlement {
+            Settlement::NotAsked => None,
+            Settlement::Done(timing, signal) | Settlement::Retry { timing, signal, .. } => {
+                Some((*timing, *signal))
+            }
+        }
+    }
+
+    /// Gives slot and address back, and lets the site rest.
+    fn release(&mut self, lease: &Lease, asked: Option<(Timing, SiteSignal)>, now: Timestamp) {
+        let politeness = self.config.politeness;
+        let site = self
+            .sites
+            .get_mut(&lease.site)
+            .expect("a leased site is open");
+        site.live_leases -= 1;
+        if let Some((timing, signal)) = asked {
+            Self::rest(site, &politeness, lease.slot, timing, signal);
+        }
+        if let Some(slot) = lease.slot {
+            site.slots[slot].busy = false;
+        }
+        let wait = site
+            .state
+            .next_request
+            .max(site.state.backoff_until)
+            .since(now);
+        if wait > self.config.wait_max {
+            let reason = format!(
+                "it would have to be waited for {} s, more than politeness.max_wait",
+                wait.as_secs()
+            );
+            self.retire(lease.site, reason);
+        }
+        self.mark_dirty(lease.site);
+        let addr = match &lease.work {
+            Work::Resolve { .. } => None,
+            Work::Robots(_, addr) => Some(*addr),
+            Work::Page(_, addr) => *addr,
+        };
+        if let Some(addr) = addr {
+            self.free_address(addr, now);
+        }
+    }
+
+    fn rest(
+        site: &mut Site,
+        politeness: &Politeness,
+        slot: Option<usize>,
+        timing: Timing,
+        signal: SiteSignal,
+    ) {
+        site.state.last_download = timing.took;
+        let free_at = timing.ended + politeness.rest(timing.took, site.state.crawl_delay);
+        if let Some(slot) = slot {
+            site.slots[slot].free_at = free_at;
+        }
+        site.state.next_request = site.state.next_request.max(free_at);
+        if let Some(rtt) = timing.rtt {
+            site.observe_rtt(rtt);
+        }
+        site.observe_answer(signal != SiteSignal::Unreachable);
+        let backoff = match signal {
+            SiteSignal::Fine => {
+                site.state.failures = 0;
+                return;
+            }
+            SiteSignal::Unreachable | SiteSignal::Throttled { retry_after: None } => {
+                site.state.failures += 1;
+                politeness.backoff(site.hash, site.state.failures)
+            }
+            SiteSignal::Throttled {
+                retry_after: Some(wait),
+            } => {
+                site.state.failures += 1;
+                wait.max(politeness.rest(timing.took, site.state.crawl_delay))
+            }
+        };
+        site.state.backoff_until = site.state.backoff_until.max(timing.ended + backoff);
+    }
+
+    fn free_address(&mut self, addr: std::net::IpAddr, now: Timestamp) {
+        if let Some(next) = self.addresses.release(addr)
+            && self
+                .sites
+                .get(&next)
+                .is_some_and(|site| site.place == Place::Blocked)
+        {
+            self.place(next, now);
+        }
+    }
+
+    /// Moves the sites whose time has come from waiting to ready.
+    fn wake(&mut self, now: Timestamp) {
+        while let Some(Reverse((when, ..))) = self.waiting.peek()
+            && *when <= now
+        {
+            let Reverse((when, ticket, hash)) = self.waiting.pop().expect("it was just seen");
+            if self
+                .sites
+                .get(&hash)
+                .is_some_and(|site| site.ticket == ticket)
+            {
+                self.make_ready(hash, when);
+            }
+        }
+    }
+
+    /// Puts a site into the heap it belongs in.
+    fn place(&mut self, hash: SiteHash, now: Timestamp) {
+        let Some(site) = self.sites.get_mut(&hash) else {
+            return;
+        };
+        let due = site.next_due(now);
+        if matches!((site.place, due), (Place::Waiting(before), Some(due)) if before == due && due > now)
+        {
+            return;
+        }
+        self.next_ticket += 1;
+        site.ticket = self.next_ticket;
+        match due {
+            None => site.place = Place::Idle,
+            Some(due) if due <= now => self.make_ready(hash, now),
+            Some(due) => {
+                site.place = Place::Waiting(due);
+                self.waiting.push(Reverse((due, site.ticket, hash)));
+            }
+        }
+    }
+
+    /// After an admission: a site already ready, or in line for an address,
+    /// keeps its place in the queue of sites.
+    fn replace_if_resting(&mut self, hash: SiteHash, now: Timestamp) {
+        let place = self.sites.get(&hash).map(|site| site.place);
+        if matches!(place, Some(Place::Idle | Place::Waiting(_))) {
+            self.place(hash, now);
+        }
+    }
+
+    fn make_ready(&mut self, hash: SiteHash, ready_at: Timestamp) {
+        let site = self
+            .sites
+            .get_mut(&hash)
+            .expect("a site made ready is open");
+        site.place = Place::Ready;
+        let key = self.config.order.key(&site.view(ready_at));
+        self.ready.push(Reverse((key, site.ticket, hash)));
+    }
+
+    fn mark_dirty(&mut self, hash: SiteHash) {
+        let site = self.sites.get_mut(&hash).expect("a changed site is open");
+        if !site.dirty {
+            site.dirty = true;
+            self.dirty.push(hash);
+        }
+    }
+
+    fn save(&mut self, hash: SiteHash) -> Option<Save> {
+        let site = self.sites.get_mut(&hash)?;
+        site.dirty = false;
+        let lanes = site.lanes.iter_mut().enumerate();
+        let freed = lanes
+            .map(|(index, lane)| (index as u8, lane.take_freed()))
+            .filter(|(_, range)| !range.is_empty())
+            .collect();
+        Some(Save {
+            state: site.saved(),
+            freed,
+        })
+    }
+}
+
+/// The host of a site key, its port taken off.
+fn host_of(key: &SiteKey) -> &str {
+    let text = key.as_str();
+    match text.rsplit_once(':') {
+        Some((host, port)) if !port.contains(']') && port.bytes().all(|b| b.is_ascii_digit()) => {
+            host
+        }
+        _ => text,
+    }
+}

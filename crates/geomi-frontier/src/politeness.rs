@@ -1,0 +1,155 @@
+//! How long a site rests between requests, and how it is left alone when it
+//! cannot cope.
+
+use std::time::Duration;
+
+use geomi_url::SiteHash;
+
+/// The delay rule: how long after one answer the next request may start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Delay {
+    /// Always the same.
+    Fixed(Duration),
+    /// `factor` x the last download time, between two bounds.
+    Adaptive {
+        /// At least this.
+        floor: Duration,
+        /// Times the last download time.
+        factor: u32,
+        /// At most this; `None` is ROBOT's max(30 s, 10 x), which has no end.
+        ceiling: Option<Duration>,
+    },
+}
+
+/// The settings politeness depends on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Politeness {
+    /// The delay rule.
+    pub delay: Delay,
+    /// Connections to one site at once; the delay holds for each.
+    pub site_connections: usize,
+    /// Connections to one address at once, over all its sites.
+    pub address_connections: usize,
+    /// First back-off after a failure; doubles with each further one.
+    pub backoff_first: Duration,
+    /// Back-off grows no further than this.
+    pub backoff_max: Duration,
+}
+
+impl Default for Politeness {
+    fn default() -> Self {
+        Self {
+            delay: Delay::Adaptive {
+                floor: Duration::from_secs(1),
+                factor: 5,
+                ceiling: Some(Duration::from_secs(30)),
+            },
+            site_connections: 1,
+            address_connections: 4,
+            backoff_first: Duration::from_secs(2),
+            backoff_max: Duration::from_secs(3600),
+        }
+    }
+}
+
+impl Politeness {
+    /// The site's rest after an answer. A Crawl-delay can only raise it.
+    pub fn rest(&self, last_download: Duration, crawl_delay: Option<Duration>) -> Duration {
+        let own = match self.delay {
+            Delay::Fixed(delay) => delay,
+            Delay::Adaptive {
+                floor,
+                factor,
+                ceiling,
+            } => {
+                let rest = floor.max(last_download.saturating_mul(factor));
+                ceiling.map_or(rest, |ceiling| rest.min(ceiling))
+            }
+        };
+        own.max(crawl_delay.unwrap_or(Duration::ZERO))
+    }
+
+    /// How long a site is left alone after its `failures`-th failure in a row.
+    ///
+    /// Doubling, with a jitter of up to a quarter so that sites which failed
+    /// together do not come back together. The jitter is a hash of site and
+    /// count, not a die: one seed, one history.
+    pub fn backoff(&self, site: SiteHash, failures: u32) -> Duration {
+        let doubled = self
+            .backoff_first
+            .saturating_mul(1 << failures.saturating_sub(1).min(20));
+        let base = doubled.min(self.backoff_max);
+        let mix = (site.0 ^ u64::from(failures).wrapping_mul(0x9E37_79B9_7F4A_7C15))
+            .wrapping_mul(0xD6E8_FEB8_6659_FD93);
+        let quarter = base.as_micros() as u64 / 4;
+        base + Duration::from_micros(if quarter == 0 {
+            0
+        } else {
+            (mix >> 16) % quarter
+        })
+    }
+
+    /// Connections to one address that a site may share in: more than the
+    /// general limit only where the site itself is allowed more.
+    pub fn address_limit(&self) -> usize {
+        self.address_connections.max(self.site_connections)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn the_adaptive_delay_has_a_floor_and_a_ceiling() {
+        let rule = Politeness::default();
+        assert_eq!(rule.rest(SECOND / 100, None), SECOND);
+        assert_eq!(rule.rest(2 * SECOND, None), 10 * SECOND);
+        assert_eq!(rule.rest(60 * SECOND, None), 30 * SECOND);
+    }
+
+    #[test]
+    fn the_robot_of_2003_rests_thirty_seconds_or_ten_times_the_last() {
+        let delay = Delay::Adaptive {
+            floor: 30 * SECOND,
+            factor: 10,
+            ceiling: None,
+        };
+        let rule = Politeness {
+            delay,
+            ..Politeness::default()
+        };
+        assert_eq!(rule.rest(SECOND, None), 30 * SECOND);
+        assert_eq!(rule.rest(5 * SECOND, None), 50 * SECOND);
+    }
+
+    #[test]
+    fn crawl_delay_only_raises() {
+        let rule = Politeness {
+            delay: Delay::Fixed(2 * SECOND),
+            ..Politeness::default()
+        };
+        assert_eq!(rule.rest(SECOND, Some(SECOND)), 2 * SECOND);
+        assert_eq!(rule.rest(SECOND, Some(9 * SECOND)), 9 * SECOND);
+    }
+
+    #[test]
+    fn backoff_doubles_with_bounded_jitter_and_repeats_exactly() {
+        let rule = Politeness::default();
+        for failures in 1..30 {
+            let base = rule
+                .backoff_first
+                .saturating_mul(1 << (failures - 1).min(20))
+                .min(rule.backoff_max);
+            let got = rule.backoff(SiteHash(42), failures);
+            assert!(
+                got >= base && got < base + base / 4 + SECOND / 1000,
+                "{failures}: {got:?}"
+            );
+            assert_eq!(got, rule.backoff(SiteHash(42), failures));
+        }
+        assert_ne!(rule.backoff(SiteHash(1), 3), rule.backoff(SiteHash(2), 3));
+    }
+}

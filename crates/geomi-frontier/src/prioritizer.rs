@@ -1,0 +1,204 @@
+//! The priority of a URL, from what is known when it is found.
+//!
+//! A score between 0 and 1 is the weighted mean of the parts below, each
+//! between 0 and 1, and is cut into [`PRIORITIES`] levels. Importance flows
+//! along links: a page hands its own on to the pages it links to, divided by
+//! the square root of their number, so a link from an important page with few
+//! links weighs most. Patterns the user prefers are always priority 1, as are
+//! seeds.
+
+use geomi_model::LinkKind;
+
+use crate::PRIORITIES;
+
+/// What is known of a URL when it is found.
+#[derive(Clone, Copy, Debug)]
+pub struct Features {
+    /// Links away from the seed.
+    pub depth: u16,
+    /// Segments of its path.
+    pub path_segments: usize,
+    /// Characters of the URL.
+    pub chars: usize,
+    /// Whether it has a query.
+    pub has_query: bool,
+    /// What kind of link led to it.
+    pub kind: LinkKind,
+    /// Importance of the page that links to it, 0 to 1.
+    pub via_importance: f32,
+    /// Links on that page.
+    pub via_links: usize,
+    /// Share of the site's past visits that succeeded.
+    pub site_success: f32,
+    /// Whether a pattern of the user's prefers it.
+    pub preferred: bool,
+}
+
+/// Weights of the parts of a score.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Prioritizer {
+    /// Near the seed is better.
+    pub depth: f32,
+    /// Short and plain URLs are better.
+    pub shape: f32,
+    /// Importance handed on by the linking page.
+    pub importance: f32,
+    /// Anchors are better than embedded things.
+    pub kind: f32,
+    /// Sites that answer are better.
+    pub history: f32,
+}
+
+impl Default for Prioritizer {
+    fn default() -> Self {
+        Self {
+            depth: 0.4,
+            shape: 0.2,
+            importance: 0.2,
+            kind: 0.1,
+            history: 0.1,
+        }
+    }
+}
+
+impl Prioritizer {
+    /// 1 for the best, [`PRIORITIES`] for the least.
+    pub fn priority(&self, features: &Features) -> u8 {
+        if features.preferred {
+            return 1;
+        }
+        let level = (1.0 - self.score(features)) * f32::from(PRIORITIES - 1);
+        // Priority 1 is kept for seeds and preferred URLs.
+        2 + (level as u8).min(PRIORITIES - 2)
+    }
+
+    /// The weighted mean of the parts, 0 to 1.
+    pub fn score(&self, features: &Features) -> f32 {
+        let depth = 1.0 / (1.0 + f32::from(features.depth) / 4.0);
+        let shape = Self::shape(features);
+        let importance =
+            features.via_importance / (features.via_links.max(1) as f32).sqrt().min(10.0);
+        let kind = match features.kind {
+            LinkKind::Anchor => 1.0,
+            LinkKind::Frame => 0.8,
+            LinkKind::Other => 0.2,
+        };
+        let sum = self.depth * depth
+            + self.shape * shape
+            + self.importance * importance.clamp(0.0, 1.0)
+            + self.kind * kind
+            + self.history * features.site_success.clamp(0.0, 1.0);
+        sum / (self.depth + self.shape + self.importance + self.kind + self.history)
+    }
+
+    fn shape(features: &Features) -> f32 {
+        let segments = 1.0 / (1.0 + features.path_segments as f32 / 4.0);
+        let length = 1.0 - (features.chars as f32 / 512.0).min(1.0);
+        let query = if features.has_query { 0.5 } else { 1.0 };
+        segments * 0.5 + length * 0.2 + query * 0.3
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain() -> Features {
+        Features {
+            depth: 2,
+            path_segments: 2,
+            chars: 60,
+            has_query: false,
+            kind: LinkKind::Anchor,
+            via_importance: 0.5,
+            via_links: 50,
+            site_success: 1.0,
+            preferred: false,
+        }
+    }
+
+    #[test]
+    fn each_part_moves_the_score_its_own_way() {
+        let rule = Prioritizer::default();
+        let base = rule.score(&plain());
+        assert!(
+            rule.score(&Features {
+                depth: 9,
+                ..plain()
+            }) < base
+        );
+        assert!(
+            rule.score(&Features {
+                path_segments: 9,
+                ..plain()
+            }) < base
+        );
+        assert!(
+            rule.score(&Features {
+                chars: 500,
+                ..plain()
+            }) < base
+        );
+        assert!(
+            rule.score(&Features {
+                has_query: true,
+                ..plain()
+            }) < base
+        );
+        assert!(
+            rule.score(&Features {
+                kind: LinkKind::Other,
+                ..plain()
+            }) < base
+        );
+        assert!(
+            rule.score(&Features {
+                via_importance: 1.0,
+                ..plain()
+            }) > base
+        );
+        assert!(
+            rule.score(&Features {
+                via_links: 2,
+                ..plain()
+            }) > base
+        );
+        assert!(
+            rule.score(&Features {
+                site_success: 0.1,
+                ..plain()
+            }) < base
+        );
+    }
+
+    #[test]
+    fn levels_stay_in_range_and_one_is_kept_for_the_preferred() {
+        let rule = Prioritizer::default();
+        for depth in [0, 1, 5, 100, u16::MAX] {
+            for success in [0.0, 1.0, f32::INFINITY] {
+                let level = rule.priority(&Features {
+                    depth,
+                    site_success: success,
+                    ..plain()
+                });
+                assert!((2..=PRIORITIES).contains(&level), "{level}");
+            }
+        }
+        assert_eq!(
+            rule.priority(&Features {
+                preferred: true,
+                ..plain()
+            }),
+            1
+        );
+        assert!(
+            rule.priority(&Features {
+                depth: 0,
+                ..plain()
+            }) < rule.priority(&Features {
+                depth: 20,
+                ..plain()
+            })
+        );
+    }
+}

@@ -1,0 +1,300 @@
+//! One site in memory, and what is kept of it on disk.
+
+use std::collections::VecDeque;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use geomi_model::Timestamp;
+use geomi_url::{CrawlUrl, SiteHash, SiteKey};
+use serde::{Deserialize, Serialize};
+
+use crate::lane::{Lane, PRIORITIES, Position};
+use crate::order::View;
+use crate::{Entry, Errand};
+
+/// What is kept of a site between runs.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SiteState {
+    /// Its name.
+    pub key: SiteKey,
+    /// No request before this, by the site's delay.
+    pub next_request: Timestamp,
+    /// No request before this, by back-off or Retry-After.
+    pub backoff_until: Timestamp,
+    /// Failures in a row to reach it.
+    pub failures: u32,
+    /// Crawl-delay of its robots.txt.
+    pub crawl_delay: Option<Duration>,
+    /// Time the last request took.
+    pub last_download: Duration,
+    /// Smoothed round-trip time, request to first byte.
+    pub rtt: Option<Duration>,
+    /// Its mean deviation.
+    pub rtt_deviation: Duration,
+    /// Address, and how long it may be used; `None` inside is a name that is
+    /// known to have no address, and for how long to believe that.
+    pub address: Option<(Option<IpAddr>, Timestamp)>,
+    /// How long its robots.txt may be used.
+    pub robots_until: Option<Timestamp>,
+    /// Requests made.
+    pub requests: u64,
+    /// Requests that were answered.
+    pub answers: u64,
+    /// Pairs of successive visits, success before and after: SS, SF, FS, FF.
+    pub transitions: [u32; 4],
+    /// Whether the last request was answered.
+    pub last_answered: Option<bool>,
+    /// Its queues, one a priority.
+    pub lanes: Vec<LaneState>,
+}
+
+/// A queue as kept on disk.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct LaneState {
+    /// The first position that is not settled.
+    pub watermark: Position,
+    /// Number of the next chunk.
+    pub next_chunk: u64,
+    /// Entries not settled.
+    pub len: u64,
+}
+
+impl SiteState {
+    /// A site never seen before.
+    pub fn new(key: SiteKey) -> Self {
+        Self {
+            key,
+            next_request: Timestamp::EPOCH,
+            backoff_until: Timestamp::EPOCH,
+            failures: 0,
+            crawl_delay: None,
+            last_download: Duration::ZERO,
+            rtt: None,
+            rtt_deviation: Duration::ZERO,
+            address: None,
+            robots_until: None,
+            requests: 0,
+            answers: 0,
+            transitions: [0; 4],
+            last_answered: None,
+            lanes: vec![LaneState::default(); usize::from(PRIORITIES)],
+        }
+    }
+
+    /// URLs waiting.
+    pub fn pending(&self) -> u64 {
+        self.lanes.iter().map(|lane| lane.len).sum()
+    }
+
+    /// Share of requests that were answered; a new site is given credit.
+    pub fn success(&self) -> f32 {
+        (self.answers as f32 + 1.0) / (self.requests as f32 + 1.0)
+    }
+}
+
+/// Where a site stands; see the crate's picture.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Place {
+    /// In no heap: nothing to do, or all slots are busy.
+    Idle,
+    Waiting(Timestamp),
+    Ready,
+    /// In line for a connection to its address.
+    Blocked,
+}
+
+/// Something a site needs before its first page.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Need {
+    Missing,
+    Asked,
+    Have,
+}
+
+/// One connection a site is allowed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slot {
+    pub(crate) busy: bool,
+    pub(crate) free_at: Timestamp,
+}
+
+#[derive(Debug)]
+pub(crate) struct Site {
+    /// Everything durable but the lanes, which are read from `lanes` when saved.
+    pub(crate) state: SiteState,
+    pub(crate) hash: SiteHash,
+    pub(crate) lanes: Vec<Lane>,
+    pub(crate) lane_clock: u64,
+    pub(crate) errands: VecDeque<Errand>,
+    pub(crate) slots: Vec<Slot>,
+    pub(crate) address: Need,
+    pub(crate) robots: Need,
+    pub(crate) place: Place,
+    /// Distinguishes the site's current heap entry from stale ones.
+    pub(crate) ticket: u64,
+    pub(crate) opened: u64,
+    pub(crate) last_served: u64,
+    pub(crate) live_leases: usize,
+    pub(crate) retired: Option<String>,
+    pub(crate) dirty: bool,
+}
+
+impl Site {
+    pub(crate) fn open(
+        state: SiteState,
+        connections: usize,
+        not_before: Timestamp,
+        opened: u64,
+    ) -> Self {
+        let free_at = state.next_request.max(not_before);
+        Self {
+            hash: state.key.hash64(),
+            lanes: state.lanes.iter().map(Lane::open).collect(),
+            lane_clock: 0,
+            errands: VecDeque::new(),
+            slots: vec![
+                Slot {
+                    busy: false,
+                    free_at
+                };
+                connections
+            ],
+            // What was learned in an earlier run holds until it expires.
+            address: if state.address.is_some() {
+                Need::Have
+            } else {
+                Need::Missing
+            },
+            robots: if state.robots_until.is_some() {
+                Need::Have
+            } else {
+                Need::Missing
+            },
+            place: Place::Idle,
+            ticket: 0,
+            opened,
+            last_served: 0,
+            live_leases: 0,
+            retired: None,
+            dirty: false,
+            state,
+        }
+    }
+
+    /// The state as it is now, lanes included.
+    pub(crate) fn saved(&self) -> SiteState {
+        SiteState {
+            lanes: self.lanes.iter().map(Lane::state).collect(),
+            ..self.state.clone()
+        }
+    }
+
+    pub(crate) fn waiting_len(&self) -> u64 {
+        self.lanes.iter().map(Lane::len).sum()
+    }
+
+    pub(crate) fn is_drained(&self) -> bool {
+        self.live_leases == 0 && self.errands.is_empty() && self.waiting_len() == 0
+    }
+
+    /// The free slot that may be used soonest.
+    pub(crate) fn soonest_slot(&self) -> Option<(usize, Timestamp)> {
+        let free = self.slots.iter().enumerate().filter(|(_, slot)| !slot.busy);
+        free.map(|(index, slot)| (index, slot.free_at))
+            .min_by_key(|(_, free_at)| *free_at)
+    }
+
+    /// When this site next has something to do, if nothing else happens.
+    pub(crate) fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
+        if self.retired.is_some() {
+            return None;
+        }
+        let due = if self.errands.is_empty() {
+            self.pages_due(now)?
+        } else {
+            now
+        };
+        if self.needs_address(now) {
+            // A look-up costs the site nothing, but waits for its back-off.
+            return (self.address != Need::Asked).then_some(due.max(self.state.backoff_until));
+        }
+        let (_, free_at) = self.soonest_slot()?;
+        Some(due.max(free_at).max(self.state.backoff_until))
+    }
+
+    /// The lane whose front is empty while its disk part is not.
+    pub(crate) fn wants_refill(&self) -> Option<(u8, Position)> {
+        let mut lanes = self.lanes.iter().enumerate();
+        lanes.find_map(|(index, lane)| Some((index as u8, lane.wants_refill()?)))
+    }
+
+    /// Pages wait while robots.txt is on its way.
+    fn pages_due(&self, now: Timestamp) -> Option<Timestamp> {
+        if self.robots == Need::Asked {
+            return None;
+        }
+        self.lanes.iter().filter_map(|lane| lane.due(now)).min()
+    }
+
+    pub(crate) fn needs_address(&self, now: Timestamp) -> bool {
+        self.address != Need::Have || self.state.address.is_none_or(|(_, until)| until <= now)
+    }
+
+    /// Nobody asks a site without an address for its robots.txt.
+    pub(crate) fn needs_robots(&self, now: Timestamp) -> bool {
+        let has_address = matches!(self.state.address, Some((Some(_), _)));
+        has_address
+            && (self.robots != Need::Have
+                || self.state.robots_until.is_none_or(|until| until <= now))
+    }
+
+    /// The page whose robots.txt to ask for: any waiting one says which scheme.
+    pub(crate) fn sample_page(&self) -> Option<CrawlUrl> {
+        self.lanes
+            .iter()
+            .find_map(Lane::peek)
+            .map(|entry: &Arc<Entry>| entry.url.clone())
+    }
+
+    pub(crate) fn view(&self, ready_at: Timestamp) -> View {
+        let best = self
+            .lanes
+            .iter()
+            .position(|lane| lane.len() > 0)
+            .unwrap_or(0);
+        View {
+            ready_at,
+            rtt: self.state.rtt,
+            priority: best as u8 + 1,
+            last_served: self.last_served,
+            opened: self.opened,
+        }
+    }
+
+    /// Smooths the round-trip time as TCP does (RFC 6298): gains 1/8 and 1/4.
+    pub(crate) fn observe_rtt(&mut self, sample: Duration) {
+        let state = &mut self.state;
+        match state.rtt {
+            None => {
+                state.rtt = Some(sample);
+                state.rtt_deviation = sample / 2;
+            }
+            Some(mean) => {
+                state.rtt_deviation = (state.rtt_deviation * 3 + mean.abs_diff(sample)) / 4;
+                state.rtt = Some((mean * 7 + sample) / 8);
+            }
+        }
+    }
+
+    /// Counts an answer or a failure, and what it followed.
+    pub(crate) fn observe_answer(&mut self, answered: bool) {
+        let state = &mut self.state;
+        state.requests += 1;
+        state.answers += u64::from(answered);
+        if let Some(before) = state.last_answered {
+            state.transitions[usize::from(!before) * 2 + usize::from(!answered)] += 1;
+        }
+        state.last_answered = Some(answered);
+    }
+}
