@@ -1,0 +1,242 @@
+//! State on disk in fjall, a log-structured merge tree (ADR 0002).
+//!
+//! A commit appends to fjall's journal and ends with `fdatasync`; the memtable
+//! is written out and merged by one background thread (more of them only spin).
+//!
+//! fjall halts by itself while its background thread is behind, and it reports
+//! a failure of that thread only at the next commit. A full disk is recognised
+//! in both cases.
+
+use std::path::{Path, PathBuf};
+
+use fjall::{Database, Error, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch, PersistMode};
+
+use super::{Batch, Operation, Scan, StateStore};
+use crate::StoreError;
+
+/// The one keyspace of a state database.
+const KEYSPACE: &str = "state";
+
+/// Less free space than this, and a failed background write is taken for a
+/// full disk: fjall allocates its next journal file in one piece of this size.
+const FULL_BELOW_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Memory and disk budgets of a [`FjallStore`].
+///
+/// The default suits a small crawl (see ADR 0002 for the figures).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FjallOptions {
+    /// Blocks read from disk and kept in memory.
+    pub cache_bytes: u64,
+    /// Writes held in memory before they are sorted onto the disk. Up to a few
+    /// times as much is in memory while the background thread is behind. It is
+    /// fixed when the database is created.
+    pub memtable_bytes: u64,
+    /// Journals kept on disk before the memtable is written out early; less
+    /// than 64 MiB counts as 64 MiB.
+    pub journal_bytes_max: u64,
+    /// Table files held open.
+    pub open_files_max: usize,
+}
+
+impl FjallOptions {
+    const JOURNAL_BYTES_MIN: u64 = 64 * 1024 * 1024;
+    const OPEN_FILES_MIN: usize = 10;
+}
+
+impl Default for FjallOptions {
+    fn default() -> Self {
+        Self {
+            cache_bytes: 8 * 1024 * 1024,
+            memtable_bytes: 8 * 1024 * 1024,
+            journal_bytes_max: 128 * 1024 * 1024,
+            open_files_max: 128,
+        }
+    }
+}
+
+/// A partition's state in a folder of its own.
+pub struct FjallStore {
+    path: PathBuf,
+    keyspace: Keyspace,
+    database: Database,
+    poisoned: bool,
+}
+
+impl FjallStore {
+    /// Opens the state in `path`, creating it if it is not there.
+    pub fn open(path: impl AsRef<Path>, options: FjallOptions) -> Result<Self, StoreError> {
+        let path = path.as_ref();
+        let open = || -> fjall::Result<(Database, Keyspace)> {
+            let database = Database::builder(path)
+                .worker_threads(1)
+                .cache_size(options.cache_bytes)
+                .max_journaling_size(
+                    options
+                        .journal_bytes_max
+                        .max(FjallOptions::JOURNAL_BYTES_MIN),
+                )
+                .max_cached_files(Some(
+                    options.open_files_max.max(FjallOptions::OPEN_FILES_MIN),
+                ))
+                .manual_journal_persist(true)
+                .open()?;
+            let keyspace = database.keyspace(KEYSPACE, || {
+                KeyspaceCreateOptions::default()
+                    .max_memtable_size(options.memtable_bytes)
+                    .manual_journal_persist(true)
+            })?;
+            Ok((database, keyspace))
+        };
+        let (database, keyspace) = open().map_err(|error| translate(path, error))?;
+        Ok(Self {
+            path: path.to_path_buf(),
+            keyspace,
+            database,
+            poisoned: false,
+        })
+    }
+
+    /// The disk space the state takes, journals included.
+    pub fn disk_bytes(&self) -> Result<u64, StoreError> {
+        self.database.disk_space().map_err(|error| self.fail(error))
+    }
+
+    fn fail(&self, error: Error) -> StoreError {
+        translate(&self.path, error)
+    }
+}
+
+impl StateStore for FjallStore {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
+        let value = self.keyspace.get(key).map_err(|error| self.fail(error))?;
+        Ok(value.map(|value| value.to_vec()))
+    }
+
+    fn scan(
+        &self,
+        from: &[u8],
+        to: &[u8],
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Scan,
+    ) -> Result<(), StoreError> {
+        if from >= to {
+            return Ok(());
+        }
+        for entry in self.keyspace.range(from..to) {
+            let (key, value) = entry.into_inner().map_err(|error| self.fail(error))?;
+            if visit(&key, &value) == Scan::Stop {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self, batch: &Batch) -> Result<(), StoreError> {
+        if self.poisoned {
+            return Err(StoreError::Poisoned);
+        }
+        let mut write = OwnedWriteBatch::with_capacity(self.database.clone(), batch.len())
+            .durability(Some(PersistMode::SyncData));
+        for operation in batch.operations() {
+            match operation {
+                Operation::Put(key, value) => write.insert(&self.keyspace, key, value),
+                Operation::Delete(key) => write.remove(&self.keyspace, key),
+            }
+        }
+        write.commit().map_err(|error| {
+            self.poisoned = true;
+            self.fail(error)
+        })
+    }
+}
+
+/// fjall's errors in our words. fjall reports a failed background write as
+/// nothing but "poisoned", so the free space decides whether it was a full disk.
+fn translate(path: &Path, error: Error) -> StoreError {
+    match error {
+        Error::Io(source) | Error::Storage(fjall::LsmError::Io(source)) => {
+            StoreError::io("use the state in", path)(source)
+        }
+        Error::Locked => StoreError::Locked {
+            path: path.to_path_buf(),
+            owner: "another process".to_owned(),
+        },
+        Error::Poisoned if is_full(path) => StoreError::DiskFull {
+            path: path.to_path_buf(),
+        },
+        Error::Poisoned => StoreError::Poisoned,
+        Error::JournalRecovery(_)
+        | Error::Decompress(_)
+        | Error::InvalidTrailer
+        | Error::InvalidTag(_)
+        | Error::InvalidVersion(_)
+        | Error::Unrecoverable
+        | Error::Storage(_) => StoreError::damaged(path, error.to_string()),
+        other => StoreError::State(other.to_string()),
+    }
+}
+
+fn is_full(path: &Path) -> bool {
+    // If even this cannot be asked, "poisoned" is all there is to say.
+    rustix::fs::statvfs(path).is_ok_and(|fs| fs.f_bavail * fs.f_frsize < FULL_BELOW_BYTES)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use tempfile::TempDir;
+
+    use super::super::conformance::{self, Place};
+    use super::*;
+
+    struct OnDisk(TempDir);
+
+    impl Place for OnDisk {
+        type Store = FjallStore;
+
+        fn fresh() -> Self {
+            Self(tempfile::tempdir().unwrap())
+        }
+
+        fn open(&mut self) -> Result<FjallStore, StoreError> {
+            // A memtable this small is written out and merged within the suite.
+            let options = FjallOptions {
+                memtable_bytes: 64 * 1024,
+                ..FjallOptions::default()
+            };
+            FjallStore::open(self.0.path(), options)
+        }
+    }
+
+    #[test]
+    fn conforms() {
+        conformance::run_all::<OnDisk>();
+    }
+
+    #[test]
+    fn a_full_disk_is_named_wherever_it_shows() {
+        let full = || io::Error::from_raw_os_error(28);
+        let path = Path::new("/state");
+        for error in [
+            Error::Io(full()),
+            Error::Storage(fjall::LsmError::Io(full())),
+        ] {
+            assert!(matches!(
+                translate(path, error),
+                StoreError::DiskFull { .. }
+            ));
+        }
+    }
+
+    #[test]
+    fn damage_is_not_taken_for_an_engine_failure() {
+        let place = tempfile::tempdir().unwrap();
+        drop(FjallStore::open(place.path(), FjallOptions::default()).unwrap());
+        let marker = place.path().join("version");
+        assert!(marker.exists());
+        std::fs::write(&marker, b"not a database").unwrap();
+        let opened = FjallStore::open(place.path(), FjallOptions::default());
+        assert!(matches!(opened, Err(StoreError::Damaged { .. })));
+    }
+}

@@ -1,0 +1,96 @@
+//! A partition's private state: an ordered map of byte strings with atomic,
+//! durable batches.
+//!
+//! Site queues, URL records, site state, the inbox cursor and the outbox live
+//! here; whoever owns the partition decides what the bytes mean. The interface
+//! is as small as that owner needs, so that an engine is easy to replace: one
+//! look-up, one ordered scan, one commit.
+//!
+//! What every engine promises, and [`conformance`] checks:
+//!
+//! - a commit is all or nothing, also across `kill -9`;
+//! - what a commit acknowledged by returning `Ok` is on the disk (`fdatasync`)
+//!   and is found by whoever opens the store next;
+//! - within a batch the last operation on a key wins;
+//! - after a failed commit the store refuses all further commits with
+//!   [`StoreError::Poisoned`](crate::StoreError::Poisoned): nobody knows what
+//!   reached the disk. Opening it again finds either all of that batch or none;
+//! - one writer: a second handle on the same place is refused.
+//!
+//! It does not do transactions (there is one writer, and it reads before it
+//! writes), nor caches of decoded values, nor retries.
+//!
+//! [`FjallStore`] keeps the map on disk, [`MemoryStore`] in memory for tests and
+//! simulation.
+
+mod batch;
+#[doc(hidden)]
+pub mod conformance;
+mod fjall_store;
+mod memory;
+
+pub use batch::{Batch, Operation};
+pub use fjall_store::{FjallOptions, FjallStore};
+pub use memory::{CommitFault, MemoryDisk, MemoryStore};
+
+use crate::StoreError;
+
+/// The longest key an engine takes; keys are never empty either.
+pub const KEY_BYTES_MAX: usize = u16::MAX as usize;
+
+/// One partition's state. See the [module](self) for what is promised.
+pub trait StateStore: Send {
+    /// The value of `key`.
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError>;
+
+    /// Visits the entries with `from <= key < to` in the order of their keys,
+    /// until `visit` says stop. An empty or inverted range visits nothing.
+    ///
+    /// Deleted keys still cost a scan time until the engine has forgotten
+    /// them, so keep a cursor rather than start a drained range at its front.
+    fn scan(
+        &self,
+        from: &[u8],
+        to: &[u8],
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Scan,
+    ) -> Result<(), StoreError>;
+
+    /// Applies a batch: atomic, and durable when this returns `Ok`. The batch
+    /// is left as it was; [`Batch::clear`] makes it ready for reuse.
+    fn commit(&mut self, batch: &Batch) -> Result<(), StoreError>;
+}
+
+/// Whether a scan goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scan {
+    /// Show me the next entry.
+    Continue,
+    /// That was enough.
+    Stop,
+}
+
+/// The first key after all keys that start with `prefix`: the `to` of a scan
+/// over them.
+///
+/// # Panics
+///
+/// If the prefix is empty or nothing but `0xff`: no key comes after those.
+pub fn after_prefix(prefix: &[u8]) -> Vec<u8> {
+    let kept = prefix.iter().rposition(|byte| *byte != 0xff);
+    let last = kept.expect("a prefix has a byte other than 0xff");
+    let mut end = prefix[..=last].to_vec();
+    end[last] += 1;
+    end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_prefix_is_just_after_its_last_key() {
+        assert_eq!(after_prefix(b"q"), b"r");
+        assert_eq!(after_prefix(b"q\x01\xff\xff"), b"q\x02");
+        assert!(b"q\xff\xff\xff".as_slice() < after_prefix(b"q").as_slice());
+    }
+}
