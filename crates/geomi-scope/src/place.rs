@@ -1,0 +1,160 @@
+//! Where a URL lies, seen from its seed and by the deny list.
+//!
+//! The questions are asked of every link of every page, so they compare pieces
+//! of the URLs as they stand and allocate nothing.
+
+use std::collections::HashSet;
+
+use geomi_url::{CrawlUrl, registrable_domain};
+
+use crate::ScopeError;
+
+/// Whether two URLs have one site: [`CrawlUrl::site`] without making the keys.
+pub(crate) fn same_site(a: &CrawlUrl, b: &CrawlUrl) -> bool {
+    a.host() == b.host() && site_port(a) == site_port(b)
+}
+
+/// 80 and 443 are one site, whatever the scheme.
+fn site_port(url: &CrawlUrl) -> u16 {
+    match url.port() {
+        443 => 80,
+        port => port,
+    }
+}
+
+/// Whether `url` is at or below the directory of `seed`, on its site.
+pub(crate) fn below_path(url: &CrawlUrl, seed: &CrawlUrl) -> bool {
+    let path = seed.path();
+    let directory = path.rfind('/').map_or("", |slash| &path[..=slash]);
+    same_site(url, seed) && url.path().starts_with(directory)
+}
+
+/// Whether two URLs have one registrable domain.
+pub(crate) fn same_domain(url: &CrawlUrl, seed: &CrawlUrl) -> bool {
+    if url.host() == seed.host() {
+        return true;
+    }
+    let domain = registrable_domain(seed.host());
+    // The cheap test first: it settles nearly every link that leads away.
+    url.host().ends_with(domain) && registrable_domain(url.host()) == domain
+}
+
+/// Sites never to visit.
+#[derive(Debug, Default)]
+pub(crate) struct DenyList {
+    sites: HashSet<Box<str>>,
+    /// Hosts denied with everything under them.
+    trees: HashSet<Box<str>>,
+}
+
+impl DenyList {
+    pub(crate) fn new(entries: &[String], errors: &mut Vec<ScopeError>) -> Self {
+        let mut list = Self::default();
+        for entry in entries {
+            let (name, is_tree) = match entry.strip_prefix("*.") {
+                Some(name) => (name, true),
+                None => (entry.as_str(), false),
+            };
+            match parse_site(name) {
+                Ok(url) if url.as_str().ends_with(&format!("{}/", url.authority())) => {
+                    if is_tree {
+                        list.trees.insert(url.host().into());
+                    } else {
+                        list.sites.insert(url.site().as_str().into());
+                    }
+                }
+                Ok(_) => errors.push(ScopeError::SiteWithPath {
+                    entry: entry.clone(),
+                }),
+                Err(source) => errors.push(ScopeError::BadSite {
+                    entry: entry.clone(),
+                    source,
+                }),
+            }
+        }
+        list
+    }
+
+    pub(crate) fn contains(&self, url: &CrawlUrl) -> bool {
+        let has_site = !self.sites.is_empty() && self.sites.contains(url.site().as_str());
+        has_site || !self.trees.is_empty() && self.has_tree_over(url.host())
+    }
+
+    fn has_tree_over(&self, host: &str) -> bool {
+        let parents = std::iter::successors(Some(host), |name| {
+            name.split_once('.').map(|(_, parent)| parent)
+        });
+        parents.into_iter().any(|name| self.trees.contains(name))
+    }
+}
+
+/// The parser brings case and international names to the spelling of URLs.
+fn parse_site(name: &str) -> Result<CrawlUrl, geomi_url::UrlError> {
+    CrawlUrl::parse(&format!("http://{name}/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn url(text: &str) -> CrawlUrl {
+        CrawlUrl::parse(text).unwrap()
+    }
+
+    fn denies(entry: &str, link: &str) -> bool {
+        let mut errors = Vec::new();
+        let list = DenyList::new(&[entry.to_owned()], &mut errors);
+        assert!(errors.is_empty(), "{errors:?}");
+        list.contains(&url(link))
+    }
+
+    #[test]
+    fn a_denied_site_is_that_site_only() {
+        assert!(denies("Example.com", "https://example.com/x"));
+        assert!(!denies("example.com", "https://www.example.com/x"));
+        assert!(!denies("example.com", "http://example.com:8080/x"));
+        assert!(denies("example.com:8080", "http://example.com:8080/x"));
+        assert!(denies("한글.kr", "http://한글.kr/"));
+    }
+
+    #[test]
+    fn a_denied_tree_is_the_host_and_all_under_it() {
+        assert!(denies("*.example.com", "https://example.com/"));
+        assert!(denies("*.example.com", "https://a.b.example.com:81/"));
+        assert!(!denies("*.example.com", "https://badexample.com/"));
+    }
+
+    #[test]
+    fn what_is_no_site_is_said() {
+        let mut errors = Vec::new();
+        let entries = ["".to_owned(), "a b".to_owned(), "e.com/x".to_owned()];
+        DenyList::new(&entries, &mut errors);
+        assert_eq!(errors.len(), 3);
+        assert!(errors[2].to_string().contains("exclude pattern"));
+    }
+
+    #[test]
+    fn a_domain_is_not_its_public_suffix() {
+        let same = |a, b| same_domain(&url(a), &url(b));
+        assert!(same("http://a.example.co.kr/", "http://b.example.co.kr/"));
+        assert!(!same("http://other.co.kr/", "http://b.example.co.kr/"));
+        assert!(!same("http://badexample.co.kr/", "http://example.co.kr/"));
+        assert!(!same("http://me.github.io/", "http://you.github.io/"));
+        assert!(!same("http://me.github.io/", "http://github.io/"));
+        assert!(same("http://10.0.0.1:81/", "http://10.0.0.1/"));
+        assert!(!same("http://110.0.0.1/", "http://10.0.0.1/"));
+    }
+
+    proptest! {
+        #[test]
+        fn same_site_is_equality_of_sites(
+            a in "https?://[ab]\\.kr(:(80|443|81))?/x",
+            b in "https?://[ab]\\.kr(:(80|443|81))?/y",
+        ) {
+            let (a, b) = (url(&a), url(&b));
+            prop_assert_eq!(same_site(&a, &b), a.site() == b.site());
+        }
+    }
+}
