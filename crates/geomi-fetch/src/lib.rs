@@ -1,1 +1,69 @@
 //! DNS, TCP, TLS and HTTP under limits, with the raw bytes kept.
+//!
+//! A [`Fetcher`] answers two questions: at which addresses a host may be asked
+//! ([`Fetcher::resolve`]), and what it says when asked for one URL at one of
+//! them ([`Fetcher::fetch`]). The web's failures are data: a fetch always
+//! returns a [`FetchOutcome`], whose [`NetworkState`](geomi_model::NetworkState)
+//! says how far the attempt came. Only the operator's and the machine's
+//! failures are a [`FetchError`].
+//!
+//! What it promises:
+//!
+//! * the request and the answer are kept byte for byte, as archives need them;
+//! * nothing is unbounded: header, body, decoded body, time, idle connections
+//!   and remembered names all have a limit in [`FetchConfig`];
+//! * a connection goes only to the address that was resolved and passed the
+//!   [`AddressPolicy`], so a name that changes its mind in between (DNS
+//!   rebinding) leads nowhere;
+//! * a connection is used again only after an answer whose end is beyond doubt.
+//!
+//! What it does not do: follow redirects, keep cookies, wait between requests,
+//! or judge whether an answer is wanted. Those are its caller's.
+//!
+//! ```
+//! use geomi_fetch::{FetchConfig, FetchRequest, Fetcher, Resolution};
+//! use geomi_model::NetworkState;
+//! use geomi_url::CrawlUrl;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
+//! let mut config = FetchConfig::default();
+//! config.address_policy.typed_hosts.insert("localhost".to_owned());
+//! let fetcher = Fetcher::new(config).unwrap();
+//! let Resolution::Addresses { addrs, .. } = fetcher.resolve("localhost").await else {
+//!     panic!("localhost has an address");
+//! };
+//! // Port 1 is not served: the outcome says so, and nothing is an error.
+//! let url = CrawlUrl::parse("http://localhost:1/").unwrap();
+//! let outcome = fetcher.fetch(FetchRequest::new(url, addrs[0])).await;
+//! assert_eq!(outcome.state, NetworkState::ConnectError);
+//! # }
+//! ```
+
+mod body;
+mod chunked;
+mod cidr;
+mod config;
+pub mod decode;
+mod dns_cache;
+mod error;
+mod exchange;
+mod fetcher;
+mod head;
+mod outcome;
+mod policy;
+mod pool;
+mod request;
+mod resolve;
+mod stream;
+mod tls;
+
+pub use cidr::{Cidr, CidrError};
+pub use config::{FetchConfig, HostPattern, parse_override};
+pub use error::FetchError;
+pub use fetcher::Fetcher;
+pub use head::Headers;
+pub use outcome::{Body, FetchOutcome, Truncation};
+pub use policy::{AddressPolicy, Refusal, is_public};
+pub use request::FetchRequest;
+pub use resolve::Resolution;

@@ -1,0 +1,290 @@
+//! The fetcher: resolve, connect or reuse, exchange, decode.
+
+use std::fmt;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use geomi_model::{NetworkState, Phases};
+use geomi_url::CrawlUrl;
+use tokio::time::{Instant, timeout_at};
+
+use crate::decode::{self, Coding, Decoded};
+use crate::exchange::{Answer, Limits, exchange};
+use crate::head::Head;
+use crate::pool::{Pool, PoolLimits};
+use crate::resolve::Resolver;
+use crate::stream::{Stream, connect_tcp};
+use crate::tls::Tls;
+use crate::{
+    Body, FetchConfig, FetchError, FetchOutcome, FetchRequest, Refusal, Resolution, Truncation,
+};
+
+/// Longer payloads are decoded off the thread that serves the sockets.
+const DECODE_HERE_BYTES_MAX: usize = 256 << 10;
+
+/// Asks for names and pages. Cloning it is cheap, and the clones share names,
+/// connections and limits.
+#[derive(Clone)]
+pub struct Fetcher {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    config: Arc<FetchConfig>,
+    resolver: Arc<Resolver>,
+    pool: Pool<Stream>,
+    tls: Tls,
+}
+
+impl Fetcher {
+    /// Checks the configuration and makes a fetcher. Nothing is sent yet.
+    pub fn new(config: FetchConfig) -> Result<Self, FetchError> {
+        config.validate()?;
+        let tls = Tls::new(&config)?;
+        let config = Arc::new(config);
+        Ok(Self {
+            shared: Arc::new(Shared {
+                resolver: Arc::new(Resolver::new(Arc::clone(&config))?),
+                pool: Pool::new(PoolLimits {
+                    connections: config.idle_connections_max,
+                    per_origin: config.idle_connections_per_origin_max,
+                    age: config.idle_age_max,
+                }),
+                tls,
+                config,
+            }),
+        })
+    }
+
+    /// The configuration it was made with.
+    pub fn config(&self) -> &FetchConfig {
+        &self.shared.config
+    }
+
+    /// The addresses at which a host may be asked. IPv6 literals come with
+    /// their brackets or without.
+    pub async fn resolve(&self, host: &str) -> Resolution {
+        self.shared.resolver.resolve(host).await
+    }
+
+    /// Asks for one URL at one address.
+    pub async fn fetch(&self, request: FetchRequest) -> FetchOutcome {
+        let started = Instant::now();
+        let mut outcome = FetchOutcome {
+            ip: Some(request.addr),
+            ..FetchOutcome::default()
+        };
+        let shared = &self.shared;
+        if let Err(refusal) = shared.permit(request.url.host(), request.addr) {
+            outcome.error = Some(refusal.to_string());
+            return outcome;
+        }
+        let Some((answer, stream)) = shared.attempt(&request, started, &mut outcome).await else {
+            outcome.phases.total = started.elapsed();
+            return outcome;
+        };
+        put_phases(&mut outcome.phases, &answer, started);
+        if answer.keeps_alive {
+            let origin = request.url.origin();
+            shared
+                .pool
+                .put(origin, request.addr, stream, answer.ended_at);
+        } else {
+            drop(stream);
+        }
+        shared.settle(&request, answer, &mut outcome).await;
+        outcome
+    }
+
+    /// How many connections rest.
+    pub fn idle_connections(&self) -> usize {
+        self.shared.pool.len()
+    }
+
+    /// Closes the connections that rest.
+    pub fn close_idle(&self) {
+        self.shared.pool.clear();
+    }
+}
+
+impl fmt::Debug for Fetcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fetcher")
+            .field("idle_connections", &self.idle_connections())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    /// Checks the address again: the request may not come from `resolve`.
+    fn permit(&self, host: &str, addr: IpAddr) -> Result<(), Refusal> {
+        if self.config.override_for(host) == Some(addr) {
+            return Ok(());
+        }
+        self.config.address_policy.check(host, addr)
+    }
+
+    /// An exchange over an idle connection, or else over a new one. An idle
+    /// connection that turns out to be dead costs one retry, within the same
+    /// visit; a new one that dies is the server's answer.
+    async fn attempt(
+        &self,
+        request: &FetchRequest,
+        started: Instant,
+        outcome: &mut FetchOutcome,
+    ) -> Option<(Answer, Stream)> {
+        let config = &self.config;
+        let limits = Limits {
+            silence: config.silence_timeout,
+            deadline: started + config.total_timeout,
+            body_bytes_max: request.body_bytes_max.unwrap_or(config.body_bytes_max),
+            header_bytes_max: config.header_bytes_max,
+        };
+        let sent = request.to_bytes(config);
+        if let Some(mut stream) = self.take_idle(&request.url, request.addr, started).await {
+            let answer = exchange(&mut stream, &sent, limits).await;
+            if !answer.is_stale {
+                outcome.request = sent;
+                outcome.reused_connection = true;
+                return Some((answer, stream));
+            }
+        }
+        match self
+            .connect(request, limits.deadline, &mut outcome.phases)
+            .await
+        {
+            Ok(mut stream) => {
+                let answer = exchange(&mut stream, &sent, limits).await;
+                outcome.request = sent;
+                Some((answer, stream))
+            }
+            Err((state, error)) => {
+                outcome.state = state;
+                outcome.error = Some(error);
+                None
+            }
+        }
+    }
+
+    async fn take_idle(&self, url: &CrawlUrl, addr: IpAddr, now: Instant) -> Option<Stream> {
+        while let Some(mut stream) = self.pool.take(url.origin(), addr, now) {
+            if stream.is_idle().await {
+                return Some(stream);
+            }
+        }
+        None
+    }
+
+    async fn connect(
+        &self,
+        request: &FetchRequest,
+        deadline: Instant,
+        phases: &mut Phases,
+    ) -> Result<Stream, (NetworkState, String)> {
+        let url = &request.url;
+        let start = Instant::now();
+        let in_time = (start + self.config.connect_timeout).min(deadline);
+        let addr = SocketAddr::new(request.addr, url.port());
+        let tcp = within(in_time, "no connection in time", connect_tcp(addr)).await?;
+        let connected = Instant::now();
+        phases.connect = Some(connected - start);
+        if !url.is_https() {
+            return Ok(Stream::Plain(tcp));
+        }
+        let in_time = (connected + self.config.connect_timeout).min(deadline);
+        let handshake = self.tls.handshake(url.host(), tcp);
+        let tls = within(in_time, "no TLS handshake in time", handshake).await?;
+        phases.tls = Some(connected.elapsed());
+        Ok(Stream::Tls(Box::new(tls)))
+    }
+
+    /// Turns an answer into the outcome's words and takes its codings off.
+    async fn settle(&self, request: &FetchRequest, answer: Answer, outcome: &mut FetchOutcome) {
+        let bytes_max = request.body_bytes_max.unwrap_or(self.config.body_bytes_max);
+        let chain = match &answer.head {
+            Some(head) => coding_chain(head, &answer.head_bytes),
+            None => Ok(Vec::new()),
+        };
+        let (chain, chain_error) = match chain {
+            Ok(chain) => (chain, None),
+            // As browsers do: labels nobody knows are most often simply wrong.
+            Err(error) => (Vec::new(), Some(error)),
+        };
+        let decoded = take_off(chain, answer.payload.clone(), bytes_max).await;
+        outcome.body = Body {
+            bytes: decoded.bytes,
+            truncated: decoded.truncated || answer.truncated == Some(Truncation::Length),
+        };
+        // Half a compressed body does not decode; that is no news.
+        let decode_error = decoded.error.filter(|_| answer.truncated.is_none());
+        outcome.error = answer.error.or(chain_error).or(decode_error);
+        outcome.code = answer.head.as_ref().map(|head| head.code);
+        outcome.state = match outcome.code {
+            Some(200) if answer.state == NetworkState::Code => NetworkState::Ok,
+            Some(304) if answer.state == NetworkState::Code && request.is_conditional() => {
+                NetworkState::Ok
+            }
+            _ => answer.state,
+        };
+        if let Some(head) = answer.head {
+            outcome.headers = head.into_headers(answer.head_bytes.clone());
+        }
+        outcome.head = answer.head_bytes;
+        outcome.wire_body = answer.wire_body;
+        outcome.payload = answer.payload;
+        outcome.truncated = answer.truncated;
+    }
+}
+
+async fn within<T>(
+    deadline: Instant,
+    too_late: &str,
+    connecting: impl Future<Output = io::Result<T>>,
+) -> Result<T, (NetworkState, String)> {
+    match timeout_at(deadline, connecting).await {
+        Ok(Ok(connected)) => Ok(connected),
+        // The system gives up by itself on hosts that never answer.
+        Ok(Err(error)) if error.kind() == io::ErrorKind::TimedOut => {
+            Err((NetworkState::ConnectTimeout, error.to_string()))
+        }
+        Ok(Err(error)) => Err((NetworkState::ConnectError, error.to_string())),
+        Err(_) => Err((NetworkState::ConnectTimeout, too_late.to_owned())),
+    }
+}
+
+/// Content codings, then transfer codings other than `chunked`: the order in
+/// which the server applied them.
+fn coding_chain(head: &Head, block: &[u8]) -> Result<Vec<Coding>, String> {
+    let transfer = head.members(block, "transfer-encoding");
+    let transfer = transfer.filter(|name| !name.eq_ignore_ascii_case(b"chunked"));
+    decode::parse_chain(head.members(block, "content-encoding").chain(transfer))
+}
+
+async fn take_off(chain: Vec<Coding>, payload: Bytes, bytes_max: usize) -> Decoded {
+    if chain.is_empty() {
+        return Decoded {
+            truncated: payload.len() > bytes_max,
+            bytes: payload.slice(..payload.len().min(bytes_max)),
+            error: None,
+        };
+    }
+    if payload.len() <= DECODE_HERE_BYTES_MAX {
+        return decode::decode(&chain, &payload, bytes_max);
+    }
+    let decoding = tokio::task::spawn_blocking(move || decode::decode(&chain, &payload, bytes_max));
+    decoding.await.unwrap_or_else(|error| Decoded {
+        bytes: Bytes::new(),
+        truncated: false,
+        error: Some(format!("the decoder did not finish: {error}")),
+    })
+}
+
+fn put_phases(phases: &mut Phases, answer: &Answer, started: Instant) {
+    if let (Some(sent), Some(first)) = (answer.sent_at, answer.first_byte_at) {
+        phases.first_byte = Some(first - sent);
+        phases.download = Some(answer.ended_at - first);
+    }
+    phases.total = answer.ended_at - started;
+}

@@ -1,0 +1,124 @@
+//! What came of one attempt.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::net::IpAddr;
+use std::ops::Deref;
+
+use bytes::Bytes;
+use geomi_model::{NetworkState, Phases};
+
+use crate::Headers;
+
+/// One attempt at a URL and everything it brought.
+///
+/// How `state` is decided, first match first:
+///
+/// | state | when |
+/// |---|---|
+/// | not tried | the address policy refused the address |
+/// | cErr, cTim | TCP or TLS was refused, broke or was not agreed on; took too long |
+/// | Conn | connected, but the request could not be sent whole |
+/// | hSht | the server closed in order after fewer than 12 bytes, none included |
+/// | hErr | the connection broke before the header was complete, or closed in order after 12 bytes or more, or the header is longer than the limit |
+/// | hTim | no complete header in time |
+/// | hNpr | the first 12 bytes do not begin like HTTP, the header cannot be parsed, or its lengths contradict each other |
+/// | dErr, dTim | the connection or the framing broke inside the body; the body took too long |
+/// | OK | 200, or 304 to a conditional request |
+/// | code | every other complete answer |
+///
+/// noIP belongs to [`Fetcher::resolve`](crate::Fetcher::resolve). A body cut by
+/// the length limit is a complete answer as far as `state` goes; `truncated`
+/// says that it was cut. Whether the type is wanted is the caller's question,
+/// and so is a coding that does not decode, which `error` mentions.
+///
+/// `head`, `wire_body` and, where they can, `payload` and `body` are views of
+/// one allocation: keeping one of them keeps them all.
+#[derive(Clone, Debug, Default)]
+pub struct FetchOutcome {
+    /// How far the attempt came.
+    pub state: NetworkState,
+    /// Status code, where a header came.
+    pub code: Option<u16>,
+    /// The address asked; `None` only in a default value.
+    pub ip: Option<IpAddr>,
+    /// Where the time went. `dns` is the caller's to fill in.
+    pub phases: Phases,
+    /// The request head exactly as sent; empty where nothing was sent.
+    pub request: Bytes,
+    /// The header block exactly as received, its empty line included; what
+    /// there was of it where it is not complete. Interim (1xx) blocks before it
+    /// are left out.
+    pub head: Bytes,
+    /// The body exactly as received, chunk lines and trailers included.
+    pub wire_body: Bytes,
+    /// The body without chunk framing, content codings still on.
+    pub payload: Bytes,
+    /// The body with its codings taken off.
+    pub body: Body,
+    /// The fields of the header.
+    pub headers: Headers,
+    /// Why the wire bytes end early, if they do.
+    pub truncated: Option<Truncation>,
+    /// What went wrong, in words.
+    pub error: Option<String>,
+    /// Whether the connection had served an earlier request.
+    pub reused_connection: bool,
+}
+
+impl FetchOutcome {
+    /// The first value of a header field, as text.
+    pub fn header(&self, name: &str) -> Option<Cow<'_, str>> {
+        self.headers.get(name)
+    }
+
+    /// Bytes of the answer that came over the wire.
+    pub fn wire_bytes(&self) -> u64 {
+        (self.head.len() + self.wire_body.len()) as u64
+    }
+}
+
+/// A body with its codings taken off, at most the body limit long.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Body {
+    /// The bytes; they share the payload's memory where there was no coding.
+    pub bytes: Bytes,
+    /// Whether the limit left something out.
+    pub truncated: bool,
+}
+
+impl Deref for Body {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// Why an answer is shorter than the server meant it, in the words WARC uses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Truncation {
+    /// It passed the limit on its length.
+    Length,
+    /// It took too long.
+    Time,
+    /// The connection, or the framing, broke.
+    Disconnect,
+}
+
+impl Truncation {
+    /// The value of the `WARC-Truncated` field.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Length => "length",
+            Self::Time => "time",
+            Self::Disconnect => "disconnect",
+        }
+    }
+}
+
+impl fmt::Display for Truncation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,122 @@
+//! What to ask for, and the request head that asks it.
+
+use std::net::IpAddr;
+
+use bytes::{BufMut, Bytes, BytesMut};
+use geomi_url::CrawlUrl;
+
+use crate::FetchConfig;
+use crate::config::is_header_value;
+
+/// One URL to be asked for at one address.
+#[derive(Clone, Debug)]
+pub struct FetchRequest {
+    /// What to ask for.
+    pub url: CrawlUrl,
+    /// Where to ask: one of the addresses [`Fetcher::resolve`] gave. The name
+    /// is not looked up again.
+    ///
+    /// [`Fetcher::resolve`]: crate::Fetcher::resolve
+    pub addr: IpAddr,
+    /// The `ETag` of the answer at hand, sent as `If-None-Match`.
+    pub if_none_match: Option<String>,
+    /// The `Last-Modified` of the answer at hand, sent as `If-Modified-Since`.
+    pub if_modified_since: Option<String>,
+    /// A limit for this body other than the fetcher's.
+    pub body_bytes_max: Option<usize>,
+}
+
+impl FetchRequest {
+    /// An unconditional request.
+    pub fn new(url: CrawlUrl, addr: IpAddr) -> Self {
+        Self {
+            url,
+            addr,
+            if_none_match: None,
+            if_modified_since: None,
+            body_bytes_max: None,
+        }
+    }
+
+    /// Whether the server may answer 304.
+    pub(crate) fn is_conditional(&self) -> bool {
+        self.if_none_match.is_some() || self.if_modified_since.is_some()
+    }
+
+    /// The request head exactly as it is sent, always in the same order.
+    pub(crate) fn to_bytes(&self, config: &FetchConfig) -> Bytes {
+        let mut head = BytesMut::with_capacity(512);
+        head.put_slice(b"GET ");
+        head.put_slice(self.url.path_and_query().as_bytes());
+        head.put_slice(b" HTTP/1.1\r\n");
+        put_field(&mut head, "Host", self.url.authority());
+        put_field(&mut head, "User-Agent", &config.user_agent);
+        put_field(&mut head, "Accept", &config.accept);
+        put_field(&mut head, "Accept-Encoding", &config.accept_encoding);
+        if let Some(language) = &config.accept_language {
+            put_field(&mut head, "Accept-Language", language);
+        }
+        if let Some(etag) = &self.if_none_match {
+            put_field(&mut head, "If-None-Match", etag);
+        }
+        if let Some(date) = &self.if_modified_since {
+            put_field(&mut head, "If-Modified-Since", date);
+        }
+        head.put_slice(b"\r\n");
+        head.freeze()
+    }
+}
+
+fn put_field(head: &mut BytesMut, name: &str, value: &str) {
+    // Validators come from servers. One that would end the line could smuggle
+    // a second request, and is better not sent.
+    if value.is_empty() || !is_header_value(value) {
+        return;
+    }
+    head.put_slice(name.as_bytes());
+    head.put_slice(b": ");
+    head.put_slice(value.as_bytes());
+    head.put_slice(b"\r\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(request: &FetchRequest, config: &FetchConfig) -> String {
+        String::from_utf8(request.to_bytes(config).to_vec()).unwrap()
+    }
+
+    #[test]
+    fn fields_come_in_a_fixed_order() {
+        let url = CrawlUrl::parse("http://example.com:8080/a?b=c").unwrap();
+        let mut request = FetchRequest::new(url, [127, 0, 0, 1].into());
+        let mut config = FetchConfig {
+            user_agent: "tester/1".to_owned(),
+            accept: "*/*".to_owned(),
+            ..FetchConfig::default()
+        };
+        assert!(!request.is_conditional());
+        assert_eq!(
+            head(&request, &config),
+            "GET /a?b=c HTTP/1.1\r\nHost: example.com:8080\r\nUser-Agent: tester/1\r\n\
+             Accept: */*\r\nAccept-Encoding: gzip, deflate, br, zstd\r\n\r\n"
+        );
+        request.if_none_match = Some("\"x\"".to_owned());
+        request.if_modified_since = Some("Sat, 29 Oct 1994 19:43:31 GMT".to_owned());
+        config.accept_language = Some("ko".to_owned());
+        assert!(request.is_conditional());
+        assert!(head(&request, &config).ends_with(
+            "Accept-Language: ko\r\nIf-None-Match: \"x\"\r\n\
+             If-Modified-Since: Sat, 29 Oct 1994 19:43:31 GMT\r\n\r\n"
+        ));
+    }
+
+    #[test]
+    fn a_validator_that_would_split_the_head_is_not_sent() {
+        let url = CrawlUrl::parse("http://example.com/").unwrap();
+        let mut request = FetchRequest::new(url, [127, 0, 0, 1].into());
+        request.if_none_match = Some("x\r\nHost: evil".to_owned());
+        assert!(!head(&request, &FetchConfig::default()).contains("evil"));
+    }
+}
