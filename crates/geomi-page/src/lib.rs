@@ -1,1 +1,48 @@
-//! Bytes to a document: charset, links, title, text, fingerprint. It never fails.
+//! Bytes to a document: charset, links, title, text, fingerprint.
+//!
+//! [`Readers`] holds one [`Reader`] for each kind of content and gives a
+//! [`Document`](geomi_model::Document) for whatever it is handed. The HTML
+//! reader decodes the bytes (`charset`), cuts them into tags and text
+//! (`tokenizer`), and walks the tokens once, collecting links, title, robots
+//! wishes and a hash of the visible text.
+//!
+//! Reading never fails and never panics: a broken page is a document with fewer
+//! links. It takes time and memory linear in the input, within [`ReadLimits`].
+//! No tree is built and no script is run, so what only a script writes is not
+//! seen. Nothing here does I/O.
+//!
+//! ```
+//! use geomi_page::{PageInput, ReadLimits, Readers};
+//! use geomi_url::CrawlUrl;
+//!
+//! let url = CrawlUrl::parse("http://example.com/dir/page.html").unwrap();
+//! let input = PageInput {
+//!     url: &url,
+//!     mime: Some("text/html"),
+//!     charset_label: None,
+//!     body: b"<title>Hello &amp; welcome</title><a href=next.html>next</a>",
+//! };
+//! let page = Readers::standard().read(&input, &ReadLimits::default());
+//! assert_eq!(page.title.as_deref(), Some("Hello & welcome"));
+//! assert_eq!(page.links[0].url.as_str(), "http://example.com/dir/next.html");
+//! ```
+
+mod charset;
+mod element;
+mod foreign;
+mod html;
+mod iso2022kr;
+mod links;
+mod prescan;
+mod raw_text;
+mod reader;
+mod reference_table;
+mod references;
+mod robots;
+mod text;
+mod tokenizer;
+mod values;
+
+pub use html::HtmlReader;
+pub use reader::{PageInput, ReadLimits, Reader, Readers};
+pub use robots::robots_tag;

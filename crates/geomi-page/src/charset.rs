@@ -1,0 +1,267 @@
+//! Which charset a page is in, and its text.
+//!
+//! In order: a byte order mark; the label of Content-Type; a declaration in the
+//! first bytes ([`crate::prescan`]); a guess. Labels are wrong often enough that
+//! the bytes have the last word:
+//!
+//! * bytes that are valid UTF-8 with several multi-byte characters are UTF-8,
+//!   whatever the label says: another charset would hardly produce them;
+//! * a page labelled UTF-8 (or windows-1252, which servers add by themselves)
+//!   that is not, and whose high bytes pair up as Hangul, is EUC-KR;
+//! * a page labelled UTF-8 that is mostly broken as such is guessed anew.
+//!
+//! A guess by `chardetng` is dear, so it is made last, on a bounded piece that
+//! begins at the first non-ASCII byte. ASCII and valid UTF-8 are never copied.
+
+use std::borrow::Cow;
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{EUC_KR, Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use geomi_model::{Charset, CharsetSource};
+
+use crate::iso2022kr;
+use crate::prescan;
+use crate::reader::{PageInput, ReadLimits};
+
+/// A page's text and how it was found.
+pub(crate) struct Decoded<'a> {
+    pub(crate) text: Cow<'a, str>,
+    pub(crate) charset: Charset,
+    /// The charset queries of its links are written in.
+    pub(crate) query_encoding: &'static Encoding,
+}
+
+/// A charset as a label names it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Label {
+    /// One that the web platform decodes.
+    Web(&'static Encoding),
+    /// The one it does not, and we do.
+    Iso2022Kr,
+}
+
+impl Label {
+    /// What a declaration inside the page means: it was read as ASCII, so it
+    /// cannot be UTF-16.
+    pub(crate) fn as_declared_inside(self) -> Self {
+        match self {
+            Self::Web(encoding) if encoding == UTF_16LE || encoding == UTF_16BE => Self::Web(UTF_8),
+            Self::Web(encoding) if encoding == encoding_rs::X_USER_DEFINED => {
+                Self::Web(WINDOWS_1252)
+            }
+            other => other,
+        }
+    }
+}
+
+/// Looks a label up, with the names Korean software uses that the standard does
+/// not list.
+pub(crate) fn label(name: &[u8]) -> Option<Label> {
+    const KOREAN: [&[u8]; 9] = [
+        b"cp949",
+        b"ms949",
+        b"uhc",
+        b"x-windows-949",
+        b"windows949",
+        b"x-euc-kr",
+        b"euc_kr",
+        b"ksc5601-1987",
+        b"ks_c_5601",
+    ];
+    let name = name.trim_ascii();
+    let name = name
+        .iter()
+        .position(|byte| matches!(byte, b';' | b','))
+        .map_or(name, |end| &name[..end]);
+    let quotes = |byte: &u8| matches!(byte, b'"' | b'\'');
+    let start = name.iter().position(|byte| !quotes(byte))?;
+    let end = name.iter().rposition(|byte| !quotes(byte))?;
+    let name = name[start..=end].trim_ascii();
+    let is = |known: &&[u8]| name.eq_ignore_ascii_case(known);
+    if is(&&b"iso-2022-kr"[..]) || is(&&b"csiso2022kr"[..]) {
+        return Some(Label::Iso2022Kr);
+    }
+    if KOREAN.iter().any(is) {
+        return Some(Label::Web(EUC_KR));
+    }
+    if is(&&b"utf8mb4"[..]) {
+        return Some(Label::Web(UTF_8));
+    }
+    Encoding::for_label_no_replacement(name).map(Label::Web)
+}
+
+/// Decides the charset and decodes.
+pub(crate) fn decode<'a>(input: &PageInput<'a>, limits: &ReadLimits) -> Decoded<'a> {
+    let body = input.body;
+    if let Some((encoding, bom_bytes)) = Encoding::for_bom(body) {
+        return decode_as(encoding, &body[bom_bytes..], CharsetSource::Bom);
+    }
+    let header = input.charset_label.and_then(|name| label(name.as_bytes()));
+    let labelled = match header {
+        Some(label) => Some((label, CharsetSource::Header)),
+        None => prescan::declared(body).map(|label| (label, CharsetSource::Meta)),
+    };
+    match labelled {
+        Some((Label::Iso2022Kr, source)) => decode_iso2022kr(body, source),
+        Some((Label::Web(encoding), source)) => decode_labelled(input, limits, encoding, source),
+        None if iso2022kr::is_announced(&body[..body.len().min(prescan::PRESCAN_BYTES)]) => {
+            decode_iso2022kr(body, CharsetSource::Detected)
+        }
+        None => match std::str::from_utf8(body) {
+            Ok(text) => borrowed(text, UTF_8, CharsetSource::Detected),
+            Err(_) => decode_detected(input, limits, CharsetSource::Detected),
+        },
+    }
+}
+
+fn decode_labelled<'a>(
+    input: &PageInput<'a>,
+    limits: &ReadLimits,
+    encoding: &'static Encoding,
+    source: CharsetSource,
+) -> Decoded<'a> {
+    let body = input.body;
+    let is_utf16 = encoding == UTF_16LE || encoding == UTF_16BE;
+    if is_utf16 && body.contains(&0) || encoding == ISO_2022_JP && body.contains(&0x1B) {
+        return decode_as(encoding, body, source);
+    }
+    match std::str::from_utf8(body) {
+        Ok(text) if is_utf16 => borrowed(text, UTF_8, CharsetSource::Corrected),
+        Ok(text) if encoding == UTF_8 || text.is_ascii() => borrowed(text, encoding, source),
+        Ok(text) if is_surely_utf8(text, encoding) => {
+            borrowed(text, UTF_8, CharsetSource::Corrected)
+        }
+        Err(_) if encoding == UTF_8 && is_mostly_utf8(body) => decode_as(UTF_8, body, source),
+        Err(_) if encoding == UTF_8 => decode_detected(input, limits, CharsetSource::Corrected),
+        Err(_) if encoding == WINDOWS_1252 && looks_like_euc_kr(body) => {
+            decode_as(EUC_KR, body, CharsetSource::Corrected)
+        }
+        Ok(_) | Err(_) => decode_as(encoding, body, source),
+    }
+}
+
+/// Whether text that is valid UTF-8 is not in `labelled` by chance. A two-byte
+/// character of EUC-KR passes for UTF-8 about one time in ten, so a few of them
+/// are needed; in a charset of single bytes one is enough.
+fn is_surely_utf8(text: &str, labelled: &'static Encoding) -> bool {
+    const CHANCE_MAX: usize = 3;
+    if labelled.is_single_byte() {
+        return true;
+    }
+    let mut two_bytes = 0;
+    text.bytes().filter(|&byte| byte >= 0xC2).any(|lead| {
+        two_bytes += 1;
+        lead >= 0xE0 || two_bytes > CHANCE_MAX
+    })
+}
+
+/// Whether bytes that are not valid UTF-8 are so for the most part: a cut
+/// character at the end, a stray byte.
+fn is_mostly_utf8(body: &[u8]) -> bool {
+    let mut whole = 0_usize;
+    let mut broken = 0_usize;
+    for chunk in body.utf8_chunks() {
+        whole += chunk.valid().bytes().filter(|&byte| byte >= 0xC2).count();
+        broken += usize::from(!chunk.invalid().is_empty());
+    }
+    whole > 4 * broken
+}
+
+/// Whether high bytes come in pairs that are Hangul of KS X 1001, or at least
+/// characters of it. Western text has lone high bytes instead.
+fn looks_like_euc_kr(body: &[u8]) -> bool {
+    const PAIRS_ENOUGH: usize = 4096;
+    let mut hangul = 0_usize;
+    let mut others = 0_usize;
+    let mut broken = 0_usize;
+    let mut at = 0;
+    while let Some(&lead) = body.get(at)
+        && hangul + others < PAIRS_ENOUGH
+    {
+        at += 1;
+        if lead < 0x80 {
+            continue;
+        }
+        match (lead, body.get(at)) {
+            (0xB0..=0xC8, Some(0xA1..=0xFE)) => hangul += 1,
+            (0xA1..=0xFD, Some(0xA1..=0xFE)) => others += 1,
+            // The syllables CP949 adds are rare in running text.
+            (0x81..=0xC6, Some(0x41..=0x5A | 0x61..=0x7A | 0x81..=0xFE)) => broken += 1,
+            (_, None) => break,
+            _ => {
+                broken += 4;
+                continue;
+            }
+        }
+        at += 1;
+    }
+    hangul >= 2 && hangul > 2 * others && hangul > 8 * broken
+}
+
+/// Guesses a charset for bytes that are not valid UTF-8.
+fn decode_detected<'a>(
+    input: &PageInput<'a>,
+    limits: &ReadLimits,
+    source: CharsetSource,
+) -> Decoded<'a> {
+    let body = input.body;
+    if looks_like_euc_kr(body) {
+        return decode_as(EUC_KR, body, source);
+    }
+    if is_mostly_utf8(body) {
+        return decode_as(UTF_8, body, source);
+    }
+    let start = Encoding::ascii_valid_up_to(body);
+    let end = body
+        .len()
+        .min(start.saturating_add(limits.detect_bytes_max));
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    detector.feed(&body[start..end], end == body.len());
+    let encoding = detector.guess(top_level_domain(input.url.host()), Utf8Detection::Deny);
+    decode_as(encoding, body, source)
+}
+
+/// The last label of a host name, as the detector wants it; an address has none.
+fn top_level_domain(host: &str) -> Option<&[u8]> {
+    let last = host.rsplit('.').next()?;
+    let is_name = last.len() > 1 && last.bytes().all(|byte| byte.is_ascii_lowercase());
+    is_name.then_some(last.as_bytes())
+}
+
+fn decode_iso2022kr(body: &[u8], source: CharsetSource) -> Decoded<'_> {
+    Decoded {
+        text: Cow::Owned(iso2022kr::decode(body)),
+        charset: Charset {
+            name: "ISO-2022-KR",
+            source,
+        },
+        query_encoding: UTF_8,
+    }
+}
+
+fn decode_as<'a>(
+    encoding: &'static Encoding,
+    body: &'a [u8],
+    source: CharsetSource,
+) -> Decoded<'a> {
+    let (text, _) = encoding.decode_without_bom_handling(body);
+    Decoded {
+        text,
+        charset: Charset {
+            name: encoding.name(),
+            source,
+        },
+        query_encoding: encoding,
+    }
+}
+
+fn borrowed<'a>(text: &'a str, encoding: &'static Encoding, source: CharsetSource) -> Decoded<'a> {
+    Decoded {
+        text: Cow::Borrowed(text),
+        charset: Charset {
+            name: encoding.name(),
+            source,
+        },
+        query_encoding: encoding,
+    }
+}

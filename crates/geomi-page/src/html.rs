@@ -1,0 +1,368 @@
+//! The HTML reader: one walk over the tokens of a page.
+//!
+//! What counts as a link, by kind:
+//!
+//! * frames: `frame` and `iframe`;
+//! * anchors: `a` and `area`;
+//! * others: `link` (unless it only opens a connection), images and their
+//!   `srcset`, scripts, media, `embed`, `object`, image buttons, the body's
+//!   background, and a `meta` refresh.
+//!
+//! Forms are not links: sending one is an act, not a visit. Nor are quotations'
+//! sources. Links inside `noscript` count, because we run no scripts; those
+//! inside a `template` do not, because nobody sees them until a script copies
+//! them.
+//!
+//! Visible text leaves out scripts, styles, the title, `noscript`, templates, and
+//! elements hidden by an attribute or an inline style.
+
+use geomi_model::{Document, LinkKind, RobotsMeta};
+
+use crate::charset;
+use crate::element::{Attribute, Element};
+use crate::foreign::Foreign;
+use crate::links::LinkCollector;
+use crate::raw_text::RawKind;
+use crate::reader::{PageInput, ReadLimits, Reader};
+use crate::references::{self, Place};
+use crate::robots;
+use crate::text::VisibleText;
+use crate::tokenizer::{Tag, Token, Tokenizer, is_space};
+use crate::values::{Rel, each_source, fold_spaces, refresh_target, style_hides};
+
+/// Reads HTML and XHTML.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HtmlReader;
+
+impl Reader for HtmlReader {
+    fn reads(&self, mime: &str) -> bool {
+        matches!(mime, "text/html" | "application/xhtml+xml")
+    }
+
+    fn read(&self, input: &PageInput<'_>, limits: &ReadLimits) -> Document {
+        let decoded = charset::decode(input, limits);
+        let mut walk = Walk::new(&decoded.text, limits);
+        walk.run();
+        let resolved = walk.links.resolve(input.url, decoded.query_encoding);
+        let (text_bytes, fingerprint) = walk.text.finish();
+        Document {
+            charset: Some(decoded.charset),
+            title: walk.title.filter(|title| !title.is_empty()),
+            links: resolved.links,
+            canonical: resolved.canonical,
+            robots: walk.robots,
+            text_bytes,
+            fingerprint,
+            truncated: resolved.truncated,
+        }
+    }
+}
+
+/// Whether bytes without a declared type begin like HTML (WHATWG MIME Sniffing
+/// §7.1).
+pub(crate) fn sniffs_as_html(body: &[u8]) -> bool {
+    const STARTS: [&[u8]; 17] = [
+        b"!DOCTYPE HTML",
+        b"HTML",
+        b"HEAD",
+        b"SCRIPT",
+        b"IFRAME",
+        b"H1",
+        b"DIV",
+        b"FONT",
+        b"TABLE",
+        b"A",
+        b"STYLE",
+        b"TITLE",
+        b"B",
+        b"BODY",
+        b"BR",
+        b"P",
+        b"META",
+    ];
+    let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body);
+    let start = body.iter().position(|&byte| !is_space(byte));
+    let Some(after) = start.and_then(|start| body[start..].strip_prefix(b"<")) else {
+        return false;
+    };
+    after.starts_with(b"!--")
+        || STARTS.iter().any(|name| {
+            after
+                .get(..name.len())
+                .is_some_and(|found| found.eq_ignore_ascii_case(name))
+                && matches!(
+                    after.get(name.len()),
+                    Some(b' ' | b'\t' | b'\n' | b'\r' | b'>')
+                )
+        })
+}
+
+/// The state of a walk.
+struct Walk<'a> {
+    tokenizer: Tokenizer<'a>,
+    links: LinkCollector<'a>,
+    text: VisibleText,
+    foreign: Foreign,
+    /// The element whose text nobody sees.
+    unseen: Option<Inside>,
+    /// The template whose content does not count at all.
+    template: Option<Inside>,
+    title: Option<String>,
+    title_bytes_max: usize,
+    robots: RobotsMeta,
+}
+
+/// An element we wait for the end of.
+struct Inside {
+    element: Element,
+    depth: u32,
+}
+
+impl<'a> Walk<'a> {
+    fn new(text: &'a str, limits: &ReadLimits) -> Self {
+        Self {
+            tokenizer: Tokenizer::new(text),
+            links: LinkCollector::new(limits),
+            text: VisibleText::new(),
+            foreign: Foreign::default(),
+            unseen: None,
+            template: None,
+            title: None,
+            title_bytes_max: limits.title_bytes_max,
+            robots: RobotsMeta::default(),
+        }
+    }
+
+    fn run(&mut self) {
+        while let Some(token) = self.tokenizer.next() {
+            match token {
+                Token::Text(text) => self.show(text),
+                Token::Verbatim(text) => {
+                    if self.is_seen() {
+                        self.text.push(text);
+                    }
+                }
+                Token::Start(tag) => self.start(tag),
+                Token::End(tag) => self.end(tag),
+            }
+        }
+    }
+
+    fn is_seen(&self) -> bool {
+        self.unseen.is_none() && self.template.is_none()
+    }
+
+    fn show(&mut self, text: &str) {
+        if self.is_seen() {
+            references::each_piece(text, Place::Text, |piece| self.text.push(piece));
+        }
+    }
+
+    fn start(&mut self, tag: Tag) {
+        let element = tag.element;
+        if !element.is_inline() {
+            self.text.space();
+        }
+        let foreign = self.foreign.start(tag, self.tokenizer.attributes());
+        self.tokenizer.set_foreign(self.foreign.is_inside());
+        if !(foreign && tag.self_closing) {
+            self.enter(element, foreign);
+        }
+        if self.template.is_none() {
+            if foreign {
+                self.foreign_link(element);
+            } else {
+                self.read_element(element);
+            }
+        }
+        if !foreign && let Some(kind) = RawKind::of(element) {
+            let content = self.tokenizer.raw_text(kind);
+            self.raw_content(element, content);
+        }
+    }
+
+    fn end(&mut self, tag: Tag) {
+        if !tag.element.is_inline() {
+            self.text.space();
+        }
+        self.foreign.end(tag.element);
+        self.tokenizer.set_foreign(self.foreign.is_inside());
+        Inside::leave(&mut self.unseen, tag.element);
+        Inside::leave(&mut self.template, tag.element);
+    }
+
+    /// Notes an element whose content is hidden or inert.
+    fn enter(&mut self, element: Element, foreign: bool) {
+        Inside::deepen(&mut self.unseen, element);
+        Inside::deepen(&mut self.template, element);
+        let attributes = self.tokenizer.attributes();
+        if element == Element::Template && !foreign {
+            // A shadow root written in HTML is shown without any script.
+            let is_shown = attributes.get(Attribute::ShadowRootMode).is_some();
+            if self.template.is_none() && !is_shown {
+                self.template = Some(Inside { element, depth: 1 });
+            }
+        } else if self.unseen.is_none() {
+            let by_style = || attributes.get(Attribute::Style).is_some_and(style_hides);
+            let hides = if element == Element::Noscript {
+                !foreign
+            } else {
+                element.is_always_closed()
+                    && (attributes.get(Attribute::Hidden).is_some() || by_style())
+            };
+            if hides {
+                self.unseen = Some(Inside { element, depth: 1 });
+            }
+        }
+    }
+
+    /// Reads what an HTML element says by its attributes.
+    fn read_element(&mut self, element: Element) {
+        use Attribute::{Background, Data, Href, ImageSrcset, Poster, Src, Srcset, Type};
+        let is = |attribute, word: &str| {
+            self.tokenizer
+                .attributes()
+                .get(attribute)
+                .is_some_and(|value| value.trim_ascii().eq_ignore_ascii_case(word))
+        };
+        match element {
+            Element::A | Element::Area => {
+                let nofollow = self.rel().nofollow;
+                self.link(Href, LinkKind::Anchor, nofollow);
+            }
+            Element::Frame | Element::Iframe => self.link(Src, LinkKind::Frame, false),
+            Element::Link => self.link_element(),
+            Element::Img | Element::Image | Element::Source => {
+                self.link(Src, LinkKind::Other, false);
+                self.sources(Srcset);
+            }
+            Element::Script | Element::Embed | Element::Audio | Element::Track => {
+                self.link(Src, LinkKind::Other, false);
+            }
+            Element::Video => {
+                self.link(Src, LinkKind::Other, false);
+                self.link(Poster, LinkKind::Other, false);
+            }
+            Element::Object => self.link(Data, LinkKind::Other, false),
+            Element::Input if is(Type, "image") => self.link(Src, LinkKind::Other, false),
+            Element::Body => self.link(Background, LinkKind::Other, false),
+            Element::Base => {
+                if let Some(href) = self.tokenizer.attributes().get(Href) {
+                    self.links.set_base(href);
+                }
+            }
+            Element::Meta => self.meta(),
+            _ => {}
+        }
+        if element == Element::Link {
+            self.sources(ImageSrcset);
+        }
+    }
+
+    /// SVG links and pictures; `MathML` has none that is used.
+    fn foreign_link(&mut self, element: Element) {
+        let kind = match element {
+            Element::A => LinkKind::Anchor,
+            Element::Image => LinkKind::Other,
+            _ => return,
+        };
+        let nofollow = self.rel().nofollow;
+        let attributes = self.tokenizer.attributes();
+        let written = if attributes.get(Attribute::Href).is_some() {
+            Attribute::Href
+        } else {
+            Attribute::XlinkHref
+        };
+        self.link(written, kind, nofollow);
+    }
+
+    fn rel(&self) -> Rel {
+        self.tokenizer
+            .attributes()
+            .get(Attribute::Rel)
+            .map(Rel::parse)
+            .unwrap_or_default()
+    }
+
+    fn link(&mut self, attribute: Attribute, kind: LinkKind, nofollow: bool) {
+        if let Some(value) = self.tokenizer.attributes().get(attribute) {
+            self.links.add(value, kind, nofollow);
+        }
+    }
+
+    fn sources(&mut self, attribute: Attribute) {
+        if let Some(srcset) = self.tokenizer.attributes().get(attribute) {
+            each_source(srcset, |source| {
+                self.links.add(source, LinkKind::Other, false);
+            });
+        }
+    }
+
+    fn link_element(&mut self) {
+        let rel = self.rel();
+        let Some(href) = self.tokenizer.attributes().get(Attribute::Href) else {
+            return;
+        };
+        if rel.canonical {
+            self.links.set_canonical(href);
+        }
+        if !rel.only_connects {
+            self.links.add(href, LinkKind::Other, rel.nofollow);
+        }
+    }
+
+    fn meta(&mut self) {
+        let attributes = self.tokenizer.attributes();
+        let Some(content) = attributes.get(Attribute::Content) else {
+            return;
+        };
+        let names = |attribute, word: &str| {
+            attributes
+                .get(attribute)
+                .is_some_and(|value| value.trim_ascii().eq_ignore_ascii_case(word))
+        };
+        let for_robots = names(Attribute::Name, "robots") || names(Attribute::Name, "geomi");
+        let refreshes = names(Attribute::HttpEquiv, "refresh");
+        if for_robots && let Some(content) = self.links.readable(content) {
+            self.robots = self.robots.or(robots::meta_content(&content));
+        }
+        if refreshes && let Some(target) = refresh_target(content) {
+            self.links.add(target, LinkKind::Other, false);
+        }
+    }
+
+    fn raw_content(&mut self, element: Element, content: &'a str) {
+        match element {
+            Element::Title if self.title.is_none() && self.template.is_none() => {
+                let title = references::decode(content, Place::Text);
+                self.title = Some(fold_spaces(&title, self.title_bytes_max));
+            }
+            Element::Textarea => self.show(content),
+            Element::Xmp | Element::Plaintext if self.is_seen() => self.text.push(content),
+            _ => {}
+        }
+    }
+}
+
+impl Inside {
+    /// One more of the element we wait for.
+    fn deepen(inside: &mut Option<Self>, element: Element) {
+        if let Some(inside) = inside
+            && inside.element == element
+        {
+            inside.depth += 1;
+        }
+    }
+
+    /// One less; the last one opens the view again.
+    fn leave(inside: &mut Option<Self>, element: Element) {
+        if let Some(open) = inside
+            && open.element == element
+        {
+            open.depth -= 1;
+            if open.depth == 0 {
+                *inside = None;
+            }
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! The links of a page: collected as written, resolved at the end.
+//!
+//! Resolution waits for the end because a `base` element moves the links before
+//! it as well, and because it is the dearest step: a reference that was already
+//! collected in the same spelling is dropped before it costs a parse.
+//!
+//! Of two links to one URL the first is kept, with its kind and its `nofollow`;
+//! a later anchor does not change an earlier image's link.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use encoding_rs::Encoding;
+use geomi_model::{Link, LinkKind};
+use geomi_url::CrawlUrl;
+use url::Url;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::reader::ReadLimits;
+use crate::references::{self, Place};
+use crate::values::followable;
+
+/// The links of a page in the making.
+pub(crate) struct LinkCollector<'a> {
+    references: Vec<Reference<'a>>,
+    seen: HashSet<u64, BuildHasherDefault<AlreadyHashed>>,
+    base: Option<Cow<'a, str>>,
+    canonical: Option<Cow<'a, str>>,
+    links_max: usize,
+    attribute_bytes_max: usize,
+    truncated: bool,
+}
+
+/// A link as the page writes it, character references decoded.
+struct Reference<'a> {
+    text: Cow<'a, str>,
+    kind: LinkKind,
+    nofollow: bool,
+}
+
+/// The links of a page, resolved.
+pub(crate) struct Resolved {
+    pub(crate) links: Vec<Link>,
+    pub(crate) canonical: Option<CrawlUrl>,
+    /// A bound left links out.
+    pub(crate) truncated: bool,
+}
+
+impl<'a> LinkCollector<'a> {
+    pub(crate) fn new(limits: &ReadLimits) -> Self {
+        Self {
+            references: Vec::new(),
+            seen: HashSet::default(),
+            base: None,
+            canonical: None,
+            links_max: limits.links_max,
+            attribute_bytes_max: limits.attribute_bytes_max,
+            truncated: false,
+        }
+    }
+
+    /// Takes an attribute value as written.
+    pub(crate) fn add(&mut self, raw: &'a str, kind: LinkKind, nofollow: bool) {
+        let Some(text) = self.readable(raw) else {
+            return;
+        };
+        let text = match text {
+            Cow::Borrowed(text) => followable(text).map(Cow::Borrowed),
+            Cow::Owned(text) => followable(&text).map(|text| Cow::Owned(text.to_owned())),
+        };
+        let Some(text) = text else {
+            return;
+        };
+        if !self.seen.insert(xxh3_64(text.as_bytes())) {
+            return;
+        }
+        if self.references.len() >= self.links_max {
+            self.truncated = true;
+            return;
+        }
+        self.references.push(Reference {
+            text,
+            kind,
+            nofollow,
+        });
+    }
+
+    /// Takes the `href` of a `base` element; the first one counts.
+    pub(crate) fn set_base(&mut self, raw: &'a str) {
+        if self.base.is_none() {
+            self.base = self.readable(raw);
+        }
+    }
+
+    /// Takes the page's preferred address; the first one counts.
+    pub(crate) fn set_canonical(&mut self, raw: &'a str) {
+        if self.canonical.is_none() {
+            self.canonical = self.readable(raw);
+        }
+    }
+
+    /// An attribute value with its character references decoded, if it is not
+    /// too long.
+    pub(crate) fn readable(&mut self, raw: &'a str) -> Option<Cow<'a, str>> {
+        if raw.len() > self.attribute_bytes_max {
+            // Pictures written into the page are long and nothing to follow.
+            let is_data = raw
+                .as_bytes()
+                .get(..5)
+                .is_some_and(|start| start.eq_ignore_ascii_case(b"data:"));
+            self.truncated |= !is_data;
+            return None;
+        }
+        Some(references::decode(raw, Place::Attribute))
+    }
+
+    /// Resolves everything against the page's address, or its base. Queries are
+    /// written in the page's own charset, as browsers do: a server that serves
+    /// EUC-KR pages expects EUC-KR in the links on them.
+    pub(crate) fn resolve(self, page: &CrawlUrl, encoding: &'static Encoding) -> Resolved {
+        let encode = query_encoder(encoding);
+        let encoding_override: url::EncodingOverride<'_> =
+            if encoding.output_encoding() == encoding_rs::UTF_8 {
+                None
+            } else {
+                Some(&encode)
+            };
+        let page_url = page.to_url();
+        let base = self.base.and_then(|base| join(&page_url, &base, None));
+        let base = base.unwrap_or(page_url);
+        let mut links = Vec::with_capacity(self.references.len());
+        let mut seen = self.seen;
+        seen.clear();
+        for reference in self.references {
+            let Some(url) = resolve_one(&base, &reference.text, encoding_override) else {
+                continue;
+            };
+            if seen.insert(url.hash64().0) {
+                links.push(Link {
+                    url,
+                    kind: reference.kind,
+                    nofollow: reference.nofollow,
+                });
+            }
+        }
+        let canonical = self
+            .canonical
+            .and_then(|text| resolve_one(&base, &text, encoding_override));
+        Resolved {
+            links,
+            canonical,
+            truncated: self.truncated,
+        }
+    }
+}
+
+fn query_encoder(encoding: &'static Encoding) -> impl Fn(&str) -> Cow<'_, [u8]> {
+    move |query| encoding.encode(query).0
+}
+
+/// What the web writes into attributes need not be a URL, nor one to visit: such
+/// a reference is no link, and there is nothing to report.
+fn resolve_one(base: &Url, text: &str, encode: url::EncodingOverride<'_>) -> Option<CrawlUrl> {
+    CrawlUrl::from_url(&join(base, text, encode)?).ok()
+}
+
+fn join(base: &Url, text: &str, encode: url::EncodingOverride<'_>) -> Option<Url> {
+    // The reason why a reference cannot be parsed is of no use to anyone here.
+    Url::options()
+        .base_url(Some(base))
+        .encoding_override(encode)
+        .parse(text)
+        .ok()
+}
+
+/// Keys of the set are hashes already.
+#[derive(Default)]
+struct AlreadyHashed(u64);
+
+impl Hasher for AlreadyHashed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("only whole hashes are put into the set");
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
