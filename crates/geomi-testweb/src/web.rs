@@ -1,0 +1,428 @@
+//! The web: from a request and a time to an answer.
+
+use std::collections::HashMap;
+use std::net::Ipv4Addr;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use geomi_model::Timestamp;
+use geomi_url::CrawlUrl;
+
+use crate::address::nth_address;
+use crate::change::History;
+use crate::charset::Encoding;
+use crate::dice::{Dice, Draw};
+use crate::text::{Language, Pool};
+use crate::{
+    Answer, Ask, ChangeProcess, Fault, Latency, Naming, Pages, RedirectTarget, Role, SiteBehaviour,
+    SiteCharset, WebSpec, http_date, page,
+};
+
+/// A page of the web by its numbers.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct PageId {
+    /// The site, from 0.
+    pub site: u32,
+    /// The page within it; 0 is the front page.
+    pub page: u32,
+}
+
+/// A web as a pure function; see the crate's documentation.
+///
+/// Besides its pages, every site answers `/fault/` and `/fault/<name>`,
+/// `/redirect/loop`, `/redirect/chain/<n>` (n redirects, then the front page)
+/// and `/status/<code>`. No page links to these.
+pub struct Web {
+    spec: WebSpec,
+    overrides: HashMap<u32, SiteBehaviour>,
+    pools: [OnceLock<Pool>; Encoding::ALL.len() * 2],
+    /// Whether any page may be other than [`Role::Page`].
+    pub(crate) has_roles: bool,
+}
+
+/// Traits that a site has or has not.
+#[derive(Clone, Copy)]
+pub(crate) enum SiteTrait {
+    CrawlDelay = 1,
+    Slow,
+    Gzip,
+    Chunked,
+    Validators,
+    QueryUrls,
+}
+
+const BUSY_WINDOW_US: i64 = 4_000_000;
+/// `Last-Modified` of what never changed: the first day of 2020.
+const CREATED: Timestamp = Timestamp::from_secs(1_577_836_800);
+
+impl Web {
+    /// The web a specification describes.
+    pub fn new(mut spec: WebSpec) -> Self {
+        assert!(spec.sites > 0, "a web has at least one site");
+        let traits = &spec.traits;
+        let shares = [
+            traits.missing,
+            traits.failing,
+            traits.busy,
+            traits.redirects,
+            traits.duplicates,
+            traits.faults,
+            traits.disallowed,
+        ];
+        Self {
+            has_roles: shares.iter().any(|share| *share > 0.0),
+            overrides: std::mem::take(&mut spec.site_overrides)
+                .into_iter()
+                .collect(),
+            pools: std::array::from_fn(|_| OnceLock::new()),
+            spec,
+        }
+    }
+
+    /// The same web at another port.
+    #[must_use]
+    pub fn with_port(mut self, port: u16) -> Self {
+        self.spec.port = port;
+        self
+    }
+
+    /// What the web was made from; overrides are kept apart and not in it.
+    pub fn spec(&self) -> &WebSpec {
+        &self.spec
+    }
+
+    /// Answers a plain GET.
+    pub fn answer(&self, host: &str, path_and_query: &str, at: Timestamp) -> Answer {
+        let ask = Ask {
+            host,
+            target: path_and_query,
+            ..Ask::default()
+        };
+        self.answer_to(&ask, at)
+    }
+
+    /// Answers a GET with all that matters of its header.
+    pub fn answer_to(&self, ask: &Ask<'_>, at: Timestamp) -> Answer {
+        match self.site_of(ask.host) {
+            Some(site) => self.answer_of_site(site, ask, at),
+            None => Answer::text(421, "no such site in this web\n"),
+        }
+    }
+
+    /// The site a host names.
+    pub fn site_of(&self, host: &str) -> Option<u32> {
+        self.spec.naming.site_of(host, self.spec.sites)
+    }
+
+    /// The host of a site, without port.
+    pub fn host_of(&self, site: u32) -> String {
+        self.spec.naming.host(site)
+    }
+
+    /// The address a site listens on.
+    pub fn address_of(&self, site: u32) -> Ipv4Addr {
+        self.spec.naming.address(site)
+    }
+
+    /// Every address of the web, once.
+    pub fn addresses(&self) -> impl Iterator<Item = Ipv4Addr> + use<> {
+        (0..self.spec.naming.address_count(self.spec.sites)).map(nth_address)
+    }
+
+    /// `HOST:ADDR` for every site that is named by host; empty where sites are
+    /// named by address.
+    pub fn resolve_rules(&self) -> Vec<String> {
+        match self.spec.naming {
+            Naming::Addresses => Vec::new(),
+            Naming::Hosts { .. } => (0..self.spec.sites)
+                .map(|site| format!("{}:{}", self.host_of(site), self.address_of(site)))
+                .collect(),
+        }
+    }
+
+    /// The URL of a page.
+    pub fn page_url(&self, site: u32, page: u32) -> CrawlUrl {
+        self.url(site, &self.page_path(site, page))
+    }
+
+    /// The URL of any path on a site.
+    pub fn url(&self, site: u32, path_and_query: &str) -> CrawlUrl {
+        let host = self.host_of(site);
+        let port = self.spec.port;
+        CrawlUrl::parse(&format!("http://{host}:{port}{path_and_query}"))
+            .expect("hosts and paths of the web make a URL")
+    }
+
+    /// The front pages of all sites.
+    pub fn seeds(&self) -> Vec<CrawlUrl> {
+        (0..self.spec.sites)
+            .map(|site| self.page_url(site, 0))
+            .collect()
+    }
+
+    /// Every page of the web, whatever its role.
+    pub fn all_pages(&self) -> impl Iterator<Item = PageId> {
+        (0..self.spec.sites)
+            .flat_map(|site| (0..self.pages_of(site)).map(move |page| PageId { site, page }))
+    }
+
+    /// The number of pages of a site.
+    pub fn pages_of(&self, site: u32) -> u32 {
+        if let Some(pages) = self.behaviour(site).and_then(|own| own.pages) {
+            return pages.max(1);
+        }
+        match self.spec.pages_per_site {
+            Pages::Fixed(pages) => pages.max(1),
+            Pages::Zipf { min, max } => {
+                let (min, max) = (f64::from(min.max(1)), f64::from(max.max(1)));
+                let u = self.site_dice(Draw::SitePages, site, 0).unit();
+                // The inverse of the Pareto law with exponent 1, cut at `max`.
+                (min / (1.0 - u * (1.0 - min / max))) as u32
+            }
+        }
+    }
+
+    /// How a page changes.
+    pub fn change_process(&self, site: u32, page: u32) -> ChangeProcess {
+        let of = [site, page].map(u64::from);
+        let mut dice = Dice::new(self.spec.seed, Draw::ChangeProcess, of);
+        self.spec.traits.changes.process(&mut dice)
+    }
+
+    /// How often a page has changed up to and including a moment.
+    pub fn version_at(&self, site: u32, page: u32, at: Timestamp) -> u64 {
+        self.history(site, page).version_at(at)
+    }
+
+    /// The changes of a page after `from`, up to and including `to`.
+    pub fn changes_between(
+        &self,
+        site: u32,
+        page: u32,
+        from: Timestamp,
+        to: Timestamp,
+    ) -> Vec<Timestamp> {
+        self.history(site, page).changes_between(from, to)
+    }
+
+    /// How long a site takes before the first byte of an answer.
+    pub fn latency_of(&self, site: u32) -> Duration {
+        if let Some(latency) = self.behaviour(site).and_then(|own| own.latency) {
+            return latency;
+        }
+        let traits = &self.spec.traits;
+        let mut dice = self.site_dice(Draw::Latency, site, 0);
+        if self.site_has(site, SiteTrait::Slow, traits.slow_sites) {
+            traits.slow.drawn(&mut dice)
+        } else {
+            traits.latency.drawn(&mut dice)
+        }
+    }
+
+    /// The charset of a site's pages and how it labels them.
+    pub fn charset_of(&self, site: u32) -> SiteCharset {
+        if let Some(charset) = self.behaviour(site).and_then(|own| own.charset) {
+            return charset;
+        }
+        let mut dice = self.site_dice(Draw::Charset, site, 0);
+        let mixed = self.spec.traits.charsets;
+        if mixed > 0.0 && self.language(site) == Language::Korean && dice.chance(mixed) {
+            SiteCharset::drawn(&mut dice)
+        } else {
+            SiteCharset::UTF8
+        }
+    }
+
+    /// Whether an answer depends on how often it was asked for.
+    pub(crate) fn answers_differently_later(&self, host: &str, target: &str) -> bool {
+        if self.overrides.is_empty() {
+            return false;
+        }
+        let site = self.site_of(host);
+        site.and_then(|site| self.behaviour(site))
+            .is_some_and(|own| {
+                let mut fixed = own.fixed.iter();
+                fixed.any(|(path, page)| path == target && page.first_only.is_some())
+            })
+    }
+
+    pub(crate) fn behaviour(&self, site: u32) -> Option<&SiteBehaviour> {
+        if self.overrides.is_empty() {
+            return None;
+        }
+        self.overrides.get(&site)
+    }
+
+    pub(crate) fn site_has(&self, site: u32, which: SiteTrait, share: f64) -> bool {
+        share > 0.0 && {
+            let mut dice = self.site_dice(Draw::SiteTrait, site, which as u32);
+            dice.chance(share)
+        }
+    }
+
+    pub(crate) fn has_query_urls(&self, site: u32) -> bool {
+        self.site_has(site, SiteTrait::QueryUrls, self.spec.traits.query_urls)
+    }
+
+    pub(crate) fn language(&self, site: u32) -> Language {
+        let mut dice = self.site_dice(Draw::Language, site, 0);
+        if dice.chance(self.spec.traits.korean) {
+            Language::Korean
+        } else {
+            Language::English
+        }
+    }
+
+    pub(crate) fn pool(&self, language: Language, encoding: Encoding) -> &Pool {
+        let index = language as usize * Encoding::ALL.len() + encoding as usize;
+        self.pools[index].get_or_init(|| Pool::new(self.spec.seed, language, encoding))
+    }
+
+    fn answer_of_site(&self, site: u32, ask: &Ask<'_>, at: Timestamp) -> Answer {
+        let fixed = self.fixed_answer(site, ask);
+        let mut answer = fixed
+            .or_else(|| {
+                let page = self.page_at(site, ask.target)?;
+                Some(self.page_answer(site, page, ask, at))
+            })
+            .or_else(|| self.robots_answer(site, ask.target))
+            .or_else(|| self.special_answer(ask.target))
+            .unwrap_or_else(|| Answer::text(404, "no such page\n"));
+        answer.latency = self.latency_of(site);
+        answer
+    }
+
+    fn fixed_answer(&self, site: u32, ask: &Ask<'_>) -> Option<Answer> {
+        let mut fixed = self.behaviour(site)?.fixed.iter();
+        let (_, page) = fixed.find(|(path, _)| path == ask.target)?;
+        let over = page.first_only.is_some_and(|n| ask.asked_before >= n);
+        (!over).then(|| Answer::fixed(page))
+    }
+
+    fn page_answer(&self, site: u32, page: u32, ask: &Ask<'_>, at: Timestamp) -> Answer {
+        match self.role(site, page) {
+            Role::Page | Role::Disallowed => self.page_as_it_is(site, page, ask, at),
+            Role::DuplicateOf(original) => self.page_as_it_is(site, original, ask, at),
+            Role::Missing(status) => Answer::text(status, "no such page any more\n"),
+            Role::Failing => Answer::text(500, "it does not work\n"),
+            Role::Busy => match busy_for_s(page, at) {
+                Some(seconds) => {
+                    Answer::text(503, "busy\n").with("Retry-After", seconds.to_string())
+                }
+                None => self.page_as_it_is(site, page, ask, at),
+            },
+            Role::Redirect(status, RedirectTarget::Page(to)) if to.site == site => {
+                Answer::redirect(status, self.page_path(site, to.page))
+            }
+            Role::Redirect(status, RedirectTarget::Page(to)) => {
+                Answer::redirect(status, self.page_url(to.site, to.page).to_string())
+            }
+            Role::Redirect(status, RedirectTarget::Loop) => {
+                Answer::redirect(status, "/redirect/loop".to_owned())
+            }
+            Role::Faulty(fault) => Answer::broken(fault),
+        }
+    }
+
+    fn page_as_it_is(&self, site: u32, page: u32, ask: &Ask<'_>, at: Timestamp) -> Answer {
+        let traits = &self.spec.traits;
+        let history = self.history(site, page);
+        let version = history.version_at(at);
+        let rendered = page::render(self, PageId { site, page }, version, at);
+        let mut answer = Answer::new(200, rendered.bytes)
+            .with("Content-Type", page::content_type(self.charset_of(site)));
+        if ask.accepts_gzip && self.site_has(site, SiteTrait::Gzip, traits.gzip) {
+            answer.body = page::gzip(&answer.body).into();
+            answer = answer
+                .with("Content-Encoding", "gzip")
+                .with("Vary", "Accept-Encoding");
+        }
+        answer.chunked = self.site_has(site, SiteTrait::Chunked, traits.chunked);
+        // A page that differs at every fetch cannot have a validator.
+        if rendered.noisy || !self.site_has(site, SiteTrait::Validators, traits.validators) {
+            return answer;
+        }
+        let modified = history.last_change(at).unwrap_or(CREATED);
+        answer
+            .with("ETag", format!("\"{site:x}-{page:x}-{version:x}\""))
+            .with("Last-Modified", http_date::format(modified))
+            .if_changed(ask, modified)
+    }
+
+    fn special_answer(&self, target: &str) -> Option<Answer> {
+        if target == "/fault/" {
+            return Some(fault_index());
+        }
+        if let Some(name) = target.strip_prefix("/fault/") {
+            return Fault::from_name(name).map(Answer::broken);
+        }
+        if target == "/redirect/loop" {
+            return Some(Answer::redirect(302, target.to_owned()));
+        }
+        if let Some(left) = target.strip_prefix("/redirect/chain/") {
+            let left: u32 = left.parse().ok()?;
+            return Some(Answer::redirect(
+                302,
+                match left {
+                    0 | 1 => "/".to_owned(),
+                    _ => format!("/redirect/chain/{}", left - 1),
+                },
+            ));
+        }
+        if let Some(code) = target.strip_prefix("/status/") {
+            let code = code.parse().ok().filter(|code| (200..600).contains(code))?;
+            return Some(Answer::text(code, "as you wish\n"));
+        }
+        if self.spec.traits.resources > 0.0 {
+            return page::resource(target);
+        }
+        None
+    }
+
+    fn history(&self, site: u32, page: u32) -> History {
+        History {
+            seed: self.spec.seed,
+            site,
+            page,
+            process: self.change_process(site, page),
+        }
+    }
+
+    fn site_dice(&self, draw: Draw, site: u32, which: u32) -> Dice {
+        Dice::new(self.spec.seed, draw, [site, which].map(u64::from))
+    }
+}
+
+impl Latency {
+    fn drawn(self, dice: &mut Dice) -> Duration {
+        match self {
+            Self::None => Duration::ZERO,
+            Self::Equal(latency) => latency,
+            Self::Uniform(span) => {
+                Duration::from_secs_f64(dice.within(span.from.as_secs_f64(), span.to.as_secs_f64()))
+            }
+            Self::LogNormal { median, sigma } => {
+                // A day is longer than any client waits.
+                let drawn = dice.log_normal(median.as_secs_f64(), sigma);
+                Duration::from_secs_f64(drawn.min(86_400.0))
+            }
+        }
+    }
+}
+
+/// Seconds until a busy page answers again; `None` when it does.
+fn busy_for_s(page: u32, at: Timestamp) -> Option<i64> {
+    let window = at.micros().div_euclid(BUSY_WINDOW_US) + i64::from(page);
+    let into = at.micros().rem_euclid(BUSY_WINDOW_US);
+    (window % 2 == 0).then(|| (BUSY_WINDOW_US - into + 999_999) / 1_000_000)
+}
+
+fn fault_index() -> Answer {
+    let mut html = String::from("<!DOCTYPE html><title>Faults</title>\n<ul>\n");
+    for fault in Fault::ALL {
+        let path = fault.path();
+        html.extend(["<li><a href=\"", &path, "\">", fault.name(), "</a>\n"]);
+    }
+    html.push_str("</ul>\n");
+    Answer::new(200, html).with("Content-Type", "text/html; charset=utf-8")
+}
