@@ -4,11 +4,11 @@
 //! text; a line that means nothing leaves an empty line, so that line numbers
 //! stay those of the site's file. Rules and agents then point into that text.
 //!
-//! A group is a run of `user-agent` lines with the rules after it. Only
-//! `allow`, `disallow` and `crawl-delay` end such a run: a `sitemap` or an
-//! unknown line must not (RFC 9309 §2.2.4). `crawl-delay` does, although the
-//! RFC does not know it, because files that give every robot a delay and then
-//! shut one robot out are common, and would otherwise shut everybody out.
+//! A group is a run of `user-agent` lines with the rules after it. Only `allow`
+//! and `disallow` end such a run; a `sitemap`, a `crawl-delay` or an unknown line
+//! must not (RFC 9309 §2.2.4). So a file that gives `*` nothing but a delay and
+//! then names one robot to shut it out has shut everybody out: search engines
+//! document that reading too, and it errs on the side of the site.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -53,7 +53,7 @@ struct Reader {
     line: u32,
     robots: Robots,
     agents: HashMap<String, Vec<u32>>,
-    /// The last line that counts was a `user-agent`: another one joins it.
+    /// No rule has come since the last `user-agent`: another one joins it.
     naming: bool,
 }
 
@@ -147,7 +147,6 @@ impl Reader {
         let Some(group) = self.robots.groups.last_mut() else {
             return;
         };
-        self.naming = false;
         self.text.push_str("crawl-delay: ");
         if let Some((written, delay)) = parse_delay(value) {
             self.text.push_str(written);
