@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn what_is_no_site_is_said() {
         let mut errors = Vec::new();
-        let entries = ["".to_owned(), "a b".to_owned(), "e.com/x".to_owned()];
+        let entries = ["", "a b", "e.com/x"].map(String::from);
         DenyList::new(&entries, &mut errors);
         assert_eq!(errors.len(), 3);
         assert!(errors[2].to_string().contains("exclude pattern"));

@@ -242,7 +242,7 @@ fn read_mimes(entries: &[String], errors: &mut Vec<ScopeError>) -> Vec<Mime> {
         match lower.split_once('/') {
             Some(("*", "*")) => mimes.push(Mime::Every),
             Some((class, "*")) if is_mime_part(class) => {
-                mimes.push(Mime::Class(format!("{class}/")))
+                mimes.push(Mime::Class(format!("{class}/")));
             }
             Some((class, name)) if is_mime_part(class) && is_mime_part(name) => {
                 mimes.push(Mime::Exact(lower));
