@@ -30,6 +30,14 @@ pub(crate) fn normalise_path(path: &str) -> Cow<'_, str> {
 
 /// Appends the value of an `allow` or `disallow` line, ready to match.
 pub(crate) fn push_normalised_pattern(out: &mut String, value: &[u8]) {
+    // Nearly every rule is in its one spelling already.
+    let body = value.strip_suffix(b"$").unwrap_or(value);
+    if body.iter().all(|&byte| is_plain(byte) && byte != b'$')
+        && let Ok(text) = str::from_utf8(value)
+    {
+        out.push_str(text);
+        return;
+    }
     push_normalised(out, value, |byte, is_last| byte != b'$' || is_last);
 }
 
@@ -78,14 +86,28 @@ fn is_equal_to_its_escape(byte: u8, in_query: bool) -> bool {
     is_unreserved(byte) || byte == b'\'' || in_query && matches!(byte, b':' | b'/' | b'?' | b'@')
 }
 
-fn is_unreserved(byte: u8) -> bool {
+const fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
 
 /// Unreserved or reserved by RFC 3986, less the `#` that starts a comment.
 fn is_plain(byte: u8) -> bool {
     const RESERVED: &[u8] = b":/?[]@!$&'()*+,;=";
-    is_unreserved(byte) || RESERVED.contains(&byte)
+    const PLAIN: [bool; 256] = {
+        let mut table = [false; 256];
+        let mut at = 0;
+        while at < 256 {
+            table[at] = is_unreserved(at as u8);
+            at += 1;
+        }
+        let mut at = 0;
+        while at < RESERVED.len() {
+            table[RESERVED[at] as usize] = true;
+            at += 1;
+        }
+        table
+    };
+    PLAIN[usize::from(byte)]
 }
 
 /// Where the literal start of a normalised pattern ends.
