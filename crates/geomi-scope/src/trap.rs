@@ -8,15 +8,15 @@
 fn segments(path: &str) -> impl Iterator<Item = &str> {
     let inner = path.strip_prefix('/').unwrap_or(path);
     let inner = inner.strip_suffix('/').unwrap_or(inner);
-    let count = if inner.is_empty() { 0 } else { usize::MAX };
-    inner.split('/').take(count)
+    // Splitting nothing would give one empty segment.
+    let split = (!inner.is_empty()).then(|| inner.split('/'));
+    split.into_iter().flatten()
 }
 
 /// Whether a path has more than `max` segments.
 pub(crate) fn has_too_many_segments(path: &str, max: u16) -> bool {
-    // A path has at most as many segments as slashes, and counting bytes is
-    // quicker than splitting.
     let max = usize::from(max);
+    // Each segment takes a byte at least: short paths need no splitting.
     path.len() > max && segments(path).nth(max).is_some()
 }
 
