@@ -101,7 +101,10 @@ impl Answer {
         let tag = self.header("ETag").unwrap_or_default();
         let unchanged = match (ask.if_none_match, ask.if_modified_since) {
             (Some(tags), _) => tags.split(',').any(|known| known.trim() == tag),
-            (None, Some(date)) => http_date::parse(date).is_some_and(|date| date >= modified),
+            (None, Some(date)) => http_date::parse(date).is_some_and(|date| {
+                // The header has whole seconds only.
+                date.since(Timestamp::EPOCH).as_secs() >= modified.since(Timestamp::EPOCH).as_secs()
+            }),
             (None, None) => false,
         };
         if !unchanged {

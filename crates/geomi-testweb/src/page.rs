@@ -44,6 +44,7 @@ pub(crate) fn render(web: &Web, id: PageId, version: u64, at: Timestamp) -> Rend
         dice: Dice::new(seed, Draw::Text, of),
         fresh: Dice::new(seed, Draw::FreshText, [of[0], of[1], version]),
         out: Vec::with_capacity(bytes_wanted + 1024),
+        short: 0,
     };
     let links = web.links_of(id.site, id.page);
     let (navigation, inline) = links.split_at(links.len().min(NAVIGATION_LINKS));
@@ -69,7 +70,9 @@ pub(crate) fn content_type(charset: SiteCharset) -> Cow<'static, str> {
 }
 
 pub(crate) fn gzip(body: &[u8]) -> Vec<u8> {
-    let mut compressor = Compressor::new(CompressionLvl::fastest());
+    // Level 0, the library's fastest, only stores.
+    let level = CompressionLvl::new(1).expect("level 1 exists");
+    let mut compressor = Compressor::new(level);
     let mut out = vec![0; compressor.gzip_compress_bound(body.len())];
     let written = compressor
         .gzip_compress(body, &mut out)
@@ -114,6 +117,9 @@ struct Writer<'w> {
     /// For what a new version changes.
     fresh: Dice,
     out: Vec<u8>,
+    /// Bytes that fresh text fell short of what it was given: counted as
+    /// written, or the length of the other paragraphs would hang on the version.
+    short: usize,
 }
 
 impl Writer<'_> {
@@ -198,7 +204,7 @@ impl Writer<'_> {
                 self.put("</h2>\n");
             }
             let ahead = TAIL.len() + (later.len() + now.len()) * LINK_BYTES;
-            let share = bytes_wanted.saturating_sub(self.out.len() + ahead) / left;
+            let share = bytes_wanted.saturating_sub(self.out.len() + self.short + ahead) / left;
             self.paragraph(now, share, number % 4 == 0);
         }
         self.out.extend_from_slice(TAIL);
@@ -206,13 +212,16 @@ impl Writer<'_> {
 
     fn paragraph(&mut self, links: &[PageId], text_bytes: usize, fresh: bool) {
         self.put("<p>");
-        let dice = if fresh {
-            &mut self.fresh
+        let bytes_max = text_bytes.saturating_sub("<p></p>\n".len());
+        if fresh {
+            let before = self.out.len();
+            self.pool
+                .push_text(bytes_max, &mut self.fresh, &mut self.out);
+            self.short += bytes_max - (self.out.len() - before);
         } else {
-            &mut self.dice
-        };
-        self.pool
-            .push_text(text_bytes.saturating_sub(8), dice, &mut self.out);
+            self.pool
+                .push_text(bytes_max, &mut self.dice, &mut self.out);
+        }
         for link in links {
             self.put("\n");
             self.link(*link);

@@ -175,6 +175,10 @@ mod tests {
             text.contains('똠')
         };
         assert!(!beyond(Encoding::EucKr));
+        let euc = Pool::new(5, Language::Korean, Encoding::EucKr);
+        let outside = euc.bytes.iter().find(|&&byte| (0x80..0xA1).contains(&byte));
+        assert_eq!(outside, None, "KS X 1001 has no byte between");
+        assert!(!euc.bytes.contains(&b'&'), "no character was escaped");
         assert!(beyond(Encoding::Cp949));
     }
 }
