@@ -28,6 +28,7 @@ mod page;
 mod robots;
 mod role;
 mod server;
+mod site;
 mod spec;
 mod text;
 mod web;

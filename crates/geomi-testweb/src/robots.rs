@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use crate::web::SiteTrait;
+use crate::site::SiteTrait;
 use crate::{Answer, Robots, RobotsFault, Web};
 
 const HOP: &str = "/robots-hop/";

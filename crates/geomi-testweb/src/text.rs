@@ -88,9 +88,11 @@ impl Pool {
         }
     }
 
-    /// A phrase of at most `bytes_max` bytes, for titles and link texts.
+    /// A phrase of at most `bytes_max` bytes, for titles and link texts. They
+    /// come from the first sentences only: fifty places all over the pool would
+    /// be fifty cache misses a page.
     pub(crate) fn phrase(&self, bytes_max: usize, dice: &mut Dice) -> &[u8] {
-        let start = self.starts[dice.below(self.starts.len() as u32) as usize] as usize;
+        let start = self.starts[dice.below(PHRASES) as usize] as usize;
         self.words_from(start, bytes_max)
     }
 
@@ -102,6 +104,8 @@ impl Pool {
         &slice[..end]
     }
 }
+
+const PHRASES: u32 = 256;
 
 /// Shorter runs are not worth a slice: a word may take as much.
 const MIN_TEXT: usize = 48;
