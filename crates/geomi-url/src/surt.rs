@@ -175,7 +175,7 @@ fn without_dot_segments(path: &[u8]) -> Vec<u8> {
 
 /// Cuts the last segment that `session_len` recognises out of a path to an
 /// `.aspx` page.
-fn strip_path_session(path: &mut Vec<u8>, session_len: fn(&[u8]) -> Option<usize>) {
+fn strip_path_session(path: &mut Vec<u8>, session_len: SessionLen) {
     let found = (0..path.len()).rev().find_map(|slash| {
         let after = (path[slash] == b'/').then(|| &path[slash + 1..])?;
         let len = session_len(after)?;
@@ -245,9 +245,12 @@ fn push_query(key: &mut Vec<u8>, query: &str) {
     }
 }
 
-/// How long a session parameter at the start of a (lower-case) text is. They
-/// are tried in this order, and each is cut out once.
-const QUERY_SESSIONS: &[fn(&[u8]) -> Option<usize>] = &[
+/// How long the session mark at the start of a (lower-case) text is, if there
+/// is one.
+type SessionLen = fn(&[u8]) -> Option<usize>;
+
+/// Session parameters, tried in this order; each is cut out once.
+const QUERY_SESSIONS: &[SessionLen] = &[
     |text| id_len(text, b"jsessionid=", 32),
     |text| id_len(text, b"phpsessid=", 32),
     |text| id_len(text, b"sid=", 32),
@@ -281,7 +284,7 @@ fn coldfusion_len(text: &[u8]) -> Option<usize> {
 
 /// Cuts out the last session parameter; it must end where a parameter ends,
 /// but may start anywhere, which is how the archives' pattern reads.
-fn strip_query_session(query: &mut Vec<u8>, session_len: fn(&[u8]) -> Option<usize>) {
+fn strip_query_session(query: &mut Vec<u8>, session_len: SessionLen) {
     let found = (0..query.len()).rev().find_map(|start| {
         let end = start + session_len(&query[start..])?;
         matches!(query.get(end), None | Some(b'&')).then_some((start, end))
@@ -312,15 +315,12 @@ fn unescape(text: &[u8]) -> Vec<u8> {
             [b'%', high, low, ..] => hex(*high).zip(hex(*low)),
             _ => None,
         };
-        match value {
-            Some((high, low)) => {
-                out.push(high * 16 + low);
-                at += 3;
-            }
-            None => {
-                out.push(text[at]);
-                at += 1;
-            }
+        if let Some((high, low)) = value {
+            out.push(high * 16 + low);
+            at += 3;
+        } else {
+            out.push(text[at]);
+            at += 1;
         }
     }
     out
