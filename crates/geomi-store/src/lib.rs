@@ -1,1 +1,25 @@
 //! What is kept: partition state, WARC, CDXJ, visits in Parquet, the crawl directory.
+//!
+//! [`CrawlDir`] knows where everything lies and who may write. Answers go into
+//! [`warc`] files; each visit becomes a row of [`visits`] and, if something was
+//! stored, a line of [`cdxj`]; a [`segment`] is a run of visits turned into
+//! files. [`verify`] reads it all back and says where it does not agree. What
+//! the crawl remembers of itself lives in key-value [`state`].
+//!
+//! Nothing here reads a clock or decides anything about the crawl: times are
+//! arguments, and what to write, and when it counts as written, is the
+//! caller's business.
+
+pub mod cdxj;
+mod dir;
+mod error;
+pub mod seeds;
+pub mod segment;
+pub mod state;
+mod table;
+pub mod verify;
+pub mod visits;
+pub mod warc;
+
+pub use dir::{AtomicFile, CrawlDir, DirLock, Owner};
+pub use error::StoreError;

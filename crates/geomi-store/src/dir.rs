@@ -1,0 +1,362 @@
+//! The crawl directory: where each file lies, who may write, how files appear.
+//!
+//! The layout is a contract with the user; this is the only place that spells
+//! it. One process may write at a time: it holds an advisory lock of the
+//! operating system on the file `lock`, so that a process that died does not
+//! keep the next one out, and its name stands in the file so that a refused
+//! process can say who is in the way. Whole files appear atomically: written
+//! beside their name, synced, renamed.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, flock, statvfs};
+use rustix::io::Errno;
+
+use crate::StoreError;
+
+/// A crawl directory, by its paths.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CrawlDir {
+    root: PathBuf,
+}
+
+impl CrawlDir {
+    /// Names a directory; nothing is touched.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// Creates the directory and its folders where they are missing.
+    pub fn create(root: impl Into<PathBuf>) -> Result<Self, StoreError> {
+        let dir = Self::new(root);
+        for folder in [dir.warc(), dir.index_parts(), dir.visits(), dir.frontier()] {
+            fs::create_dir_all(&folder).map_err(StoreError::io("create", &folder))?;
+        }
+        sync_dir(&dir.root)?;
+        Ok(dir)
+    }
+
+    /// The directory itself.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Configuration as used.
+    pub fn config(&self) -> PathBuf {
+        self.root.join("geomi.toml")
+    }
+
+    /// State, reason and counters, rewritten every second.
+    pub fn status(&self) -> PathBuf {
+        self.root.join("status.json")
+    }
+
+    /// One line every ten seconds.
+    pub fn stats(&self) -> PathBuf {
+        self.root.join("stats.jsonl")
+    }
+
+    /// One line a visit.
+    pub fn log(&self) -> PathBuf {
+        self.root.join("log.jsonl")
+    }
+
+    /// Folder of the WARC files.
+    pub fn warc(&self) -> PathBuf {
+        self.root.join("warc")
+    }
+
+    /// Folder of the indexes.
+    pub fn index(&self) -> PathBuf {
+        self.root.join("index")
+    }
+
+    /// Folder of index parts that are not merged yet.
+    pub fn index_parts(&self) -> PathBuf {
+        self.index().join("parts")
+    }
+
+    /// The sorted index of captures.
+    pub fn cdxj(&self) -> PathBuf {
+        self.index().join("index.cdxj")
+    }
+
+    /// Folder of the tables of visits.
+    pub fn visits(&self) -> PathBuf {
+        self.root.join("visits")
+    }
+
+    /// Extracted rows.
+    pub fn items(&self) -> PathBuf {
+        self.root.join("items.db")
+    }
+
+    /// The output URL list.
+    pub fn seeds_out(&self) -> PathBuf {
+        self.root.join("seeds-out.txt")
+    }
+
+    /// The seed table.
+    pub fn seeds_table(&self) -> PathBuf {
+        self.root.join("seeds.parquet")
+    }
+
+    /// Private state; deleting it loses only the ability to resume.
+    pub fn frontier(&self) -> PathBuf {
+        self.root.join("frontier")
+    }
+
+    /// The owner's mark.
+    pub fn lock_file(&self) -> PathBuf {
+        self.root.join("lock")
+    }
+
+    /// Bytes an ordinary user may still write to this disk.
+    pub fn free_bytes(&self) -> Result<u64, StoreError> {
+        let stat = statvfs(&self.root)
+            .map_err(|errno| StoreError::io("measure the disk of", &self.root)(errno.into()))?;
+        Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
+    }
+
+    /// Becomes the only writer, until the returned lock is dropped or the
+    /// process ends in whatever way.
+    pub fn lock(&self, owner: &Owner) -> Result<DirLock, StoreError> {
+        let path = self.lock_file();
+        let mut file = File::options()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .open(&path)
+            .map_err(StoreError::io("open", &path))?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(Errno::WOULDBLOCK) => {
+                return Err(StoreError::Locked {
+                    path: self.root.clone(),
+                    owner: read_owner(&mut file, &path)?,
+                });
+            }
+            Err(errno) => return Err(StoreError::io("lock", &path)(errno.into())),
+        }
+        file.set_len(0)
+            .and_then(|()| write!(file, "{owner}"))
+            .map_err(StoreError::io("write", &path))?;
+        Ok(DirLock { file })
+    }
+
+    /// Who holds the lock now; `None` if nobody does.
+    pub fn lock_owner(&self) -> Result<Option<String>, StoreError> {
+        let path = self.lock_file();
+        let mut file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(StoreError::io("open", &path)(error)),
+        };
+        match flock(&file, FlockOperation::NonBlockingLockShared) {
+            Ok(()) => Ok(None),
+            Err(Errno::WOULDBLOCK) => read_owner(&mut file, &path).map(Some),
+            Err(errno) => Err(StoreError::io("lock", &path)(errno.into())),
+        }
+    }
+
+    /// Puts `bytes` at `path` so that a reader sees the old file or the new
+    /// one, and a crash leaves one of the two.
+    pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+        let mut file = AtomicFile::create(path)?;
+        file.write_all(bytes)
+            .map_err(StoreError::io("write", path))?;
+        file.commit()
+    }
+}
+
+/// Who writes to a crawl directory.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Owner {
+    /// Process id.
+    pub pid: u32,
+    /// Name of the machine.
+    pub host: String,
+    /// When the process began, as the caller writes times.
+    pub started: String,
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { pid, host, started } = self;
+        write!(f, "process {pid} on {host} since {started}")
+    }
+}
+
+fn read_owner(file: &mut File, path: &Path) -> Result<String, StoreError> {
+    let mut owner = String::new();
+    file.take(1024)
+        .read_to_string(&mut owner)
+        .map_err(StoreError::io("read", path))?;
+    if owner.is_empty() {
+        // The winner of a race has the lock but has not written its name yet.
+        owner.push_str("a process that is just starting");
+    }
+    Ok(owner)
+}
+
+/// The right to write to a crawl directory; dropping it gives it up.
+#[derive(Debug)]
+pub struct DirLock {
+    file: File,
+}
+
+impl Drop for DirLock {
+    fn drop(&mut self) {
+        // The name is only a courtesy to whoever finds the lock taken, and the
+        // lock itself goes with the file handle: a failure changes nothing.
+        let _ = self.file.set_len(0);
+    }
+}
+
+/// A file that appears under its name only when it is complete.
+///
+/// Dropping it without [`AtomicFile::commit`] leaves the old file as it was.
+#[derive(Debug)]
+pub struct AtomicFile {
+    path: PathBuf,
+    temporary: PathBuf,
+    out: BufWriter<File>,
+    committed: bool,
+}
+
+impl AtomicFile {
+    /// Starts a file that will be called `path`.
+    pub fn create(path: &Path) -> Result<Self, StoreError> {
+        let mut temporary = path.as_os_str().to_owned();
+        temporary.push(".tmp");
+        let temporary = PathBuf::from(temporary);
+        let file = File::create(&temporary).map_err(StoreError::io("create", &temporary))?;
+        Ok(Self {
+            path: path.to_owned(),
+            temporary,
+            out: BufWriter::with_capacity(64 << 10, file),
+            committed: false,
+        })
+    }
+
+    /// Makes the file durable and gives it its name.
+    pub fn commit(mut self) -> Result<(), StoreError> {
+        self.out
+            .flush()
+            .and_then(|()| self.out.get_ref().sync_all())
+            .map_err(StoreError::io("write", &self.path))?;
+        fs::rename(&self.temporary, &self.path)
+            .map_err(StoreError::io("rename", &self.temporary))?;
+        self.committed = true;
+        sync_dir(self.path.parent().expect("a file lies in a folder"))
+    }
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+impl Drop for AtomicFile {
+    fn drop(&mut self) {
+        if !self.committed {
+            // A leftover is overwritten by the next attempt; it costs only space.
+            let _ = fs::remove_file(&self.temporary);
+        }
+    }
+}
+
+/// Makes names that appeared in or vanished from a folder durable.
+pub(crate) fn sync_dir(path: &Path) -> Result<(), StoreError> {
+    File::open(path)
+        .and_then(|folder| folder.sync_all())
+        .map_err(StoreError::io("sync", path))
+}
+
+/// Names of the files in a folder, sorted; a missing folder is empty.
+pub(crate) fn file_names(folder: &Path) -> Result<Vec<String>, StoreError> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(StoreError::io("list", folder)(error)),
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(StoreError::io("list", folder))?;
+        // We write no names that are not UTF-8, so others' are none of ours.
+        if let Ok(name) = entry.file_name().into_string() {
+            names.push(name);
+        }
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn owner(pid: u32) -> Owner {
+        Owner {
+            pid,
+            host: "crawler-1".into(),
+            started: "2026-11-15T09:42:00Z".into(),
+        }
+    }
+
+    #[test]
+    fn a_second_writer_is_told_who_is_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = CrawlDir::create(folder.path()).unwrap();
+        assert_eq!(dir.lock_owner().unwrap(), None);
+        let lock = dir.lock(&owner(41)).unwrap();
+        let refused = dir.lock(&owner(42)).unwrap_err();
+        assert!(matches!(
+            &refused,
+            StoreError::Locked { owner, .. } if owner == "process 41 on crawler-1 since 2026-11-15T09:42:00Z"
+        ));
+        assert_eq!(dir.lock_owner().unwrap(), Some(owner(41).to_string()));
+        drop(lock);
+        assert_eq!(dir.lock_owner().unwrap(), None);
+        dir.lock(&owner(42)).unwrap();
+    }
+
+    #[test]
+    fn a_dead_owners_name_does_not_block() {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = CrawlDir::create(folder.path()).unwrap();
+        fs::write(dir.lock_file(), "process 7 on elsewhere since long ago").unwrap();
+        let _lock = dir.lock(&owner(8)).unwrap();
+        assert_eq!(dir.lock_owner().unwrap(), Some(owner(8).to_string()));
+    }
+
+    #[test]
+    fn an_abandoned_file_leaves_the_old_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("status.json");
+        CrawlDir::write_atomic(&path, b"old").unwrap();
+        let mut file = AtomicFile::create(&path).unwrap();
+        file.write_all(b"new").unwrap();
+        drop(file);
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(file_names(folder.path()).unwrap(), ["status.json"]);
+        CrawlDir::write_atomic(&path, b"new").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+    }
+
+    #[test]
+    fn the_disk_has_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = CrawlDir::create(folder.path()).unwrap();
+        assert!(dir.free_bytes().unwrap() > 0);
+    }
+}

@@ -1,0 +1,251 @@
+//! Visits as Parquet tables: one row a visit, every field a flat column.
+//!
+//! Times are UTC with microseconds, durations are whole microseconds in columns
+//! that end in `_us` (`rtt_us` is the time to the first byte), network states
+//! are written by their names, a digest as archives write it, the fingerprint as
+//! an unsigned 64-bit number. Columns that can be empty are nullable. `site` is
+//! derived from `url`, for queries.
+
+use std::borrow::Cow;
+use std::path::Path;
+use std::time::Duration;
+
+use geomi_model::{
+    Capture, CaptureKind, Change, CharsetSource, Digest, Fingerprint, LinkKind, LinkType,
+    NetworkState, Phases, Timestamp, Visit,
+};
+use geomi_url::CrawlUrl;
+use serde::Deserialize as _;
+use serde::de::value::{Error as ValueError, StrDeserializer};
+
+use crate::StoreError;
+use crate::table::Presence::{Optional, Required};
+use crate::table::{Codec, Column, Presence, TableReader, write_table};
+
+/// Writes `rows` as the table `path`, replacing it atomically. The rows are
+/// encoded in memory: give tens of thousands, not millions.
+pub fn write_visits(path: &Path, rows: &[Visit]) -> Result<(), StoreError> {
+    write_table(path, "visit", COLUMNS, rows)
+}
+
+/// Reads a table of visits back, row by row.
+pub fn read_visits(path: &Path) -> Result<VisitReader, StoreError> {
+    TableReader::open(path, COLUMNS, blank).map(VisitReader)
+}
+
+/// The rows of a table of visits.
+pub struct VisitReader(TableReader<Visit>);
+
+impl Iterator for VisitReader {
+    type Item = Result<Visit, StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.next()
+    }
+}
+
+const fn column(name: &'static str, presence: Presence, codec: Codec<Visit>) -> Column<Visit> {
+    Column {
+        name,
+        presence,
+        codec,
+    }
+}
+
+/// Text that the row already holds.
+fn held(text: &str) -> Cow<'_, str> {
+    Cow::Borrowed(text)
+}
+
+/// Text that is made for the table.
+fn made<'a>(value: &impl ToString) -> Cow<'a, str> {
+    Cow::Owned(value.to_string())
+}
+
+/// Puts `value` into `place` if there is one; for setters.
+fn put<V>(place: &mut V, value: Option<V>) -> bool {
+    match value {
+        Some(value) => {
+            *place = value;
+            true
+        }
+        None => false,
+    }
+}
+
+fn put_some<V>(place: &mut Option<V>, value: Option<V>) -> bool {
+    *place = value;
+    place.is_some()
+}
+
+fn put_number<V: TryFrom<N>, N>(place: &mut V, number: N) -> bool {
+    put(place, V::try_from(number).ok())
+}
+
+/// Reads a URL that was normalised before it was stored.
+pub(crate) fn stored_url(text: &str) -> Option<CrawlUrl> {
+    CrawlUrl::deserialize(StrDeserializer::<ValueError>::new(text)).ok()
+}
+
+/// A duration column of the phases.
+macro_rules! phase {
+    ($name:literal, $field:ident) => {
+        column(
+            $name,
+            Optional,
+            Codec::Int64(
+                |v| v.phases.$field.and_then(to_micros),
+                |v, x| put_some(&mut v.phases.$field, from_micros(x)),
+            ),
+        )
+    };
+}
+
+fn to_micros(span: Duration) -> Option<i64> {
+    i64::try_from(span.as_micros()).ok()
+}
+
+fn from_micros(micros: i64) -> Option<Duration> {
+    u64::try_from(micros).ok().map(Duration::from_micros)
+}
+
+/// A column for each field of [`Visit`], in the order of the struct.
+#[rustfmt::skip]
+static COLUMNS: &[Column<Visit>] = &[
+    column("number", Required, Codec::Int64(|v| Some(v.number as i64), |v, x| put_number(&mut v.number, x))),
+    column("time", Required, Codec::Time(|v| Some(v.time.micros()), |v, x| put(&mut v.time, Some(Timestamp::from_micros(x))))),
+    column("url", Required, Codec::Text(|v| Some(held(v.url.as_str())), |v, x| put(&mut v.url, stored_url(x)))),
+    column("site", Required, Codec::Text(|v| Some(made(&v.url.site())), |_, _| true)),
+    column("seed", Optional, Codec::Text(|v| Some(held(v.seed.as_ref()?.as_str())), |v, x| put_some(&mut v.seed, stored_url(x)))),
+    column("topic", Optional, Codec::Text(|v| Some(held(v.topic.as_ref()?)), |v, x| put_some(&mut v.topic, Some(x.into())))),
+    column("via", Optional, Codec::Text(|v| Some(held(v.via.as_ref()?.as_str())), |v, x| put_some(&mut v.via, stored_url(x)))),
+    column("depth", Required, Codec::Int32(|v| Some(v.depth.into()), |v, x| put_number(&mut v.depth, x))),
+    column("priority", Required, Codec::Int32(|v| Some(v.priority.into()), |v, x| put_number(&mut v.priority, x))),
+    column("attempt", Required, Codec::Int32(|v| Some(v.attempt.into()), |v, x| put_number(&mut v.attempt, x))),
+    column("is_robots", Required, Codec::Bool(|v| Some(v.is_robots), |v, x| put(&mut v.is_robots, Some(x)))),
+    column("state", Required, Codec::Text(|v| Some(held(v.state.as_str())), |v, x| put(&mut v.state, NetworkState::from_name(x)))),
+    column("code", Optional, Codec::Int32(|v| v.code.map(Into::into), |v, x| put_some(&mut v.code, x.try_into().ok()))),
+    column("error", Optional, Codec::Text(|v| Some(held(v.error.as_ref()?)), |v, x| put_some(&mut v.error, Some(x.into())))),
+    column("ip", Optional, Codec::Text(|v| Some(made(&v.ip?)), |v, x| put_some(&mut v.ip, x.parse().ok()))),
+    column("mime", Optional, Codec::Text(|v| Some(held(v.mime.as_ref()?)), |v, x| put_some(&mut v.mime, Some(x.into())))),
+    column("charset", Optional, Codec::Text(|v| Some(held(v.charset.as_ref()?)), |v, x| put_some(&mut v.charset, Some(x.into())))),
+    column("charset_source", Optional, Codec::Text(|v| Some(held(charset_source_name(v.charset_source?))), |v, x| put_some(&mut v.charset_source, charset_source(x)))),
+    column("wire_bytes", Required, Codec::Int64(|v| Some(v.wire_bytes as i64), |v, x| put_number(&mut v.wire_bytes, x))),
+    column("body_bytes", Required, Codec::Int64(|v| Some(v.body_bytes as i64), |v, x| put_number(&mut v.body_bytes, x))),
+    column("text_bytes", Optional, Codec::Int64(|v| Some(v.text_bytes? as i64), |v, x| put_some(&mut v.text_bytes, x.try_into().ok()))),
+    column("digest", Optional, Codec::Text(|v| Some(made(&v.digest?)), |v, x| put_some(&mut v.digest, Digest::parse(x)))),
+    column("fingerprint", Optional, Codec::UInt64(|v| Some(v.fingerprint?.0), |v, x| put_some(&mut v.fingerprint, Some(Fingerprint(x))))),
+    column("changed", Optional, Codec::Bool(|v| Some(v.changed?.changed), |v, x| put(&mut change(v).changed, Some(x)))),
+    column("change_size", Optional, Codec::Int64(|v| Some(v.changed?.size as i64), |v, x| put_number(&mut change(v).size, x))),
+    column("location", Optional, Codec::Text(|v| Some(held(v.location.as_ref()?.as_str())), |v, x| put_some(&mut v.location, stored_url(x)))),
+    column("title", Optional, Codec::Text(|v| Some(held(v.title.as_ref()?)), |v, x| put_some(&mut v.title, Some(x.into())))),
+    column("link_type", Optional, Codec::Text(|v| Some(held(v.link_type?.as_str())), |v, x| put_some(&mut v.link_type, link_type(x)))),
+    column("links", Required, Codec::Int64(|v| Some(v.links.into()), |v, x| put_number(&mut v.links, x))),
+    column("links_admitted", Required, Codec::Int64(|v| Some(v.links_admitted.into()), |v, x| put_number(&mut v.links_admitted, x))),
+    phase!("dns_us", dns),
+    phase!("connect_us", connect),
+    phase!("tls_us", tls),
+    phase!("rtt_us", first_byte),
+    phase!("download_us", download),
+    column("total_us", Required, Codec::Int64(|v| to_micros(v.phases.total), |v, x| put(&mut v.phases.total, from_micros(x)))),
+    column("capture_file", Optional, Codec::Text(|v| Some(held(&v.capture.as_ref()?.file)), |v, x| put(&mut capture(v).file, Some(x.into())))),
+    column("capture_offset", Optional, Codec::Int64(|v| Some(v.capture.as_ref()?.offset as i64), |v, x| put_number(&mut capture(v).offset, x))),
+    column("capture_length", Optional, Codec::Int64(|v| Some(v.capture.as_ref()?.length as i64), |v, x| put_number(&mut capture(v).length, x))),
+    column("capture_kind", Optional, Codec::Text(|v| Some(held(capture_kind_name(v.capture.as_ref()?.kind))), |v, x| put(&mut capture(v).kind, capture_kind(x)))),
+];
+
+/// A row before its columns are read; every required field is overwritten.
+fn blank() -> Visit {
+    Visit {
+        number: 0,
+        time: Timestamp::EPOCH,
+        url: stored_url("http://blank.invalid/").expect("a normalised URL"),
+        seed: None,
+        topic: None,
+        via: None,
+        depth: 0,
+        priority: 0,
+        attempt: 0,
+        is_robots: false,
+        state: NetworkState::NotTried,
+        code: None,
+        error: None,
+        ip: None,
+        mime: None,
+        charset: None,
+        charset_source: None,
+        wire_bytes: 0,
+        body_bytes: 0,
+        text_bytes: None,
+        digest: None,
+        fingerprint: None,
+        changed: None,
+        location: None,
+        title: None,
+        link_type: None,
+        links: 0,
+        links_admitted: 0,
+        phases: Phases::default(),
+        capture: None,
+    }
+}
+
+fn change(visit: &mut Visit) -> &mut Change {
+    visit.changed.get_or_insert(Change {
+        changed: false,
+        size: 0,
+    })
+}
+
+fn capture(visit: &mut Visit) -> &mut Capture {
+    visit.capture.get_or_insert_with(|| Capture {
+        file: String::new(),
+        offset: 0,
+        length: 0,
+        kind: CaptureKind::Response,
+    })
+}
+
+const CHARSET_SOURCES: [(CharsetSource, &str); 5] = [
+    (CharsetSource::Bom, "bom"),
+    (CharsetSource::Header, "header"),
+    (CharsetSource::Meta, "meta"),
+    (CharsetSource::Corrected, "corrected"),
+    (CharsetSource::Detected, "detected"),
+];
+
+fn charset_source_name(source: CharsetSource) -> &'static str {
+    let found = CHARSET_SOURCES.iter().find(|(known, _)| *known == source);
+    found.expect("every source has a name").1
+}
+
+fn charset_source(name: &str) -> Option<CharsetSource> {
+    let found = CHARSET_SOURCES.iter().find(|(_, known)| *known == name);
+    found.map(|(source, _)| *source)
+}
+
+const fn capture_kind_name(kind: CaptureKind) -> &'static str {
+    match kind {
+        CaptureKind::Response => "response",
+        CaptureKind::Revisit => "revisit",
+    }
+}
+
+fn capture_kind(name: &str) -> Option<CaptureKind> {
+    [CaptureKind::Response, CaptureKind::Revisit]
+        .into_iter()
+        .find(|kind| capture_kind_name(*kind) == name)
+}
+
+fn link_type(text: &str) -> Option<LinkType> {
+    let letters = [
+        ('h', LinkKind::Other),
+        ('a', LinkKind::Anchor),
+        ('f', LinkKind::Frame),
+    ];
+    let found = letters
+        .into_iter()
+        .filter(|(letter, _)| text.contains(*letter))
+        .fold(LinkType::default(), |kinds, (_, kind)| kinds.with(kind));
+    (found.as_str() == text).then_some(found)
+}

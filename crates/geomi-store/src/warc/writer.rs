@@ -1,0 +1,357 @@
+//! Appending members to files that roll, and picking up after a crash.
+//!
+//! A file is called `….warc.gz.open` until it is complete. The caller decides
+//! when what was appended counts: it appends, calls [`WarcWriter::sync`],
+//! stores the [`Position`] that returns together with its own state, and hands
+//! the last stored position to [`WarcWriter::resume`] after a restart. Whatever
+//! lies behind that position was never acknowledged, will be fetched again, and
+//! is removed, so that no answer is stored twice and no torn tail survives.
+//!
+//! Resuming, for the files of this worker:
+//!
+//! | file | what happens |
+//! |---|---|
+//! | the committed one, still `.open` | cut to the committed offset, written on |
+//! | the committed one, closed | cut to the committed offset; a new file follows |
+//! | an earlier one, still `.open` | its renaming is finished |
+//! | a later one | deleted: nothing in it was committed |
+//! | nothing committed at all | `.open` files are deleted, closed ones stay |
+//!
+//! A committed file that is gone altogether was taken away by somebody; that is
+//! theirs to do, and `verify` says so.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use geomi_model::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::encode::encode_warcinfo;
+use super::gzip::GzipLevel;
+use super::name::FileName;
+use crate::StoreError;
+use crate::dir::{file_names, sync_dir};
+
+/// A place in the WARC files.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Position {
+    /// Name of the file, without its folder and without `.open`.
+    pub file: String,
+    /// Bytes before this place.
+    pub offset: u64,
+}
+
+/// How and where WARC files are written.
+#[derive(Clone, Debug)]
+pub struct WarcConfig {
+    /// The folder.
+    pub dir: PathBuf,
+    /// First part of every file's name.
+    pub name: String,
+    /// Last part of every file's name, without `-`: writers in one folder differ in it.
+    pub worker: String,
+    /// A file that has grown to this size is closed and a new one begun.
+    pub bytes_max: u64,
+    /// How hard to compress the warcinfo record.
+    pub level: GzipLevel,
+    /// Fields of the warcinfo record: software, format, robots, operator.
+    pub info: Vec<(String, String)>,
+}
+
+impl WarcConfig {
+    /// Files of 1 GiB that say which format and software they are.
+    pub fn new(dir: impl Into<PathBuf>, name: &str, worker: &str) -> Self {
+        let info = [
+            ("software", concat!("geomi/", env!("CARGO_PKG_VERSION"))),
+            ("format", "WARC File Format 1.1"),
+            (
+                "conformsTo",
+                "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
+            ),
+        ];
+        Self {
+            dir: dir.into(),
+            name: name.to_owned(),
+            worker: worker.to_owned(),
+            bytes_max: 1 << 30,
+            level: GzipLevel::default(),
+            info: info.map(|(n, v)| (n.to_owned(), v.to_owned())).into(),
+        }
+    }
+}
+
+/// What the writer needs of a file; tests put a small disk in its place.
+pub(super) trait WarcFile: Send {
+    fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
+    fn set_len(&self, len: u64) -> io::Result<()>;
+    fn sync_data(&self) -> io::Result<()>;
+}
+
+impl WarcFile for File {
+    fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        FileExt::write_all_at(self, bytes, offset)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        File::set_len(self, len)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        File::sync_data(self)
+    }
+}
+
+pub(super) type OpenFile = fn(&Path) -> io::Result<Box<dyn WarcFile>>;
+
+fn open_on_disk(path: &Path) -> io::Result<Box<dyn WarcFile>> {
+    let file = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(path)?;
+    Ok(Box::new(file))
+}
+
+/// Appends gzip members to the files of one worker.
+pub struct WarcWriter {
+    config: WarcConfig,
+    open_file: OpenFile,
+    current: Option<Current>,
+    next_serial: u32,
+}
+
+struct Current {
+    name: FileName,
+    path: PathBuf,
+    file: Box<dyn WarcFile>,
+    /// End of the last complete append.
+    offset: u64,
+    /// A failed append could not be cut off; it must be before anything else.
+    torn: bool,
+}
+
+impl WarcWriter {
+    /// Starts where the last acknowledged write ended; see the module's table.
+    /// A first start is a resumption with nothing committed.
+    pub fn resume(config: WarcConfig, committed: Option<&Position>) -> Result<Self, StoreError> {
+        Self::resume_with(config, committed, open_on_disk)
+    }
+
+    pub(super) fn resume_with(
+        config: WarcConfig,
+        committed: Option<&Position>,
+        open_file: OpenFile,
+    ) -> Result<Self, StoreError> {
+        assert!(
+            !config.worker.contains('-') && !config.worker.is_empty(),
+            "a worker's name is one part of a file's name"
+        );
+        let committed = committed.map(parse_position).transpose()?;
+        let mut writer = Self {
+            config,
+            open_file,
+            current: None,
+            next_serial: committed.as_ref().map_or(1, |(name, _)| name.serial + 1),
+        };
+        for text in file_names(&writer.config.dir)? {
+            let Some((name, is_open)) = FileName::parse(&text) else {
+                continue;
+            };
+            if name.worker == writer.config.worker {
+                writer.recover(name, is_open, committed.as_ref())?;
+            }
+        }
+        sync_dir(&writer.config.dir)?;
+        Ok(writer)
+    }
+
+    /// Appends whole members and says where they begin. On a full disk nothing
+    /// of them stays, and the writer can go on when there is room again.
+    pub fn append(&mut self, members: &[u8], now: Timestamp) -> Result<Position, StoreError> {
+        if self.is_full() {
+            self.close()?;
+        }
+        if self.current.is_none() {
+            self.current = Some(self.begin_file(now)?);
+        }
+        let current = self.current.as_mut().expect("a file was just begun");
+        let begin = Position {
+            file: current.name.to_string(),
+            offset: current.offset,
+        };
+        current.append(members)?;
+        Ok(begin)
+    }
+
+    /// Makes everything appended so far durable; returns where it ends, which
+    /// is what to commit. `None` if no file is being written.
+    pub fn sync(&mut self) -> Result<Option<Position>, StoreError> {
+        if let Some(current) = &mut self.current {
+            current.sync()?;
+        }
+        Ok(self.position())
+    }
+
+    /// End of what was appended; `None` if no file is being written.
+    pub fn position(&self) -> Option<Position> {
+        self.current.as_ref().map(|current| Position {
+            file: current.name.to_string(),
+            offset: current.offset,
+        })
+    }
+
+    /// Completes the current file: synced, then renamed. The writer can go on
+    /// with a new one.
+    pub fn close(&mut self) -> Result<(), StoreError> {
+        let Some(current) = &mut self.current else {
+            return Ok(());
+        };
+        current.sync()?;
+        let closed = self.config.dir.join(current.name.to_string());
+        fs::rename(&current.path, &closed).map_err(StoreError::io("rename", &current.path))?;
+        self.current = None;
+        sync_dir(&self.config.dir)
+    }
+
+    fn is_full(&self) -> bool {
+        let bytes_max = self.config.bytes_max;
+        self.current
+            .as_ref()
+            .is_some_and(|current| current.offset >= bytes_max)
+    }
+
+    fn begin_file(&mut self, now: Timestamp) -> Result<Current, StoreError> {
+        let name = FileName {
+            name: self.config.name.clone(),
+            time: now.to_compact(),
+            serial: self.next_serial,
+            worker: self.config.worker.clone(),
+        };
+        let path = self.config.dir.join(name.open_name());
+        let info = encode_warcinfo(&name.to_string(), now, &self.config.info, self.config.level);
+        let file = (self.open_file)(&path).map_err(StoreError::io("create", &path))?;
+        let mut current = Current {
+            name,
+            path,
+            file,
+            offset: 0,
+            torn: false,
+        };
+        if let Err(error) = current.append(&info) {
+            // The first error is the one to report; an empty file that stays
+            // is begun anew, or deleted when the crawl is resumed.
+            let _ = fs::remove_file(&current.path);
+            return Err(error);
+        }
+        // Without its name on disk, synced content would be lost all the same.
+        sync_dir(&self.config.dir)?;
+        self.next_serial += 1;
+        Ok(current)
+    }
+
+    /// Treats one file found at start as the module's table says.
+    fn recover(
+        &mut self,
+        name: FileName,
+        is_open: bool,
+        committed: Option<&(FileName, u64)>,
+    ) -> Result<(), StoreError> {
+        let closed_path = self.config.dir.join(name.to_string());
+        let path = if is_open {
+            self.config.dir.join(name.open_name())
+        } else {
+            closed_path.clone()
+        };
+        let delete = || fs::remove_file(&path).map_err(StoreError::io("delete", &path));
+        match committed {
+            Some((at, offset)) if *at == name => {
+                cut(&path, *offset)?;
+                if is_open {
+                    self.current = Some(Current {
+                        file: (self.open_file)(&path).map_err(StoreError::io("open", &path))?,
+                        name,
+                        path,
+                        offset: *offset,
+                        torn: false,
+                    });
+                }
+            }
+            Some((at, _)) if name.serial > at.serial => delete()?,
+            None if is_open => delete()?,
+            _ => {
+                self.next_serial = self.next_serial.max(name.serial + 1);
+                if is_open {
+                    fs::rename(&path, &closed_path).map_err(StoreError::io("rename", &path))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Current {
+    fn append(&mut self, members: &[u8]) -> Result<(), StoreError> {
+        self.cut_torn()?;
+        match self.file.write_all_at(members, self.offset) {
+            Ok(()) => {
+                self.offset += members.len() as u64;
+                Ok(())
+            }
+            Err(error) => {
+                self.torn = true;
+                self.cut_torn()?;
+                Err(StoreError::io("write", &self.path)(error))
+            }
+        }
+    }
+
+    fn sync(&mut self) -> Result<(), StoreError> {
+        self.cut_torn()?;
+        self.file
+            .sync_data()
+            .map_err(StoreError::io("sync", &self.path))
+    }
+
+    fn cut_torn(&mut self) -> Result<(), StoreError> {
+        if self.torn {
+            self.file
+                .set_len(self.offset)
+                .map_err(StoreError::io("truncate", &self.path))?;
+            self.torn = false;
+        }
+        Ok(())
+    }
+}
+
+fn parse_position(position: &Position) -> Result<(FileName, u64), StoreError> {
+    match FileName::parse(&position.file) {
+        Some((name, false)) => Ok((name, position.offset)),
+        _ => Err(StoreError::damaged(
+            Path::new(&position.file),
+            "the committed position does not name a WARC file",
+        )),
+    }
+}
+
+/// Removes what lies behind the committed offset.
+fn cut(path: &Path, offset: u64) -> Result<(), StoreError> {
+    let file = File::options()
+        .write(true)
+        .open(path)
+        .map_err(StoreError::io("open", path))?;
+    let len = file
+        .metadata()
+        .map_err(StoreError::io("measure", path))?
+        .len();
+    if len < offset {
+        return Err(StoreError::damaged(
+            path,
+            format!("{offset} bytes were committed, {len} are there"),
+        ));
+    }
+    file.set_len(offset)
+        .and_then(|()| file.sync_all())
+        .map_err(StoreError::io("truncate", path))
+}
