@@ -185,7 +185,7 @@ impl Connection {
 }
 
 /// Lets time pass. A client that leaves meanwhile is noticed when writing.
-async fn pass(time: Duration) {
+pub(crate) async fn pass(time: Duration) {
     // That it takes too long is the point.
     timeout(time, std::future::pending::<()>())
         .await

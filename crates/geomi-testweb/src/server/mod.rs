@@ -243,6 +243,8 @@ async fn listen(addresses: &[Ipv4Addr], port: u16) -> Result<(u16, Vec<TcpListen
     })
 }
 
+const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
+
 /// Accepts until the task is dropped, which drops its connections too.
 async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     let mut connections = JoinSet::new();
@@ -253,12 +255,8 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
                     let number = shared.connections.fetch_add(1, Ordering::Relaxed);
                     connections.spawn(connection::serve(stream, number, shared.clone()));
                 }
-                // Out of files, most likely: others must close before more can
-                // come, so wait for one of ours or let others run.
-                Err(_) => match connections.join_next().await {
-                    Some(_) => {}
-                    None => tokio::task::yield_now().await,
-                },
+                // Out of files, most likely: someone must close before more can come.
+                Err(_) => connection::pass(ACCEPT_PAUSE).await,
             },
             Some(_) = connections.join_next() => {}
         }
