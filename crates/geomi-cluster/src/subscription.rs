@@ -50,7 +50,7 @@ impl<T> Shared<T> {
 #[derive(Debug)]
 struct Events {
     waiting: VecDeque<Event>,
-    events_max: usize,
+    capacity: usize,
     lost: u64,
 }
 
@@ -71,7 +71,7 @@ pub fn event_channel(events_max: usize) -> (EventSender, Subscription) {
     assert!(events_max > 0, "a subscription holds at least one event");
     let shared = Shared::new(Events {
         waiting: VecDeque::new(),
-        events_max,
+        capacity: events_max,
         lost: 0,
     });
     (EventSender(Arc::downgrade(&shared)), Subscription(shared))
@@ -89,7 +89,7 @@ impl EventSender {
             return;
         };
         let mut events = shared.lock();
-        if events.waiting.len() == events.events_max {
+        if events.waiting.len() == events.capacity {
             events.waiting.pop_front();
             events.lost += 1;
         }
@@ -190,7 +190,7 @@ mod tests {
     fn a_waiting_subscriber_is_woken() {
         let (sender, subscription) = event_channel(2);
         std::thread::scope(|scope| {
-            let waiter = scope.spawn(|| subscription.next_within(Duration::from_secs(60)));
+            let waiter = scope.spawn(|| subscription.next_within(Duration::from_mins(1)));
             sender.send(event(1));
             assert_eq!(waiter.join().unwrap(), Some(event(1)));
         });

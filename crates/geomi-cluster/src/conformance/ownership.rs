@@ -1,5 +1,6 @@
 //! What every [`Ownership`] must do.
 
+use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
 use geomi_model::Timestamp;
@@ -162,8 +163,8 @@ fn of_many_claims_at_once_one_is_granted<W: Workers>() {
     let grants: usize = std::thread::scope(|scope| {
         let start = |hand| scope.spawn(move || matches!(claim(hand, at(0)), Claim::Granted(_)));
         let claims: Vec<_> = hands.iter_mut().map(start).collect();
-        let join = claims.into_iter().map(|claim| claim.join());
-        join.map(|won| usize::from(won.expect("no claim panics")))
+        let won = claims.into_iter().map(ScopedJoinHandle::join);
+        won.map(|won| usize::from(won.expect("no claim panics")))
             .sum()
     });
     assert_eq!(grants, 1, "of several claims at once one is granted");
