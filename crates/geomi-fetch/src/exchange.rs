@@ -8,8 +8,9 @@
 //! of it. The price, strict framing, is in [`body`](crate::body) and
 //! [`chunked`](crate::chunked), which do no I/O and are tested to the letter.
 //!
-//! The buffer is made when the first byte is there and leaves with the answer:
-//! a connection that waits, in use or idle, holds none.
+//! The buffer is made when the first byte is there and leaves with the answer,
+//! so a connection that waits, in use or idle, holds none. (An encrypted one in
+//! use does: what the socket shows is not yet the answer.)
 
 use std::io;
 use std::time::Duration;

@@ -40,7 +40,10 @@ impl FetchRequest {
 
     /// Whether the server may answer 304.
     pub(crate) fn is_conditional(&self) -> bool {
-        self.if_none_match.is_some() || self.if_modified_since.is_some()
+        [&self.if_none_match, &self.if_modified_since]
+            .into_iter()
+            .flatten()
+            .any(|validator| is_sendable(validator))
     }
 
     /// The request head exactly as it is sent, always in the same order.
@@ -67,10 +70,14 @@ impl FetchRequest {
     }
 }
 
+/// Validators come from servers. One that would end the line could smuggle a
+/// second request, and is better not sent.
+fn is_sendable(value: &str) -> bool {
+    !value.is_empty() && is_header_value(value)
+}
+
 fn put_field(head: &mut BytesMut, name: &str, value: &str) {
-    // Validators come from servers. One that would end the line could smuggle
-    // a second request, and is better not sent.
-    if value.is_empty() || !is_header_value(value) {
+    if !is_sendable(value) {
         return;
     }
     head.put_slice(name.as_bytes());
@@ -118,5 +125,6 @@ mod tests {
         let mut request = FetchRequest::new(url, [127, 0, 0, 1].into());
         request.if_none_match = Some("x\r\nHost: evil".to_owned());
         assert!(!head(&request, &FetchConfig::default()).contains("evil"));
+        assert!(!request.is_conditional());
     }
 }
