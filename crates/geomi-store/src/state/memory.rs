@@ -68,6 +68,7 @@ impl MemoryDisk {
 
     /// A second disk with what is committed on this one now: what a crash at
     /// this moment would leave.
+    #[must_use]
     pub fn crash_image(&self) -> Self {
         let committed = self.lock().committed.clone();
         Self {
