@@ -69,14 +69,6 @@ pub(crate) fn label(name: &[u8]) -> Option<Label> {
         b"ks_c_5601",
     ];
     let name = name.trim_ascii();
-    let name = name
-        .iter()
-        .position(|byte| matches!(byte, b';' | b','))
-        .map_or(name, |end| &name[..end]);
-    let quotes = |byte: &u8| matches!(byte, b'"' | b'\'');
-    let start = name.iter().position(|byte| !quotes(byte))?;
-    let end = name.iter().rposition(|byte| !quotes(byte))?;
-    let name = name[start..=end].trim_ascii();
     let is = |known: &&[u8]| name.eq_ignore_ascii_case(known);
     if is(&&b"iso-2022-kr"[..]) || is(&&b"csiso2022kr"[..]) {
         return Some(Label::Iso2022Kr);
@@ -90,13 +82,20 @@ pub(crate) fn label(name: &[u8]) -> Option<Label> {
     Encoding::for_label_no_replacement(name).map(Label::Web)
 }
 
+/// Looks up a label of a header, where quotes and rests of other parameters are
+/// found.
+fn header_label(name: &str) -> Option<Label> {
+    let name = name.split([';', ',']).next().unwrap_or(name);
+    label(name.trim_matches(['"', '\'', ' ']).as_bytes())
+}
+
 /// Decides the charset and decodes.
 pub(crate) fn decode<'a>(input: &PageInput<'a>, limits: &ReadLimits) -> Decoded<'a> {
     let body = input.body;
     if let Some((encoding, bom_bytes)) = Encoding::for_bom(body) {
         return decode_as(encoding, &body[bom_bytes..], CharsetSource::Bom);
     }
-    let header = input.charset_label.and_then(|name| label(name.as_bytes()));
+    let header = input.charset_label.and_then(header_label);
     let labelled = match header {
         Some(label) => Some((label, CharsetSource::Header)),
         None => prescan::declared(body).map(|label| (label, CharsetSource::Meta)),

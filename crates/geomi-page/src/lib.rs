@@ -28,6 +28,9 @@
 //! ```
 
 mod charset;
+#[cfg(test)]
+mod conformance;
+mod date_words;
 mod element;
 mod foreign;
 mod html;

@@ -127,7 +127,11 @@ impl<'a> LinkCollector<'a> {
                 Some(&encode)
             };
         let page_url = page.to_url();
-        let base = self.base.and_then(|base| join(&page_url, &base, None));
+        // The standard does not let these two be a base.
+        let base = self
+            .base
+            .and_then(|base| join(&page_url, &base, None))
+            .filter(|base| !matches!(base.scheme(), "data" | "javascript"));
         let base = base.unwrap_or(page_url);
         let mut links = Vec::with_capacity(self.references.len());
         let mut seen = self.seen;

@@ -10,23 +10,29 @@ use memchr::memmem;
 use crate::charset::{Label, label};
 use crate::tokenizer::is_space;
 
-/// Bytes looked at. The standard asks for 1024; Korean portals of old put scripts
-/// before their `meta`.
-pub(crate) const PRESCAN_BYTES: usize = 4096;
+/// Bytes looked at. The standard asks for 1024 and lets a later `meta` start the
+/// parser anew; we never start anew, so we look further at once.
+pub(crate) const PRESCAN_BYTES: usize = 16 * 1024;
 
 /// The charset a page's first bytes declare.
 pub(crate) fn declared(body: &[u8]) -> Option<Label> {
     let head = &body[..body.len().min(PRESCAN_BYTES)];
-    let mut scan = Scan { head, at: 0 };
+    let mut scan = Scan {
+        head,
+        at: 0,
+        tag_ended: false,
+    };
     scan.run().or_else(|| xml_declaration(head))
 }
 
 struct Scan<'a> {
     head: &'a [u8],
     at: usize,
+    /// The attribute last asked for was the end of its tag.
+    tag_ended: bool,
 }
 
-impl Scan<'_> {
+impl<'a> Scan<'a> {
     fn run(&mut self) -> Option<Label> {
         while let Some(open) = memchr::memchr(b'<', self.head.get(self.at..)?) {
             self.at += open;
@@ -58,35 +64,52 @@ impl Scan<'_> {
         None
     }
 
-    /// Reads the attributes of a `meta`.
+    /// Reads the attributes of a `meta`; of two with one name the first counts.
     fn meta(&mut self) -> Option<Label> {
-        let mut is_content_type = false;
-        let mut by_content = None;
-        let mut by_charset = None;
-        let mut names: Vec<Vec<u8>> = Vec::new();
+        let (mut http_equiv, mut content, mut charset) = (None, None, None);
         while let Some((name, value)) = self.attribute() {
-            if names.contains(&name) {
+            let is = |known: &[u8]| name.eq_ignore_ascii_case(known);
+            let slot = if is(b"http-equiv") {
+                &mut http_equiv
+            } else if is(b"content") {
+                &mut content
+            } else if is(b"charset") {
+                &mut charset
+            } else {
                 continue;
-            }
-            match name.as_slice() {
-                b"http-equiv" => is_content_type = value == b"content-type",
-                b"content" if by_content.is_none() => {
-                    by_content = content_charset(&value).map(label);
-                }
-                b"charset" => by_charset = Some(label(&value)),
-                _ => {}
-            }
-            names.push(name);
+            };
+            slot.get_or_insert(value);
         }
-        let found = by_charset.or(if is_content_type { by_content } else { None });
-        found.flatten().map(Label::as_declared_inside)
+        if !self.tag_ended {
+            return None;
+        }
+        let found = match (charset, http_equiv, content) {
+            (Some(charset), _, _) => label(charset),
+            (None, Some(kind), Some(content)) if kind.eq_ignore_ascii_case(b"content-type") => {
+                label(content_charset(&content.to_ascii_lowercase())?)
+            }
+            _ => None,
+        };
+        found.map(Label::as_declared_inside)
     }
 
-    /// The next attribute of a tag in lower case, or `None` at the tag's end.
-    fn attribute(&mut self) -> Option<(Vec<u8>, Vec<u8>)> {
+    /// The next attribute of a tag, or `None` after its `>`. A tag
+    /// that does not end within the first bytes ends the scan: it may go on
+    /// with anything.
+    fn attribute(&mut self) -> Option<(&'a [u8], &'a [u8])> {
+        let attribute = self.whole_attribute();
+        if attribute.is_none() && !self.tag_ended {
+            self.at = self.head.len();
+        }
+        attribute
+    }
+
+    fn whole_attribute(&mut self) -> Option<(&'a [u8], &'a [u8])> {
+        self.tag_ended = false;
         self.skip(|byte| is_space(byte) || byte == b'/');
         if self.peek()? == b'>' {
             self.at += 1;
+            self.tag_ended = true;
             return None;
         }
         let start = self.at;
@@ -95,10 +118,10 @@ impl Scan<'_> {
         {
             self.at += 1;
         }
-        let name = self.head[start..self.at].to_ascii_lowercase();
+        let name = &self.head[start..self.at];
         self.skip(is_space);
         if self.peek()? != b'=' {
-            return Some((name, Vec::new()));
+            return Some((name, &[]));
         }
         self.at += 1;
         self.skip(is_space);
@@ -106,11 +129,12 @@ impl Scan<'_> {
             let rest = &self.head[self.at + 1..];
             let length = memchr::memchr(quote, rest)?;
             self.at += length + 2;
-            rest[..length].to_ascii_lowercase()
+            &rest[..length]
         } else {
             let start = self.at;
             self.skip(|byte| !is_space(byte) && byte != b'>');
-            self.head[start..self.at].to_ascii_lowercase()
+            self.peek()?;
+            &self.head[start..self.at]
         };
         Some((name, value))
     }
@@ -134,7 +158,8 @@ fn is_meta(rest: &[u8]) -> bool {
             .is_some_and(|&byte| is_space(byte) || byte == b'/')
 }
 
-/// The charset in the `content` of a `meta`: `text/html; charset=euc-kr`.
+/// The charset in the `content` of a `meta`, in lower case: `text/html;
+/// charset=euc-kr`.
 fn content_charset(content: &[u8]) -> Option<&[u8]> {
     let mut rest = content;
     loop {

@@ -2,291 +2,290 @@
 //!
 //! The size is that of the text with white space folded. The fingerprint answers
 //! "would a reader notice a change?", so it is taken over words only: letters in
-//! lower case, without punctuation and spacing, and without the words a clock or
-//! a counter would change:
+//! lower case, without punctuation, and without what a clock or a counter would
+//! change. That is every number that begins a word, and the words of dates and
+//! units around it ([`crate::date_words`]):
 //!
-//! * numbers, also with a unit of time or counting (`12`, `2024년`, `3rd`, `20m`),
-//! * names of months and days and other words of dates (`Jan`, `Tuesday`, `PM`).
+//! | state | input | what happens |
+//! |---|---|---|
+//! | running | letter, separator | the letter, or one blank, is kept |
+//! | running | digit inside a word (`mp3`) | kept |
+//! | running | digit at the start of a word | date words just before are taken back; to *after a number* |
+//! | after a number | digit, separator | nothing is kept |
+//! | after a number | letters, then their end | a unit or date word is dropped; any other word is kept, and back to running |
 //!
-//! Leaving such a word out of ordinary prose as well ("may") costs nothing: the
-//! same word is left out on the next visit. The text is never held as a whole.
+//! The running state is most of every page and has no branch per word: each byte
+//! is looked up and stored, and the store position moves or does not. The text is
+//! never held as a whole, and how it is cut into pieces makes no difference.
 
 use geomi_model::Fingerprint;
 use xxhash_rust::xxh3::Xxh3;
 
-/// Words are gathered up to this size before they are hashed.
+use crate::date_words;
+use crate::tokenizer::is_space;
+
+/// Normalised text is hashed in portions of about this size.
 const BUFFER_BYTES: usize = 4096;
+/// What stays behind when a portion is hashed, so that date words can still be
+/// taken back.
+const KEPT_BYTES: usize = 64;
 
-/// What a byte of UTF-8 is to the scanner.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
-    /// White space.
-    Space,
-    /// ASCII punctuation and control characters.
-    Mark,
-    /// Part of a word, to be taken as it is or in ASCII lower case.
-    Word,
-    /// First byte of a character that may be white space or an upper-case letter.
-    Ask,
-}
+/// Marks bytes that need more than a look-up: digits, and first bytes of
+/// characters that may be white space or capitals.
+const ASK: u8 = 0;
 
-const CLASSES: [Class; 256] = classes();
+/// What each byte becomes: itself, its lower case, a blank, or [`ASK`].
+const FOLDED: [u8; 256] = folded_bytes();
 
-const fn classes() -> [Class; 256] {
-    let mut classes = [Class::Mark; 256];
+const fn folded_bytes() -> [u8; 256] {
+    let mut folded = [b' '; 256];
     let mut byte = 0;
     while byte < 256 {
-        classes[byte] = match byte as u8 {
-            b' ' | b'\t' | b'\n' | b'\r' | b'\x0c' => Class::Space,
+        folded[byte] = match byte as u8 {
+            letter @ (b'a'..=b'z' | b'A'..=b'Z') => letter.to_ascii_lowercase(),
             // Two-byte characters hold the alphabets with capitals; E1, E2, E3
             // and EF some more, and the wide blanks. Hangul lies at EA to ED.
-            0xC2..=0xDF | 0xE1..=0xE3 | 0xEF => Class::Ask,
-            b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | 0x80.. => Class::Word,
-            _ => Class::Mark,
+            b'0'..=b'9' | 0xC2..=0xDF | 0xE1..=0xE3 | 0xEF => ASK,
+            other @ 0x80.. => other,
+            _ => b' ',
         };
         byte += 1;
     }
-    classes
+    folded
+}
+
+/// Which bytes are white space.
+const SPACES: [bool; 256] = space_bytes();
+
+const fn space_bytes() -> [bool; 256] {
+    let mut spaces = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        spaces[byte] = is_space(byte as u8);
+        byte += 1;
+    }
+    spaces
+}
+
+/// Where in the table above the text is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Running,
+    AfterNumber {
+        /// Where in the buffer the word after the number begins.
+        word_start: usize,
+    },
 }
 
 /// Size and hash of a text in the making.
 pub(crate) struct VisibleText {
     hasher: Xxh3,
-    /// Words not yet hashed, each followed by a blank; the last may be unfinished.
-    words: Vec<u8>,
-    /// Where the unfinished word begins.
-    word_start: usize,
-    /// Whether the unfinished word was too long to hold, so that its first part
-    /// is already hashed.
-    word_is_long: bool,
-    any_word: bool,
+    /// Normalised text not yet hashed: words with one blank between them.
+    buffer: Box<[u8; BUFFER_BYTES]>,
+    length: usize,
+    state: State,
+    any_hashed: bool,
     text_bytes: u64,
-    /// White space was seen since the last visible character.
-    gap: bool,
+    /// The last byte was white space, or nothing was seen yet.
+    in_space: bool,
 }
 
 impl VisibleText {
     pub(crate) fn new() -> Self {
         Self {
             hasher: Xxh3::new(),
-            words: Vec::with_capacity(BUFFER_BYTES + 256),
-            word_start: 0,
-            word_is_long: false,
-            any_word: false,
+            buffer: Box::new([0; BUFFER_BYTES]),
+            length: 0,
+            state: State::Running,
+            any_hashed: false,
             text_bytes: 0,
-            gap: false,
+            in_space: true,
         }
     }
 
     /// Takes the next piece of text, character references decoded.
     pub(crate) fn push(&mut self, text: &str) {
-        let bytes = text.as_bytes();
-        let mut at = 0;
-        while let Some(&byte) = bytes.get(at) {
-            match CLASSES[usize::from(byte)] {
-                Class::Space => {
-                    self.space();
-                    at += 1;
-                }
-                Class::Mark => {
-                    self.end_word();
-                    self.visible(1);
-                    at += 1;
-                }
-                Class::Word => {
-                    let length = bytes[at..]
-                        .iter()
-                        .position(|&byte| CLASSES[usize::from(byte)] != Class::Word)
-                        .unwrap_or(bytes.len() - at);
-                    self.word_part(&bytes[at..at + length]);
-                    at += length;
-                }
-                Class::Ask => at += self.ask(&text[at..]),
+        let mut rest = text;
+        while !rest.is_empty() {
+            let taken = match self.state {
+                State::Running => self.run(rest),
+                State::AfterNumber { .. } => 0,
+            };
+            rest = &rest[taken..];
+            if let Some(c) = rest.chars().next() {
+                self.character(c);
+                rest = &rest[c.len_utf8()..];
             }
         }
     }
 
     /// A tag that separates words.
     pub(crate) fn space(&mut self) {
-        self.end_word();
-        self.gap = true;
+        self.count(' ');
+        self.separator();
     }
 
     /// The size, and the fingerprint if there was any word.
     pub(crate) fn finish(mut self) -> (u64, Option<Fingerprint>) {
-        self.end_word();
-        self.hasher.update(&self.words);
-        let fingerprint = self.any_word.then(|| Fingerprint(self.hasher.digest()));
+        self.separator();
+        if self.in_space && self.text_bytes > 0 {
+            self.text_bytes -= 1;
+        }
+        if self.length > 0 && !self.ends_in_word() {
+            self.length -= 1;
+        }
+        self.hasher.update(&self.buffer[..self.length]);
+        let any = self.any_hashed || self.length > 0;
+        let fingerprint = any.then(|| Fingerprint(self.hasher.digest()));
         (self.text_bytes, fingerprint)
     }
 
-    fn visible(&mut self, bytes: usize) {
-        self.text_bytes += bytes as u64 + u64::from(self.gap && self.text_bytes > 0);
-        self.gap = false;
+    /// Takes bytes as long as each needs only a look-up; gives how many, always
+    /// whole characters.
+    fn run(&mut self, text: &str) -> usize {
+        let mut taken = 0;
+        loop {
+            let rest = &text.as_bytes()[taken..];
+            let portion = &rest[..rest.len().min(BUFFER_BYTES - self.length)];
+            let looked_up = self.run_portion(portion);
+            taken += looked_up;
+            if self.length == BUFFER_BYTES {
+                self.flush();
+            }
+            if looked_up < portion.len() || taken == text.len() {
+                return taken;
+            }
+        }
     }
 
-    fn word_part(&mut self, part: &[u8]) {
-        self.visible(part.len());
-        let from = self.words.len();
-        self.words.extend_from_slice(part);
-        self.words[from..].make_ascii_lowercase();
-        self.bound_word();
+    /// The same for bytes that fit into the buffer.
+    fn run_portion(&mut self, portion: &[u8]) -> usize {
+        let mut in_word = self.ends_in_word();
+        let mut in_space = self.in_space;
+        let mut length = self.length;
+        let mut visible = 0;
+        let mut taken = 0;
+        let buffer = self.buffer.as_mut_slice();
+        for &byte in portion {
+            let folded = FOLDED[usize::from(byte)];
+            if folded == ASK {
+                break;
+            }
+            let is_word = folded != b' ';
+            let is_space = SPACES[usize::from(byte)];
+            buffer[length] = folded;
+            length += usize::from(is_word | in_word);
+            visible += u64::from(!(is_space & in_space));
+            in_word = is_word;
+            in_space = is_space;
+            taken += 1;
+        }
+        self.length = length;
+        self.in_space = in_space;
+        self.text_bytes += visible;
+        taken
     }
 
-    /// Takes the first character of `rest`, which needs a closer look; gives its
-    /// length.
-    fn ask(&mut self, rest: &str) -> usize {
-        let Some(c) = rest.chars().next() else {
-            return 0;
+    /// Takes one character, in any state.
+    fn character(&mut self, c: char) {
+        self.count(c);
+        match c {
+            '0'..='9' => self.digit(c as u8),
+            'a'..='z' | 'A'..='Z' => self.put(FOLDED[c as usize]),
+            _ if c.is_ascii() || c.is_whitespace() => self.separator(),
+            _ => {
+                for lower in c.to_lowercase() {
+                    for &byte in lower.encode_utf8(&mut [0; 4]).as_bytes() {
+                        self.put(byte);
+                    }
+                }
+            }
+        }
+    }
+
+    fn digit(&mut self, digit: u8) {
+        if self.state == State::Running && self.is_inside_latin_word() {
+            self.put(digit);
+            return;
+        }
+        self.separator();
+        if self.state == State::Running {
+            let text = &self.buffer[..self.length];
+            self.length = date_words::without_last_date_words(text);
+        }
+        self.state = State::AfterNumber {
+            word_start: self.length,
         };
-        if c.is_whitespace() {
-            self.space();
-            return c.len_utf8();
-        }
-        self.visible(c.len_utf8());
-        for lower in c.to_lowercase() {
-            let mut buffer = [0; 4];
-            self.words
-                .extend_from_slice(lower.encode_utf8(&mut buffer).as_bytes());
-        }
-        self.bound_word();
-        c.len_utf8()
     }
 
-    fn bound_word(&mut self) {
-        if self.words.len() > BUFFER_BYTES && self.words.len() - self.word_start > BUFFER_BYTES / 2
-        {
-            self.word_is_long = true;
+    /// Ends the word, if one is open.
+    fn separator(&mut self) {
+        if let State::AfterNumber { word_start } = self.state {
+            let word = &self.buffer[word_start..self.length];
+            if word.is_empty() {
+                return;
+            }
+            if date_words::follows_number(word) {
+                self.length = word_start;
+                return;
+            }
+            self.state = State::Running;
+        }
+        if self.ends_in_word() {
+            self.put(b' ');
+        }
+    }
+
+    fn put(&mut self, byte: u8) {
+        self.buffer[self.length] = byte;
+        self.length += 1;
+        if self.length == BUFFER_BYTES {
             self.flush();
         }
     }
 
-    fn end_word(&mut self) {
-        let word = &self.words[self.word_start..];
-        if word.is_empty() && !self.word_is_long {
-            return;
+    /// Counts a character of the folded text.
+    fn count(&mut self, c: char) {
+        let space = c.is_whitespace();
+        if !space {
+            self.text_bytes += c.len_utf8() as u64;
+        } else if !self.in_space {
+            self.text_bytes += 1;
         }
-        if !self.word_is_long && is_volatile(word) {
-            self.words.truncate(self.word_start);
-            return;
-        }
-        self.any_word = true;
-        self.word_is_long = false;
-        self.words.push(b' ');
-        self.word_start = self.words.len();
-        if self.words.len() > BUFFER_BYTES {
-            self.flush();
-        }
+        self.in_space = space;
     }
 
+    fn ends_in_word(&self) -> bool {
+        self.last_byte().is_some_and(|byte| byte != b' ')
+    }
+
+    /// Whether a digit here belongs to a word. Hangul is different: `조회12` is a
+    /// word and a number.
+    fn is_inside_latin_word(&self) -> bool {
+        self.last_byte()
+            .is_some_and(|byte| byte.is_ascii_alphanumeric())
+    }
+
+    fn last_byte(&self) -> Option<u8> {
+        let last = self.length.checked_sub(1)?;
+        Some(self.buffer[last])
+    }
+
+    /// Hashes all but the last bytes.
     fn flush(&mut self) {
-        self.hasher.update(&self.words);
-        self.words.clear();
-        self.word_start = 0;
-    }
-}
-
-/// Whether a word in lower case belongs to a clock or a counter.
-fn is_volatile(word: &[u8]) -> bool {
-    match word {
-        [b'0'..=b'9', ..] => is_number_with_units(word),
-        [
-            b'a' | b'd' | b'f' | b'g' | b'j' | b'k' | b'm' | b'n' | b'o' | b'p' | b's' | b't'
-            | b'u' | b'w',
-            _,
-            ..,
-        ] if word.len() <= 9 => is_date_word(word),
-        // The Hangul of `월요일` and `오전` begins with these bytes.
-        [0xEA..=0xED, ..] if matches!(word.len(), 6 | 9) => is_korean_date_word(word),
-        _ => false,
-    }
-}
-
-/// Digits, each run followed by at most one unit: `2024년1월2일`, `1h30m`, `5th`.
-fn is_number_with_units(word: &[u8]) -> bool {
-    const UNITS: [&str; 28] = [
-        "st", "nd", "rd", "th", "am", "pm", "sec", "min", "hrs", "ms", "s", "m", "h", "d", "w",
-        "y", "k", "t", "z", "년", "월", "일", "시", "분", "초", "회", "명", "건",
-    ];
-    let mut rest = word;
-    while !rest.is_empty() {
-        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        if digits == 0 {
-            return false;
+        let hashed = self.length - KEPT_BYTES;
+        self.hasher.update(&self.buffer[..hashed]);
+        self.any_hashed = true;
+        self.buffer.copy_within(hashed..self.length, 0);
+        self.length = KEPT_BYTES;
+        if let State::AfterNumber { word_start } = self.state {
+            // A word that long is no unit, whatever it began with.
+            self.state = match word_start.checked_sub(hashed) {
+                Some(word_start) => State::AfterNumber { word_start },
+                None => State::Running,
+            };
         }
-        rest = &rest[digits..];
-        rest = UNITS
-            .iter()
-            .find_map(|unit| rest.strip_prefix(unit.as_bytes()))
-            .unwrap_or(rest);
     }
-    true
-}
-
-fn is_date_word(word: &[u8]) -> bool {
-    const WORDS: [&str; 43] = [
-        "am",
-        "apr",
-        "april",
-        "aug",
-        "august",
-        "dec",
-        "december",
-        "feb",
-        "february",
-        "fri",
-        "friday",
-        "gmt",
-        "jan",
-        "january",
-        "jul",
-        "july",
-        "jun",
-        "june",
-        "kst",
-        "mar",
-        "march",
-        "may",
-        "mon",
-        "monday",
-        "nov",
-        "november",
-        "oct",
-        "october",
-        "pm",
-        "sat",
-        "saturday",
-        "sep",
-        "sept",
-        "september",
-        "sun",
-        "sunday",
-        "thu",
-        "thursday",
-        "tue",
-        "tuesday",
-        "utc",
-        "wed",
-        "wednesday",
-    ];
-    WORDS
-        .binary_search_by(|known| known.as_bytes().cmp(word))
-        .is_ok()
-}
-
-fn is_korean_date_word(word: &[u8]) -> bool {
-    const WORDS: [&str; 9] = [
-        "오전",
-        "오후",
-        "월요일",
-        "화요일",
-        "수요일",
-        "목요일",
-        "금요일",
-        "토요일",
-        "일요일",
-    ];
-    WORDS.iter().any(|known| known.as_bytes() == word)
 }
 
 #[cfg(test)]
@@ -365,23 +364,5 @@ mod tests {
         let mut whole = VisibleText::new();
         whole.push(&text);
         assert_eq!(pieces.finish(), whole.finish());
-    }
-
-    #[test]
-    fn the_buffer_stays_small() {
-        let mut visible = VisibleText::new();
-        for _ in 0..10_000 {
-            visible.push("endless");
-        }
-        assert!(visible.words.capacity() < 4 * BUFFER_BYTES);
-    }
-
-    #[test]
-    fn date_words_are_sorted() {
-        // A word list out of order would be searched wrongly.
-        for word in ["am", "may", "wednesday", "kst", "sept"] {
-            assert!(is_date_word(word.as_bytes()), "{word}");
-        }
-        assert!(!is_date_word(b"mono"));
     }
 }

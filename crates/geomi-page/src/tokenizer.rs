@@ -263,7 +263,7 @@ fn skip_spaces(bytes: &[u8], mut at: usize) -> usize {
 }
 
 /// White space of HTML.
-pub(crate) fn is_space(byte: u8) -> bool {
+pub(crate) const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b'\x0c')
 }
 
@@ -277,12 +277,12 @@ mod tests {
         let mut out = String::new();
         while let Some(token) = tokenizer.next() {
             match token {
-                Token::Text(text) | Token::Verbatim(text) => out += &format!("{text:?}"),
+                Token::Text(text) | Token::Verbatim(text) => out.extend(["\"", text, "\""]),
                 Token::End(tag) => out += &format!("</{:?}>", tag.element).to_lowercase(),
                 Token::Start(tag) => {
                     out += &format!("<{:?}", tag.element).to_lowercase();
                     if let Some(href) = tokenizer.attributes().get(Attribute::Href) {
-                        out += &format!(" href={href}");
+                        out.extend([" href=", href]);
                     }
                     out += if tag.self_closing { "/>" } else { ">" };
                 }
