@@ -1,1 +1,58 @@
-//! The journey of a URL: the one crawl loop, wired from the parts below.
+//! The journey of a URL: the one crawl loop of the whole program.
+//!
+//! ```text
+//! link found ─ admit ─▶ in scope? ─▶ whose partition? ─▶ seen? ─▶ priority ─▶ the site's queue
+//! site's queue ─ lease ─▶ robots? ─▶ fetch ─▶ read ─▶ judge ─▶ keep ─▶ settle ─▶ links ─▶ admit
+//! ```
+//!
+//! [`journey`] wires it and is the file to read first; `stage/` has one file a
+//! stage. Crawling, refreshing and observing differ in configuration, not in
+//! loops.
+//!
+//! # Threads
+//!
+//! | thread | does | talks over |
+//! |---|---|---|
+//! | owner (the caller of [`run`]) | frontier, judging, keeping, committing | takes events, gives work |
+//! | network runtime | look-ups and fetches | one task a lease, bounded by `connections` |
+//! | readers, one a core | charset, links, digests, compression | bounded channels on both sides |
+//!
+//! Nothing is shared behind a lock but the [`Control`] a user holds. A lease
+//! stays open until what it brought is durable, so no more than `connections`
+//! requests are ever repeated after a crash.
+//!
+//! # What is durable when
+//!
+//! In each round the owner takes the visits that have finished, writes and
+//! syncs their WARC records, then commits one batch a partition with
+//! everything they changed, then publishes mail to other partitions, then
+//! writes the log. [`DurableStep`] names the moments between; a test crashes
+//! the crawl at each of them. A crash repeats work and loses none: WARC records
+//! that no commit speaks of are cut off when the directory is opened again.
+
+mod archive;
+mod books;
+mod clock;
+mod config;
+mod control;
+mod crew;
+mod error;
+pub mod journey;
+mod keys;
+mod log;
+mod partition;
+mod post;
+mod report;
+mod seeds;
+mod stage;
+mod status;
+mod steps;
+
+pub use clock::{Clock, SystemClock};
+pub use config::{CrawlConfig, Limits, Output, RobotsMode, SeedInput};
+pub use control::{Control, Desired};
+pub use error::CrawlError;
+pub use journey::{Surroundings, run};
+pub use log::LogLine;
+pub use status::{Counters, Ending, Observer, Phase, Silent, Status};
+pub use steps::{DurableStep, NoFaults, Steps};

@@ -69,6 +69,13 @@ pub enum Work {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct LeaseId(pub(crate) u64);
 
+impl LeaseId {
+    /// The bare number.
+    pub fn number(self) -> u64 {
+        self.0
+    }
+}
+
 /// The right, and the duty, to carry out one piece of work.
 ///
 /// It cannot be copied: [`crate::Frontier::settle`] consumes it, so settling

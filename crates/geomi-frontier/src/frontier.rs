@@ -25,6 +25,8 @@ pub struct Config {
     pub politeness: Politeness,
     /// Which ready site goes first.
     pub order: HostOrder,
+    /// Whether a site's robots.txt is asked for before its pages.
+    pub ask_robots: bool,
     /// A site that would have to be waited for longer is retired for this run.
     pub wait_max: Duration,
     /// Entries a lane keeps in memory.
@@ -40,6 +42,7 @@ impl Default for Config {
         Self {
             politeness: Politeness::default(),
             order: HostOrder::default(),
+            ask_robots: true,
             wait_max: Duration::from_secs(300),
             front_len_max: 64,
             memory_len_max: 100_000,
@@ -589,7 +592,7 @@ impl Frontier {
             let attempts = site.state.failures.min(255) as u8;
             return Some(self.lease(hash, None, None, Work::Resolve { host, attempts }, now));
         }
-        if site.errands.is_empty() && site.needs_robots(now) {
+        if self.config.ask_robots && site.errands.is_empty() && site.needs_robots(now) {
             site.robots = Need::Asked;
             let page = site
                 .sample_page()

@@ -60,6 +60,14 @@ impl Timestamp {
         Some(Self(instant.as_microsecond()))
     }
 
+    /// Reads an HTTP date, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+    pub fn parse_http_date(text: &str) -> Option<Self> {
+        let moment = jiff::fmt::rfc2822::DateTimeParser::new()
+            .parse_timestamp(text)
+            .ok()?;
+        Some(Self(moment.as_microsecond()))
+    }
+
     fn format(self, pattern: &str) -> String {
         match jiff::Timestamp::from_microsecond(self.0) {
             Ok(instant) => instant.strftime(pattern).to_string(),

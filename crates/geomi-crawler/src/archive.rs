@@ -1,0 +1,208 @@
+//! What is kept: WARC files, segments of visits, the log.
+
+use geomi_model::{Capture, Timestamp, Visit};
+use geomi_store::warc::{Encoded, GzipLevel, Position, WarcConfig, WarcWriter};
+use geomi_store::{CrawlDir, segment};
+
+use crate::log::VisitLog;
+use crate::partition::{ArchiveMark, Partition};
+use crate::{CrawlConfig, CrawlError};
+
+/// The archive of one crawl directory, being written.
+pub(crate) struct Archive {
+    dir: CrawlDir,
+    warc: WarcWriter,
+    log: VisitLog,
+    gzip: GzipLevel,
+    /// What the next commit will say of the archive.
+    mark: ArchiveMark,
+    /// Where appended records end.
+    end: Option<Position>,
+    segment_rows: u64,
+    /// Visits in the state that are in no segment yet.
+    loose_rows: u64,
+    file_closed: bool,
+}
+
+impl Archive {
+    /// Opens the archive as the partitions' last commits left it: WARC records
+    /// past that are cut off, rows that reached a segment are forgotten, log
+    /// lines that a crash swallowed are written.
+    pub(crate) fn open(
+        dir: &CrawlDir,
+        config: &CrawlConfig,
+        gzip: GzipLevel,
+        partitions: &mut [Partition],
+    ) -> Result<Self, CrawlError> {
+        let mut mark = ArchiveMark::default();
+        for partition in &*partitions {
+            mark = mark.max(partition.meta("archive")?.unwrap_or_default());
+        }
+        let committed = mark.file.clone().map(|file| Position {
+            file,
+            offset: mark.offset,
+        });
+        let mut settings = WarcConfig::new(dir.warc(), &config.name, &config.worker);
+        settings.bytes_max = config.output.warc_bytes_max;
+        settings.level = gzip;
+        settings.info.push((
+            "http-header-user-agent".to_owned(),
+            config.fetch.user_agent.clone(),
+        ));
+        settings.info.push((
+            "robots".to_owned(),
+            if config.frontier.ask_robots {
+                "rfc9309"
+            } else {
+                "ignored"
+            }
+            .to_owned(),
+        ));
+        let mut archive = Self {
+            warc: WarcWriter::resume(settings, committed.as_ref())?,
+            log: VisitLog::open(dir.log(), config.output.log_bytes_max)?,
+            dir: dir.clone(),
+            gzip,
+            end: committed,
+            mark,
+            segment_rows: config.output.segment_rows,
+            loose_rows: 0,
+            file_closed: false,
+        };
+        archive.forget_segmented(partitions)?;
+        archive.catch_up_log(partitions)?;
+        Ok(archive)
+    }
+
+    fn forget_segmented(&mut self, partitions: &mut [Partition]) -> Result<(), CrawlError> {
+        let in_files = segment::list(&self.dir)?
+            .last()
+            .map_or(0, |segment| segment.last);
+        for partition in partitions {
+            let mut numbers = Vec::new();
+            partition.visits(&mut |visit| numbers.push(visit.number))?;
+            let (segmented, loose): (Vec<u64>, Vec<u64>) =
+                numbers.into_iter().partition(|number| *number <= in_files);
+            segmented
+                .into_iter()
+                .for_each(|number| partition.forget_visit(number));
+            self.loose_rows += loose.len() as u64;
+        }
+        Ok(())
+    }
+
+    fn catch_up_log(&mut self, partitions: &[Partition]) -> Result<(), CrawlError> {
+        for visit in loose_visits(partitions)? {
+            self.log.add(&visit)?;
+        }
+        Ok(self.log.flush()?)
+    }
+
+    pub(crate) fn gzip(&self) -> GzipLevel {
+        self.gzip
+    }
+
+    /// Visits numbered so far.
+    pub(crate) fn visits(&self) -> u64 {
+        self.mark.visits
+    }
+
+    /// Adds records; they count once synced and committed.
+    pub(crate) fn append(
+        &mut self,
+        encoded: &Encoded,
+        now: Timestamp,
+    ) -> Result<Capture, CrawlError> {
+        let begin = self.warc.append(&encoded.members, now)?;
+        self.file_closed |= self.end.as_ref().is_some_and(|end| end.file != begin.file);
+        let offset = begin.offset + encoded.members.len() as u64;
+        self.end = Some(Position {
+            file: begin.file.clone(),
+            offset,
+        });
+        Ok(Capture {
+            file: begin.file,
+            offset: begin.offset,
+            length: encoded.capture_length,
+            kind: encoded.kind,
+        })
+    }
+
+    /// Where appended records end now.
+    pub(crate) fn end(&self) -> Option<Position> {
+        self.end.clone()
+    }
+
+    /// The commits from here on speak of records up to there.
+    pub(crate) fn reached(&mut self, end: Position) {
+        self.mark.file = Some(end.file);
+        self.mark.offset = end.offset;
+    }
+
+    /// What a commit has to say of the archive.
+    pub(crate) fn mark(&self) -> &ArchiveMark {
+        &self.mark
+    }
+
+    /// The number for the next visit.
+    pub(crate) fn next_number(&mut self) -> u64 {
+        self.mark.visits += 1;
+        self.mark.visits
+    }
+
+    /// Makes appended records durable.
+    pub(crate) fn sync(&mut self) -> Result<(), CrawlError> {
+        self.warc.sync()?;
+        Ok(())
+    }
+
+    /// Whether a WARC file was closed since the last call.
+    pub(crate) fn take_file_closed(&mut self) -> bool {
+        std::mem::take(&mut self.file_closed)
+    }
+
+    /// Adds committed visits to the log.
+    pub(crate) fn log(&mut self, visits: &[Visit]) -> Result<(), CrawlError> {
+        self.loose_rows += visits.len() as u64;
+        for visit in visits {
+            self.log.add(visit)?;
+        }
+        Ok(self.log.flush()?)
+    }
+
+    /// Whether there are enough loose rows for a segment.
+    pub(crate) fn segment_due(&self) -> bool {
+        self.loose_rows >= self.segment_rows
+    }
+
+    /// Writes all loose rows as a segment. They are to be forgotten with the
+    /// next commit; until then they are in both places, which opening mends.
+    pub(crate) fn write_segment(
+        &mut self,
+        partitions: &[Partition],
+    ) -> Result<Vec<u64>, CrawlError> {
+        let visits = loose_visits(partitions)?;
+        self.loose_rows = 0;
+        if !visits.is_empty() {
+            segment::write(&self.dir, &visits)?;
+        }
+        Ok(visits.into_iter().map(|visit| visit.number).collect())
+    }
+
+    /// Closes the WARC file and puts the index together.
+    pub(crate) fn close(&mut self) -> Result<(), CrawlError> {
+        self.warc.close()?;
+        segment::merge_index(&self.dir)?;
+        Ok(())
+    }
+}
+
+/// The visits in no segment yet, of all partitions, by number.
+fn loose_visits(partitions: &[Partition]) -> Result<Vec<Visit>, CrawlError> {
+    let mut visits = Vec::new();
+    for partition in partitions {
+        partition.visits(&mut |visit| visits.push(visit))?;
+    }
+    visits.sort_by_key(|visit| visit.number);
+    Ok(visits)
+}

@@ -1,0 +1,78 @@
+//! What each open site's robots.txt permits.
+
+use std::collections::HashMap;
+
+use geomi_model::NetworkState;
+use geomi_robots::RobotsPolicy;
+use geomi_url::SiteHash;
+use serde::{Deserialize, Serialize};
+
+/// What is known of a site's wishes.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) enum SiteAccess {
+    /// It answered.
+    Policy(RobotsPolicy),
+    /// It did not answer at all. RFC 9309 forbids every page; and a page asked
+    /// for would end just as robots.txt did, so that is how its visits end.
+    NoAnswer { state: NetworkState, reason: String },
+    /// Its addresses may not be asked.
+    AddressRefused { reason: String },
+}
+
+/// What a page may expect.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Access {
+    Allowed,
+    /// By a line of robots.txt, by how it was answered, or by the address.
+    Disallowed(String),
+    /// The site cannot be reached.
+    Unreachable(NetworkState, String),
+}
+
+/// The sites' wishes, in memory while a site is open.
+#[derive(Debug, Default)]
+pub(crate) struct RobotsBook {
+    sites: HashMap<SiteHash, SiteAccess>,
+}
+
+impl RobotsBook {
+    pub(crate) fn set(&mut self, site: SiteHash, access: SiteAccess) {
+        self.sites.insert(site, access);
+    }
+
+    pub(crate) fn knows(&self, site: SiteHash) -> bool {
+        self.sites.contains_key(&site)
+    }
+
+    /// Whether our agent may ask this site for that path. A site nobody asked
+    /// about is allowed: its robots.txt is being ignored.
+    pub(crate) fn access(&self, site: SiteHash, agent: &str, path_and_query: &str) -> Access {
+        match self.sites.get(&site) {
+            None => Access::Allowed,
+            Some(SiteAccess::NoAnswer { state, reason }) => {
+                Access::Unreachable(*state, reason.clone())
+            }
+            Some(SiteAccess::AddressRefused { reason }) => Access::Disallowed(reason.clone()),
+            Some(SiteAccess::Policy(policy)) => {
+                let verdict = policy.verdict(agent, path_and_query);
+                if verdict.allowed {
+                    return Access::Allowed;
+                }
+                Access::Disallowed(match (&verdict.rule, policy) {
+                    (Some(rule), _) => format!("robots.txt line {}: {}", rule.line, rule.text),
+                    (None, RobotsPolicy::Unreachable { reason }) => reason.to_string(),
+                    (None, _) => "robots.txt".to_owned(),
+                })
+            }
+        }
+    }
+
+    /// Keeps only the sites that are still open.
+    pub(crate) fn retain(&mut self, is_open: impl Fn(SiteHash) -> bool) {
+        self.sites.retain(|site, _| is_open(*site));
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.sites.len()
+    }
+}

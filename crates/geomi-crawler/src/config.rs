@@ -1,0 +1,140 @@
+//! A crawl's configuration, as meant: every value resolved and checked.
+
+use std::time::Duration;
+
+use geomi_fetch::FetchConfig;
+use geomi_frontier::Prioritizer;
+use geomi_page::ReadLimits;
+use geomi_scope::ScopeConfig;
+use geomi_url::CrawlUrl;
+
+/// Everything a crawl needs to know before it starts.
+#[derive(Clone, Debug)]
+pub struct CrawlConfig {
+    /// First part of the names of WARC files.
+    pub name: String,
+    /// Last part of those names: which worker wrote them.
+    pub worker: String,
+    /// Where to begin.
+    pub seeds: Vec<SeedInput>,
+    /// What is wanted.
+    pub scope: ScopeConfig,
+    /// URLs to visit first, by pattern.
+    pub prefer: Vec<String>,
+    /// Weights of the priority.
+    pub prioritizer: Prioritizer,
+    /// Delays, order and memory bounds.
+    pub frontier: geomi_frontier::Config,
+    /// Timeouts, limits and addresses.
+    pub fetch: FetchConfig,
+    /// Bounds of the page reader.
+    pub read: ReadLimits,
+    /// Whether robots.txt is asked for and obeyed.
+    pub robots: RobotsMode,
+    /// Our name in robots.txt.
+    pub agent: String,
+    /// Whether links marked `nofollow` are left alone.
+    pub respect_nofollow: bool,
+    /// Visits in progress at once.
+    pub connections: usize,
+    /// Attempts at one URL.
+    pub tries: u8,
+    /// Rest of a URL before its second try; doubles for each further one.
+    pub retry_wait: Duration,
+    /// Redirects followed in a row.
+    pub redirects_max: u8,
+    /// When to stop.
+    pub limits: Limits,
+    /// How to write.
+    pub output: Output,
+    /// Into how many parts the URL space is cut.
+    pub partitions: u16,
+}
+
+/// A seed as given.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SeedInput {
+    /// Its URL.
+    pub url: CrawlUrl,
+    /// Its topic label.
+    pub topic: Option<String>,
+}
+
+/// Whether robots.txt is obeyed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum RobotsMode {
+    /// Asked for first, and obeyed.
+    #[default]
+    Respect,
+    /// Not asked for: only for hosts one owns.
+    Ignore,
+}
+
+/// When a crawl stops although there is more to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Limits {
+    /// Pages saved.
+    pub pages_max: Option<u64>,
+    /// Bytes that came over the wire.
+    pub bytes_max: Option<u64>,
+    /// Time since this run began.
+    pub time_max: Option<Duration>,
+    /// Pages failed.
+    pub failures_max: Option<u64>,
+    /// Free disk space below which the crawl stops in good order.
+    pub disk_free_min: u64,
+}
+
+/// How the archive is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Output {
+    /// A WARC file is closed at this size.
+    pub warc_bytes_max: u64,
+    /// Level of gzip, 1 to 12.
+    pub gzip_level: u8,
+    /// Visits a Parquet file holds.
+    pub segment_rows: u64,
+    /// A log file is rotated at this size.
+    pub log_bytes_max: u64,
+}
+
+impl Default for Output {
+    fn default() -> Self {
+        Self {
+            warc_bytes_max: 1 << 30,
+            gzip_level: 1,
+            segment_rows: 8_192,
+            log_bytes_max: 256 << 20,
+        }
+    }
+}
+
+impl CrawlConfig {
+    /// The defaults, with these seeds.
+    pub fn new(seeds: Vec<SeedInput>) -> Self {
+        Self {
+            name: "geomi".to_owned(),
+            worker: "w0".to_owned(),
+            seeds,
+            scope: ScopeConfig::default(),
+            prefer: Vec::new(),
+            prioritizer: Prioritizer::default(),
+            frontier: geomi_frontier::Config::default(),
+            fetch: FetchConfig::default(),
+            read: ReadLimits::default(),
+            robots: RobotsMode::default(),
+            agent: "geomi".to_owned(),
+            respect_nofollow: true,
+            connections: 256,
+            tries: 3,
+            retry_wait: Duration::from_secs(2),
+            redirects_max: 5,
+            limits: Limits {
+                disk_free_min: 64 << 20,
+                ..Limits::default()
+            },
+            output: Output::default(),
+            partitions: 1,
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The threads a journey works with: the network and the readers.
+//!
+//! ```text
+//! owner ── lease ──▶ network task ── fetched ──▶ reader thread ── read ──▶ owner
+//!                         └───────── resolved ─────────────────────────────▲
+//! ```
+//!
+//! At most `connections` leases are out at a time and every channel has room
+//! for all of them, so no send ever waits.
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use geomi_fetch::{Fetcher, Resolution};
+use geomi_frontier::Lease;
+use geomi_page::Readers;
+use tokio::runtime::{Builder, Runtime};
+
+use crate::stage::fetch::{Carried, Fetched, carry_out};
+use crate::stage::read::{Read, ReadSettings, read};
+use crate::{Clock, CrawlError};
+
+/// What comes back to the owner.
+#[derive(Debug)]
+pub(crate) enum Event {
+    Resolved(Lease, Resolution),
+    Read(Box<Read>),
+}
+
+/// Threads and channels of one crawl.
+#[derive(Debug)]
+pub(crate) struct Crew {
+    runtime: Runtime,
+    fetcher: Fetcher,
+    clock: Arc<dyn Clock>,
+    to_readers: Sender<Box<Fetched>>,
+    to_owner: Sender<Event>,
+    pub(crate) events: Receiver<Event>,
+    readers: Vec<JoinHandle<()>>,
+}
+
+impl Crew {
+    pub(crate) fn assemble(
+        fetcher: Fetcher,
+        clock: Arc<dyn Clock>,
+        settings: &ReadSettings,
+        connections: usize,
+    ) -> Result<Self, CrawlError> {
+        let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(cores.div_ceil(2))
+            .thread_name("network")
+            .enable_all()
+            .build()
+            .map_err(CrawlError::Thread)?;
+        let (to_readers, fetched) = bounded::<Box<Fetched>>(connections);
+        let (to_owner, events) = bounded(connections);
+        let readers = (0..cores).map(|number| {
+            let (fetched, to_owner, settings) =
+                (fetched.clone(), to_owner.clone(), settings.clone());
+            let work = move || read_all(&fetched, &to_owner, &settings);
+            std::thread::Builder::new()
+                .name(format!("reader-{number}"))
+                .spawn(work)
+                .map_err(CrawlError::Thread)
+        });
+        let readers = readers.collect::<Result<_, _>>()?;
+        Ok(Self {
+            runtime,
+            fetcher,
+            clock,
+            to_readers,
+            to_owner,
+            events,
+            readers,
+        })
+    }
+
+    /// Sends a lease on its way; it comes back as an event.
+    pub(crate) fn dispatch(&self, lease: Lease) {
+        let carried = carry_out(self.fetcher.clone(), Arc::clone(&self.clock), lease);
+        let (to_readers, to_owner) = (self.to_readers.clone(), self.to_owner.clone());
+        self.runtime.spawn(async move {
+            // A closed channel means that the crawl is over and nobody waits
+            // for this answer: it was not acknowledged, so it will be repeated.
+            match carried.await {
+                Carried::Resolved(lease, resolution) => {
+                    drop(to_owner.send(Event::Resolved(lease, resolution)))
+                }
+                Carried::Fetched(fetched) => drop(to_readers.send(fetched)),
+            }
+        });
+    }
+
+    /// Lets everybody go. Requests under way are given up.
+    pub(crate) fn dismiss(self) {
+        self.runtime.shutdown_timeout(Duration::from_secs(1));
+        drop((self.to_readers, self.to_owner, self.events));
+        for reader in self.readers {
+            if let Err(panic) = reader.join() {
+                std::panic::resume_unwind(panic);
+            }
+        }
+    }
+}
+
+fn read_all(fetched: &Receiver<Box<Fetched>>, to_owner: &Sender<Event>, settings: &ReadSettings) {
+    let readers = Readers::standard();
+    for fetched in fetched {
+        if to_owner
+            .send(Event::Read(Box::new(read(&readers, settings, *fetched))))
+            .is_err()
+        {
+            return;
+        }
+    }
+}

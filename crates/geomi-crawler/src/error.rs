@@ -1,0 +1,70 @@
+//! What can go wrong on our side.
+
+use geomi_fetch::FetchError;
+use geomi_store::StoreError;
+
+/// A failure of the operator's or the machine's. What the web does wrong is
+/// never one of these.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CrawlError {
+    /// Reading or writing the crawl directory failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The network could not be set up.
+    #[error(transparent)]
+    Fetch(#[from] FetchError),
+    /// Patterns or limits of the scope are wrong; all of them are listed.
+    #[error("{}", join(.0))]
+    Scope(Vec<geomi_scope::ScopeError>),
+    /// The directory was started with another number of partitions.
+    #[error(
+        "this crawl was started with {found} partitions, not {wanted}; set cluster.partitions = {found}, or use a new directory"
+    )]
+    Partitions {
+        /// What the directory has.
+        found: u16,
+        /// What the configuration says.
+        wanted: u16,
+    },
+    /// A record in the partition state cannot be read.
+    #[error(
+        "the state in frontier/ is damaged: {what}; delete frontier/ to start the queue anew (what was collected stays)"
+    )]
+    Damaged {
+        /// Which record.
+        what: String,
+    },
+    /// Mail between partitions could not be carried.
+    #[error(transparent)]
+    Cluster(#[from] geomi_cluster::ClusterError),
+    /// Another worker owns a part of this crawl.
+    #[error("{partition} of this crawl is held by worker {holder}; stop it first")]
+    NotOurs {
+        /// Which part.
+        partition: String,
+        /// Who has it.
+        holder: String,
+    },
+    /// The operating system would not give us a thread.
+    #[error("cannot start a thread: {0}")]
+    Thread(#[source] std::io::Error),
+    /// A test asked for a crash here.
+    #[error("crashed on request")]
+    Crashed,
+}
+
+fn join(errors: &[geomi_scope::ScopeError]) -> String {
+    errors
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+impl CrawlError {
+    /// Whether the disk is full: the directory can be resumed once there is room.
+    pub fn is_disk_full(&self) -> bool {
+        matches!(self, Self::Store(StoreError::DiskFull { .. }))
+    }
+}

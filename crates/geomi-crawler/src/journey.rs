@@ -1,0 +1,511 @@
+//! The journey, wired: read this file first.
+//!
+//! [`run`] opens a crawl directory, goes round until there is nothing left or
+//! somebody says stop, and closes the directory. One round is
+//!
+//! ```text
+//! wait      for answers, a wake-up of the frontier, or a word from Control
+//! arrive    each answer: judge ─▶ keep ─▶ settle ─▶ admit its links     (stage/*)
+//! mail      links from other partitions: seen? ─▶ queue                 (post, stage/admit)
+//! commit    WARC synced ─▶ partitions committed ─▶ mail out ─▶ log      (below)
+//! lease     what may be done now: robots? ─▶ fetch ─▶ read ─▶ next round (stage/lease, crew)
+//! report    status.json, stats.jsonl, progress                          (report)
+//! ```
+//!
+//! There is no other crawl loop in geomi. The owner of all state is the thread
+//! that runs this; network and readers work beside it and only ever see one
+//! lease each.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossbeam_channel::{after, select};
+use geomi_cluster::embedded::OwnershipTable;
+use geomi_cluster::{Claim, Ownership, Partitions, WorkerId};
+use geomi_fetch::Fetcher;
+use geomi_frontier::Frontier;
+use geomi_model::{Timestamp, Visit};
+use geomi_store::CrawlDir;
+use geomi_store::state::{FjallOptions, FjallStore};
+use geomi_store::warc::{GzipLevel, Position};
+use geomi_url::SiteHash;
+use hashbrown::HashSet;
+
+use crate::archive::Archive;
+use crate::books::RobotsBook;
+use crate::control::{Control, Desired};
+use crate::crew::{Crew, Event};
+use crate::partition::Partition;
+use crate::post::Post;
+use crate::report::Reporter;
+use crate::seeds::SeedBook;
+use crate::stage::admit::Admit;
+use crate::stage::read::ReadSettings;
+use crate::status::{Counters, Ending, Observer, Phase, Status};
+use crate::steps::{DurableStep, Steps};
+use crate::{Clock, CrawlConfig, CrawlError, RobotsMode};
+
+/// After the first answer of a round, more are waited for this long, so that
+/// they share one sync.
+const GATHER_TIME: Duration = Duration::from_millis(4);
+/// Answers that make a round full.
+const GATHER_MAX: usize = 64;
+/// How often people are told.
+const REPORT_EVERY: Duration = Duration::from_millis(500);
+
+/// What a crawl is run with, beside its configuration.
+pub struct Surroundings<'a> {
+    /// Where time comes from.
+    pub clock: Arc<dyn Clock>,
+    /// How it is steered.
+    pub control: Control,
+    /// Who hears of its visits.
+    pub observer: &'a mut dyn Observer,
+    /// Who hears of its durable steps.
+    pub steps: &'a mut dyn Steps,
+}
+
+/// One crawl, running. Each field is one part; what they do to each other is
+/// in `stage/`.
+pub(crate) struct Journey<'a> {
+    pub(crate) config: &'a CrawlConfig,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) control: Control,
+    pub(crate) frontier: Frontier,
+    pub(crate) map: Partitions,
+    pub(crate) partitions: Vec<Partition>,
+    /// Visits of this round, by partition; numbered when committed.
+    pub(crate) visits: Vec<Vec<Visit>>,
+    /// Where the archive ended after each partition's records of this round.
+    pub(crate) ends: Vec<Option<Position>>,
+    pub(crate) archive: Archive,
+    pub(crate) seeds: SeedBook,
+    pub(crate) robots: RobotsBook,
+    pub(crate) admit: Admit,
+    pub(crate) crew: Crew,
+    pub(crate) in_flight: usize,
+    /// A limit that was reached; nothing new is leased.
+    pub(crate) limit: Option<Ending>,
+    /// URLs handed to other partitions lately.
+    pub(crate) sent: HashSet<u64>,
+    /// After an unclean stop, sites rest a full delay from here.
+    pub(crate) unclean_since: Option<Timestamp>,
+    post: Post,
+    reporter: Reporter,
+    observer: &'a mut dyn Observer,
+    steps: &'a mut dyn Steps,
+}
+
+/// Runs a crawl to its end and returns its last status. The caller holds the
+/// directory's lock.
+pub fn run<'a>(
+    config: &'a CrawlConfig,
+    dir: &CrawlDir,
+    surroundings: Surroundings<'a>,
+) -> Result<Status, CrawlError> {
+    let mut journey = Journey::open(config, dir, surroundings)?;
+    let ending = match journey.go() {
+        Ok(ending) => ending,
+        Err(error) => {
+            journey.crew.dismiss();
+            return Err(error);
+        }
+    };
+    journey.close(ending)
+}
+
+impl<'a> Journey<'a> {
+    fn open(
+        config: &'a CrawlConfig,
+        dir: &CrawlDir,
+        surroundings: Surroundings<'a>,
+    ) -> Result<Self, CrawlError> {
+        let Surroundings {
+            clock,
+            control,
+            observer,
+            steps,
+        } = surroundings;
+        let admit = Admit::new(config)?;
+        let now = clock.now();
+        let map = Partitions::new(config.partitions);
+        claim_all(config, map, now)?;
+        let mut partitions = open_partitions(dir, map)?;
+        let gzip = GzipLevel::new(config.output.gzip_level).unwrap_or_default();
+        let archive = Archive::open(dir, config, gzip, &mut partitions)?;
+        let unclean = partitions[0]
+            .meta::<bool>("clean")?
+            .is_some_and(|clean| !clean);
+        partitions[0].set_meta("clean", &false);
+        let seeds = SeedBook::load(partitions[0].seeds()?);
+        let settings = ReadSettings {
+            limits: config.read.clone(),
+            agent: config.agent.clone(),
+            gzip,
+        };
+        let crew = Crew::assemble(
+            Fetcher::new(config.fetch.clone())?,
+            Arc::clone(&clock),
+            &settings,
+            config.connections,
+        )?;
+        let frontier_config = geomi_frontier::Config {
+            ask_robots: config.robots == RobotsMode::Respect,
+            ..config.frontier
+        };
+        let count = partitions.len();
+        let counters = total(&partitions);
+        let mut journey = Self {
+            frontier: Frontier::new(frontier_config),
+            post: Post::new(map),
+            reporter: Reporter::open(dir, &control, now, &counters)?,
+            visits: vec![Vec::new(); count],
+            ends: vec![None; count],
+            robots: RobotsBook::default(),
+            in_flight: 0,
+            limit: None,
+            sent: HashSet::new(),
+            unclean_since: unclean.then_some(now),
+            config,
+            clock,
+            control,
+            map,
+            partitions,
+            archive,
+            seeds,
+            admit,
+            crew,
+            observer,
+            steps,
+        };
+        journey.open_sites(now)?;
+        Ok(journey)
+    }
+
+    /// Takes up the sites an earlier run left work for.
+    fn open_sites(&mut self, now: Timestamp) -> Result<(), CrawlError> {
+        for partition in 0..self.partitions.len() {
+            for state in self.partitions[partition].pending_sites()? {
+                self.open_site(partition, state, now)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes round until the crawl is at its end.
+    fn go(&mut self) -> Result<Ending, CrawlError> {
+        self.admit_seeds()?;
+        self.take_mail()?;
+        self.commit()?;
+        loop {
+            let wakeup = self.lease_more()?;
+            if let Some(ending) = self.ending(wakeup) {
+                return Ok(ending);
+            }
+            for event in self.wait(wakeup) {
+                self.arrive(event)?;
+            }
+            self.take_mail()?;
+            self.commit()?;
+            self.report()?;
+        }
+    }
+
+    /// Waits for something to happen and returns the answers that came, in the
+    /// order of their partitions: their records must lie in the archive in the
+    /// order in which the partitions are committed.
+    fn wait(&mut self, wakeup: Option<Timestamp>) -> Vec<Event> {
+        let now = self.clock.now();
+        let until = wakeup.map_or(self.reporter.next, |wakeup| wakeup.min(self.reporter.next));
+        let mut events = Vec::new();
+        let pause = until.since(now);
+        select! {
+            recv(self.crew.events) -> event => events.extend(event),
+            recv(self.control.bell()) -> _ => {}
+            recv(after(pause)) -> _ => {}
+        }
+        if events.is_empty() {
+            return events;
+        }
+        let gathered = self.clock.now() + GATHER_TIME;
+        while events.len() < GATHER_MAX.min(self.in_flight) {
+            let left = gathered.since(self.clock.now());
+            match self.crew.events.recv_timeout(left) {
+                Ok(event) => events.push(event),
+                Err(_) => break,
+            }
+        }
+        events.sort_by_key(|event| {
+            let site = match event {
+                Event::Resolved(lease, _) => lease.site(),
+                Event::Read(read) => read.lease.site(),
+            };
+            self.partition_of(site)
+        });
+        events
+    }
+
+    /// Makes the round durable. The order is the promise; see the crate's
+    /// documentation.
+    fn commit(&mut self) -> Result<(), CrawlError> {
+        let committed = self.commit_state()?;
+        if committed.is_empty() && !self.archive.segment_due() {
+            return Ok(());
+        }
+        self.archive.log(&committed)?;
+        self.passed(DurableStep::LogWritten)?;
+        for visit in &committed {
+            self.observer.visited(visit);
+        }
+        self.frontier.free_drained();
+        if self.robots.len() > 2 * self.config.frontier.sites_max {
+            let frontier = &self.frontier;
+            self.robots.retain(|site| frontier.is_open(site));
+        }
+        if self.archive.segment_due() {
+            self.write_segment()?;
+        }
+        Ok(())
+    }
+
+    fn commit_state(&mut self) -> Result<Vec<Visit>, CrawlError> {
+        for append in self.frontier.take_appends().collect::<Vec<_>>() {
+            let partition = self.partition_of(append.site);
+            self.partitions[partition].append(&append);
+        }
+        for save in self.frontier.take_saves() {
+            let partition = self.partition_of(save.state.key.hash64());
+            self.partitions[partition].save(&save);
+        }
+        self.seeds.save(&mut self.partitions[0]);
+        if self.ends.iter().any(Option::is_some) {
+            self.passed(DurableStep::WarcWritten)?;
+            self.archive.sync()?;
+            self.passed(DurableStep::WarcSynced)?;
+        }
+        let committed = self.commit_partitions()?;
+        self.post.publish(&mut self.partitions)?;
+        self.passed(DurableStep::MailPublished)?;
+        self.post.acknowledge(&mut self.partitions)?;
+        if self.archive.take_file_closed() {
+            self.passed(DurableStep::WarcRolled)?;
+        }
+        Ok(committed)
+    }
+
+    /// Commits the partitions in order. Visits are numbered here, so that a
+    /// crash between two commits leaves no gap.
+    fn commit_partitions(&mut self) -> Result<Vec<Visit>, CrawlError> {
+        let mut committed = Vec::new();
+        for index in 0..self.partitions.len() {
+            let partition = &mut self.partitions[index];
+            for mut visit in self.visits[index].drain(..) {
+                visit.number = self.archive.next_number();
+                partition.add_visit(&visit);
+                committed.push(visit);
+            }
+            if let Some(end) = self.ends[index].take() {
+                self.archive.reached(end);
+            }
+            if partition.is_dirty() {
+                partition.commit(self.archive.mark())?;
+                self.passed(DurableStep::PartitionCommitted)?;
+            }
+        }
+        Ok(committed)
+    }
+
+    fn write_segment(&mut self) -> Result<(), CrawlError> {
+        let numbers = self.archive.write_segment(&self.partitions)?;
+        self.passed(DurableStep::SegmentWritten)?;
+        // Each number is in one partition; deleting it in the others is nothing.
+        for partition in &mut self.partitions {
+            numbers
+                .iter()
+                .for_each(|number| partition.forget_visit(*number));
+            partition.commit(self.archive.mark())?;
+        }
+        self.passed(DurableStep::SegmentForgotten)
+    }
+
+    fn passed(&mut self, step: DurableStep) -> Result<(), CrawlError> {
+        if self.steps.passed(step) {
+            Ok(())
+        } else {
+            Err(CrawlError::Crashed)
+        }
+    }
+
+    /// Whether the crawl is at its end, and why.
+    fn ending(&mut self, wakeup: Option<Timestamp>) -> Option<Ending> {
+        self.check_limits();
+        let desired = self.control.desired();
+        if desired == Desired::StopNow {
+            return Some(Ending::Stopped);
+        }
+        if self.in_flight > 0 {
+            return None;
+        }
+        if desired == Desired::Stop {
+            return Some(Ending::Stopped);
+        }
+        let drained = self.frontier.counts().waiting == 0;
+        if let Some(limit) = self.limit.filter(|_| !drained) {
+            return Some(limit);
+        }
+        let idle = wakeup.is_none()
+            && desired == Desired::Run
+            && !self.partitions.iter().any(Partition::awaits_mail);
+        let finished =
+            idle && self.frontier.is_finished() && !self.partitions.iter().any(Partition::is_dirty);
+        finished.then(|| {
+            if self.seeds.all_failed() {
+                Ending::SeedsFailed
+            } else {
+                Ending::Finished
+            }
+        })
+    }
+
+    fn check_limits(&mut self) {
+        if self.limit.is_some() {
+            return;
+        }
+        let limits = &self.config.limits;
+        let counters = self.counters();
+        let over = |max: Option<u64>, count: u64| max.is_some_and(|max| count >= max);
+        let elapsed = self.clock.now().since(self.reporter.started);
+        self.limit = if over(limits.pages_max, counters.saved) {
+            Some(Ending::PageLimit)
+        } else if over(limits.bytes_max, counters.wire_bytes) {
+            Some(Ending::ByteLimit)
+        } else if limits.time_max.is_some_and(|max| elapsed >= max) {
+            Some(Ending::TimeLimit)
+        } else if limits.failures_max.is_some_and(|max| counters.failed > max) {
+            Some(Ending::TooManyFailures)
+        } else if self.reporter.free_bytes < limits.disk_free_min {
+            Some(Ending::DiskFull)
+        } else {
+            None
+        };
+    }
+
+    fn report(&mut self) -> Result<(), CrawlError> {
+        let now = self.clock.now();
+        if now < self.reporter.next {
+            return Ok(());
+        }
+        self.reporter.next = now + REPORT_EVERY;
+        let phase = match self.control.desired() {
+            _ if self.limit.is_some() => Phase::Stopping,
+            Desired::Run => Phase::Running,
+            Desired::Pause => Phase::Paused,
+            Desired::Stop | Desired::StopNow => Phase::Stopping,
+        };
+        let status = self.status(phase, None, now);
+        self.reporter.write(&status, now)?;
+        self.observer.status(&status);
+        Ok(())
+    }
+
+    fn status(&mut self, phase: Phase, reason: Option<Ending>, now: Timestamp) -> Status {
+        let counters = self.counters();
+        let (overview, counts) = (self.frontier.overview(now), self.frontier.counts());
+        self.reporter.status(
+            phase,
+            reason,
+            counters,
+            &overview,
+            counts,
+            self.seeds.len() as u64,
+            now,
+        )
+    }
+
+    /// Closes everything so that other tools find a complete archive.
+    fn close(mut self, ending: Ending) -> Result<Status, CrawlError> {
+        self.commit()?;
+        self.write_segment()?;
+        self.archive.close()?;
+        geomi_store::seeds::write_seeds(self.reporter.dir(), &self.seeds.rows())?;
+        self.partitions[0].set_meta("clean", &true);
+        self.partitions[0].commit(self.archive.mark())?;
+        let now = self.clock.now();
+        let status = self.status(Phase::Done, Some(ending), now);
+        self.reporter.write_last(&status)?;
+        self.crew.dismiss();
+        Ok(status)
+    }
+
+    /// Which partition a site belongs to.
+    pub(crate) fn partition_of(&self, site: SiteHash) -> usize {
+        usize::from(self.map.partition_of(site).0)
+    }
+
+    /// Counters over all partitions.
+    pub(crate) fn counters(&self) -> Counters {
+        total(&self.partitions)
+    }
+
+    /// Pages saved.
+    pub(crate) fn saved(&self) -> u64 {
+        self.partitions
+            .iter()
+            .map(|partition| partition.counters.saved)
+            .sum()
+    }
+
+    /// Takes in what other partitions found.
+    fn take_mail(&mut self) -> Result<(), CrawlError> {
+        for to in self.map.iter() {
+            let index = usize::from(to.0);
+            for body in self.post.collect(to, &mut self.partitions[index])? {
+                for entry in body.entries {
+                    self.queue(index, entry)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn total(partitions: &[Partition]) -> Counters {
+    partitions
+        .iter()
+        .fold(Counters::default(), |mut sum, partition| {
+            sum.add(&partition.counters);
+            sum
+        })
+}
+
+/// On one machine the directory's lock decides who owns everything; the claim
+/// is made all the same, through the interface a cluster uses.
+fn claim_all(config: &CrawlConfig, map: Partitions, now: Timestamp) -> Result<(), CrawlError> {
+    let mut ownership =
+        OwnershipTable::new(Duration::MAX / 4).handle(WorkerId::new(&config.worker));
+    for partition in map.iter() {
+        if let Claim::Held(holder) = ownership.claim(partition, now)? {
+            return Err(CrawlError::NotOurs {
+                partition: partition.to_string(),
+                holder: holder.worker.to_string(),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn open_partitions(dir: &CrawlDir, map: Partitions) -> Result<Vec<Partition>, CrawlError> {
+    let mut partitions = Vec::new();
+    for id in map.iter() {
+        let path = dir.frontier().join(format!("p{:04}", id.0));
+        let store = FjallStore::open(&path, FjallOptions::default())?;
+        partitions.push(Partition::open(Box::new(store))?);
+    }
+    let wanted = map.count();
+    match partitions[0].meta::<u16>("partitions")? {
+        None => partitions[0].set_meta("partitions", &wanted),
+        Some(found) if found != wanted => return Err(CrawlError::Partitions { found, wanted }),
+        Some(_) => {}
+    }
+    Ok(partitions)
+}

@@ -1,0 +1,145 @@
+//! The layout of partition state: which key holds what.
+//!
+//! Keys begin with one letter for the kind and, where they belong to a site,
+//! its hash, so that all of a site lies together. Numbers are big-endian: the
+//! order of keys is the order of numbers. Values are postcard behind one byte
+//! of format version.
+//!
+//! | key | value |
+//! |---|---|
+//! | `m` name | counters, the WARC position, and other single records |
+//! | `s` site | [`SiteState`](geomi_frontier::SiteState) |
+//! | `r` site | how its robots.txt was answered |
+//! | `q` site lane chunk | queue entries, in order |
+//! | `u` site url | [`UrlRecord`](geomi_model::UrlRecord) |
+//! | `d` digest | where that content is stored |
+//! | `h` number | hashes of the URLs admitted in one commit: the seen test's log |
+//! | `v` number | a visit not yet in a Parquet file |
+//! | `o` partition number | mail to that partition |
+//! | `i` partition | number of the last mail taken from there |
+//! | `e` number | a seed |
+
+use geomi_model::Digest;
+use geomi_url::{SiteHash, UrlHash};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::CrawlError;
+
+/// Format of the values below. A change that old readers cannot follow gets a
+/// new number and a reader for the old one.
+const FORMAT: u8 = 1;
+
+pub(crate) fn meta(name: &str) -> Vec<u8> {
+    [b"m", name.as_bytes()].concat()
+}
+
+pub(crate) fn site(site: SiteHash) -> Vec<u8> {
+    key(b's', &[&site.0.to_be_bytes()])
+}
+
+pub(crate) fn robots(site: SiteHash) -> Vec<u8> {
+    key(b'r', &[&site.0.to_be_bytes()])
+}
+
+pub(crate) fn chunk(site: SiteHash, lane: u8, chunk: u64) -> Vec<u8> {
+    key(
+        b'q',
+        &[&site.0.to_be_bytes(), &[lane], &chunk.to_be_bytes()],
+    )
+}
+
+/// The chunk number at the end of a queue key.
+pub(crate) fn chunk_number(key: &[u8]) -> Option<u64> {
+    Some(u64::from_be_bytes(key.get(10..)?.try_into().ok()?))
+}
+
+pub(crate) fn url(site: SiteHash, url: UrlHash) -> Vec<u8> {
+    key(b'u', &[&site.0.to_be_bytes(), &url.0.to_be_bytes()])
+}
+
+pub(crate) fn digest(digest: &Digest) -> Vec<u8> {
+    key(b'd', &[&digest.0])
+}
+
+pub(crate) fn seen(number: u64) -> Vec<u8> {
+    key(b'h', &[&number.to_be_bytes()])
+}
+
+pub(crate) fn visit(number: u64) -> Vec<u8> {
+    key(b'v', &[&number.to_be_bytes()])
+}
+
+pub(crate) fn outbox(to: u16, number: u64) -> Vec<u8> {
+    key(b'o', &[&to.to_be_bytes(), &number.to_be_bytes()])
+}
+
+pub(crate) fn inbox(from: u16) -> Vec<u8> {
+    key(b'i', &[&from.to_be_bytes()])
+}
+
+pub(crate) fn seed(number: u32) -> Vec<u8> {
+    key(b'e', &[&number.to_be_bytes()])
+}
+
+/// All keys of one kind: from here to there.
+pub(crate) fn all(kind: u8) -> ([u8; 1], [u8; 1]) {
+    ([kind], [kind + 1])
+}
+
+fn key(kind: u8, parts: &[&[u8]]) -> Vec<u8> {
+    let mut key = Vec::with_capacity(24);
+    key.push(kind);
+    parts.iter().for_each(|part| key.extend_from_slice(part));
+    key
+}
+
+/// A value in its stored form.
+pub(crate) fn encode<T: Serialize>(value: &T) -> Vec<u8> {
+    postcard::to_extend(value, vec![FORMAT]).expect("plain data can always be written")
+}
+
+/// Reads a stored value.
+pub(crate) fn decode<T: DeserializeOwned>(kind: &str, bytes: &[u8]) -> Result<T, CrawlError> {
+    match bytes.split_first() {
+        Some((&FORMAT, rest)) => postcard::from_bytes(rest).map_err(|error| CrawlError::Damaged {
+            what: format!("a {kind} record: {error}"),
+        }),
+        Some((version, _)) => Err(CrawlError::Damaged {
+            what: format!("a {kind} record of format {version}, which this version cannot read"),
+        }),
+        None => Err(CrawlError::Damaged {
+            what: format!("an empty {kind} record"),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunk_keys_sort_by_number_and_read_back() {
+        let site = SiteHash(9);
+        assert!(chunk(site, 1, 255) < chunk(site, 1, 256));
+        assert!(chunk(site, 1, u64::MAX) < chunk(site, 2, 0));
+        assert_eq!(chunk_number(&chunk(site, 3, 77)), Some(77));
+    }
+
+    #[test]
+    fn damage_and_foreign_formats_are_told_apart() {
+        let stored = encode(&(1u32, "x".to_owned()));
+        assert_eq!(
+            decode::<(u32, String)>("test", &stored).unwrap(),
+            (1, "x".to_owned())
+        );
+        assert!(
+            decode::<(u32, String)>("test", &[9, 1])
+                .unwrap_err()
+                .to_string()
+                .contains("format 9")
+        );
+        assert!(decode::<(u32, String)>("test", &[]).is_err());
+        assert!(decode::<(u32, String)>("test", &stored[..2]).is_err());
+    }
+}

@@ -1,0 +1,476 @@
+//! One partition of the URL space: its state, its seen test, its post.
+//!
+//! Everything a round changes in a partition is collected in one batch and
+//! becomes durable at once. Nothing here decides what to change.
+
+use std::collections::BTreeMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use geomi_frontier::{Append, Entry, Position, Save, SiteState};
+use geomi_model::{Digest, Timestamp, UrlRecord, Visit};
+use geomi_store::state::{Batch, Scan, StateStore};
+use geomi_url::{CrawlUrl, SiteHash, UrlHash};
+use hashbrown::HashSet;
+use serde::{Deserialize, Serialize};
+
+use crate::CrawlError;
+use crate::books::SiteAccess;
+use crate::keys;
+use crate::status::Counters;
+
+/// Where content is stored that may turn up again.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct Stored {
+    /// Digest the archive knows it by.
+    pub(crate) payload: Digest,
+    /// URL it was stored under.
+    pub(crate) url: CrawlUrl,
+    /// When.
+    pub(crate) time: Timestamp,
+}
+
+/// Where the archive stood at a partition's last commit.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct ArchiveMark {
+    /// Visits numbered so far.
+    pub(crate) visits: u64,
+    /// WARC file being written, without `.open`.
+    pub(crate) file: Option<String>,
+    /// Its length.
+    pub(crate) offset: u64,
+}
+
+/// Past every chunk a lane can have.
+const LANE_END: Position = Position {
+    chunk: u64::MAX,
+    index: 0,
+};
+
+/// A link on its way to another partition.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct MailBody {
+    pub(crate) entries: Vec<Entry>,
+}
+
+pub(crate) struct Partition {
+    store: Box<dyn StateStore>,
+    batch: Batch,
+    seen: SeenSet,
+    fresh: Vec<u64>,
+    seen_logs: u64,
+    pub(crate) counters: Counters,
+    counted: Counters,
+    outgoing: BTreeMap<u16, Vec<Entry>>,
+    /// Mail written in this commit, to be published after it.
+    pub(crate) posted: Vec<(u16, u64, Vec<u8>)>,
+    next_mail: u64,
+    /// Outbox rows not yet acknowledged, by receiver.
+    unacknowledged: BTreeMap<u16, Vec<u64>>,
+    cursors: BTreeMap<u16, u64>,
+}
+
+impl std::fmt::Debug for Partition {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Partition")
+            .field("seen", &self.seen.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Partition {
+    /// Opens a partition's state and reads its seen test into memory.
+    pub(crate) fn open(store: Box<dyn StateStore>) -> Result<Self, CrawlError> {
+        let counters: Counters =
+            read(&*store, "counters", &keys::meta("counters"))?.unwrap_or_default();
+        let mut partition = Self {
+            store,
+            batch: Batch::new(),
+            seen: SeenSet::default(),
+            fresh: Vec::new(),
+            seen_logs: 0,
+            counted: counters.clone(),
+            counters,
+            outgoing: BTreeMap::new(),
+            posted: Vec::new(),
+            next_mail: 0,
+            unacknowledged: BTreeMap::new(),
+            cursors: BTreeMap::new(),
+        };
+        partition.load_seen()?;
+        partition.load_post()?;
+        Ok(partition)
+    }
+
+    fn load_seen(&mut self) -> Result<(), CrawlError> {
+        let (from, to) = keys::all(b'h');
+        let (seen, logs) = (&mut self.seen, &mut self.seen_logs);
+        self.store.scan(&from, &to, &mut |_, hashes| {
+            *logs += 1;
+            let whole = hashes.chunks_exact(8);
+            seen.extend(
+                whole.map(|hash| u64::from_le_bytes(hash.try_into().expect("eight bytes"))),
+            );
+            Scan::Continue
+        })?;
+        Ok(())
+    }
+
+    fn load_post(&mut self) -> Result<(), CrawlError> {
+        let (from, to) = keys::all(b'o');
+        let mut rows = Vec::new();
+        self.store.scan(&from, &to, &mut |key, body| {
+            rows.push((key.to_vec(), body.to_vec()));
+            Scan::Continue
+        })?;
+        for (key, body) in rows {
+            let damaged = || CrawlError::Damaged {
+                what: "an outbox key".to_owned(),
+            };
+            let (to, number) = key[1..].split_first_chunk::<2>().ok_or_else(damaged)?;
+            let to = u16::from_be_bytes(*to);
+            let number = u64::from_be_bytes(number.try_into().map_err(|_| damaged())?);
+            self.next_mail = self.next_mail.max(number);
+            self.unacknowledged.entry(to).or_default().push(number);
+            // The outbox is the truth: everything in it is posted again.
+            self.posted.push((to, number, body));
+        }
+        let stored: Option<u64> = self.meta("mail")?;
+        self.next_mail = self.next_mail.max(stored.unwrap_or(0));
+        Ok(())
+    }
+
+    /// A single record.
+    pub(crate) fn meta<T: serde::de::DeserializeOwned>(
+        &self,
+        name: &str,
+    ) -> Result<Option<T>, CrawlError> {
+        read(&*self.store, name, &keys::meta(name))
+    }
+
+    /// Sets a single record in the next commit.
+    pub(crate) fn set_meta<T: Serialize>(&mut self, name: &str, value: &T) {
+        self.batch.put(&keys::meta(name), &keys::encode(value));
+    }
+
+    /// The seen test: true once for each URL, and durable with the next commit.
+    pub(crate) fn first_sight(&mut self, url: UrlHash) -> bool {
+        let new = self.seen.insert(url.0);
+        if new {
+            self.fresh.push(url.0);
+        }
+        new
+    }
+
+    /// How many URLs were ever admitted.
+    pub(crate) fn seen_len(&self) -> usize {
+        self.seen.len()
+    }
+
+    /// A site's saved state.
+    pub(crate) fn site(&self, site: SiteHash) -> Result<Option<SiteState>, CrawlError> {
+        read(&*self.store, "site", &keys::site(site))
+    }
+
+    /// Every site with URLs waiting.
+    pub(crate) fn pending_sites(&self) -> Result<Vec<SiteState>, CrawlError> {
+        let (from, to) = keys::all(b's');
+        let mut sites = Vec::new();
+        self.each(&from, &to, "site", &mut |site: SiteState| {
+            if site.pending() > 0 {
+                sites.push(site);
+            }
+        })?;
+        Ok(sites)
+    }
+
+    /// What a site's robots.txt permitted.
+    pub(crate) fn access(&self, site: SiteHash) -> Result<Option<SiteAccess>, CrawlError> {
+        read(&*self.store, "robots", &keys::robots(site))
+    }
+
+    /// Keeps what a site's robots.txt permits.
+    pub(crate) fn set_access(&mut self, site: SiteHash, access: &SiteAccess) {
+        self.batch.put(&keys::robots(site), &keys::encode(access));
+    }
+
+    /// What is remembered of a URL.
+    pub(crate) fn record(&self, url: &CrawlUrl) -> Result<Option<UrlRecord>, CrawlError> {
+        read(
+            &*self.store,
+            "url",
+            &keys::url(url.site().hash64(), url.hash64()),
+        )
+    }
+
+    /// Remembers a URL.
+    pub(crate) fn set_record(&mut self, url: &CrawlUrl, record: &UrlRecord) {
+        self.batch.put(
+            &keys::url(url.site().hash64(), url.hash64()),
+            &keys::encode(record),
+        );
+    }
+
+    /// Where this content is stored, if it is.
+    pub(crate) fn stored(&self, content: &Digest) -> Result<Option<Stored>, CrawlError> {
+        read(&*self.store, "digest", &keys::digest(content))
+    }
+
+    /// Remembers where content is stored.
+    pub(crate) fn set_stored(&mut self, content: &Digest, stored: &Stored) {
+        self.batch
+            .put(&keys::digest(content), &keys::encode(stored));
+    }
+
+    /// Adds a visit that waits for its Parquet file.
+    pub(crate) fn add_visit(&mut self, visit: &Visit) {
+        self.batch
+            .put(&keys::visit(visit.number), &keys::encode(visit));
+    }
+
+    /// Forgets a visit that is in a Parquet file now.
+    pub(crate) fn forget_visit(&mut self, number: u64) {
+        self.batch.delete(&keys::visit(number));
+    }
+
+    /// Visits that are not in a Parquet file yet, in order.
+    pub(crate) fn visits(&self, visit: &mut dyn FnMut(Visit)) -> Result<(), CrawlError> {
+        let (from, to) = keys::all(b'v');
+        self.each(&from, &to, "visit", visit)
+    }
+
+    /// Adds a seed.
+    pub(crate) fn set_seed<T: Serialize>(&mut self, number: u32, seed: &T) {
+        self.batch.put(&keys::seed(number), &keys::encode(seed));
+    }
+
+    /// Every seed, in order.
+    pub(crate) fn seeds<T: serde::de::DeserializeOwned>(&self) -> Result<Vec<T>, CrawlError> {
+        let (from, to) = keys::all(b'e');
+        let mut seeds = Vec::new();
+        self.each(&from, &to, "seed", &mut |seed| seeds.push(seed))?;
+        Ok(seeds)
+    }
+
+    /// Writes a new chunk of a queue.
+    pub(crate) fn append(&mut self, append: &Append) {
+        let entries: Vec<&Entry> = append.entries.iter().map(|entry| &**entry).collect();
+        self.batch.put(
+            &keys::chunk(append.site, append.lane, append.chunk),
+            &keys::encode(&entries),
+        );
+    }
+
+    /// Writes a site's state and drops the chunks it is done with.
+    pub(crate) fn save(&mut self, save: &Save) {
+        let site = save.state.key.hash64();
+        self.batch
+            .put(&keys::site(site), &keys::encode(&save.state));
+        for (lane, chunks) in &save.freed {
+            for chunk in chunks.clone() {
+                self.batch.delete(&keys::chunk(site, *lane, chunk));
+            }
+        }
+    }
+
+    /// Reads up to `len` entries of a lane that are not dealt with, and says
+    /// where it stopped.
+    pub(crate) fn read_lane(
+        &self,
+        site: SiteHash,
+        lane: u8,
+        from: Position,
+        len: usize,
+    ) -> Result<(Vec<(Position, Entry)>, Position), CrawlError> {
+        let mut chunks = Vec::new();
+        let mut found = 0;
+        // The first chunk may be half used.
+        let enough = len + from.index as usize;
+        self.store.scan(
+            &keys::chunk(site, lane, from.chunk),
+            &keys::chunk(site, lane + 1, 0),
+            &mut |key, value| {
+                let entries = keys::decode::<Vec<Entry>>("queue", value);
+                found += entries.as_ref().map_or(0, Vec::len);
+                chunks.push((keys::chunk_number(key), entries));
+                if found >= enough {
+                    Scan::Stop
+                } else {
+                    Scan::Continue
+                }
+            },
+        )?;
+        let mut out = Vec::with_capacity(len);
+        let mut next = LANE_END;
+        for (number, entries) in chunks {
+            let chunk = number.ok_or_else(|| CrawlError::Damaged {
+                what: "a queue key".to_owned(),
+            })?;
+            let skip = if chunk == from.chunk { from.index } else { 0 };
+            for (index, entry) in (0u32..).zip(entries?).skip(skip as usize) {
+                let position = Position { chunk, index };
+                if out.len() == len {
+                    return Ok((out, position));
+                }
+                if !self.is_dealt_with(&entry)? {
+                    out.push((position, entry));
+                }
+            }
+            next = Position {
+                chunk: chunk + 1,
+                index: 0,
+            };
+        }
+        Ok((out, if found >= enough { next } else { LANE_END }))
+    }
+
+    /// Whether an entry was visited before a crash could move the watermark.
+    fn is_dealt_with(&self, entry: &Entry) -> Result<bool, CrawlError> {
+        Ok(self
+            .record(&entry.url)?
+            .is_some_and(|record| record.attempts > entry.attempts))
+    }
+
+    /// Hands a URL to another partition, with the next commit.
+    pub(crate) fn post(&mut self, to: u16, entry: Entry) {
+        self.outgoing.entry(to).or_default().push(entry);
+    }
+
+    /// Notes that mail was taken in; durable with the next commit.
+    pub(crate) fn advance_cursor(&mut self, from: u16, number: u64) {
+        self.batch.put(&keys::inbox(from), &keys::encode(&number));
+        self.cursors.insert(from, number);
+    }
+
+    /// The last mail taken in from there.
+    pub(crate) fn cursor(&mut self, from: u16) -> Result<Option<u64>, CrawlError> {
+        if let Some(cursor) = self.cursors.get(&from) {
+            return Ok(Some(*cursor));
+        }
+        let stored = read(&*self.store, "inbox", &keys::inbox(from))?;
+        if let Some(cursor) = stored {
+            self.cursors.insert(from, cursor);
+        }
+        Ok(stored)
+    }
+
+    /// Drops outbox rows that the receiver has made durable on its side.
+    pub(crate) fn acknowledged(&mut self, to: u16, number: u64) {
+        let Some(rows) = self.unacknowledged.get_mut(&to) else {
+            return;
+        };
+        let batch = &mut self.batch;
+        rows.retain(|row| {
+            let done = *row <= number;
+            if done {
+                batch.delete(&keys::outbox(to, *row));
+            }
+            !done
+        });
+    }
+
+    /// Receivers that have not acknowledged everything yet.
+    pub(crate) fn awaited(&self) -> impl Iterator<Item = u16> + '_ {
+        self.unacknowledged
+            .iter()
+            .filter(|(_, rows)| !rows.is_empty())
+            .map(|(to, _)| *to)
+    }
+
+    /// Whether mail is on its way from here.
+    pub(crate) fn awaits_mail(&self) -> bool {
+        !self.posted.is_empty() || self.awaited().next().is_some()
+    }
+
+    /// Whether the next commit would write anything.
+    pub(crate) fn is_dirty(&self) -> bool {
+        !self.batch.is_empty()
+            || !self.fresh.is_empty()
+            || !self.outgoing.is_empty()
+            || self.counters != self.counted
+    }
+
+    /// Makes everything since the last commit durable, with where the archive
+    /// stands.
+    pub(crate) fn commit(&mut self, mark: &ArchiveMark) -> Result<(), CrawlError> {
+        if !self.fresh.is_empty() {
+            let hashes: Vec<u8> = self.fresh.drain(..).flat_map(u64::to_le_bytes).collect();
+            self.batch.put(&keys::seen(self.seen_logs), &hashes);
+            self.seen_logs += 1;
+        }
+        for (to, entries) in std::mem::take(&mut self.outgoing) {
+            self.next_mail += 1;
+            let body = keys::encode(&MailBody { entries });
+            self.batch.put(&keys::outbox(to, self.next_mail), &body);
+            self.unacknowledged
+                .entry(to)
+                .or_default()
+                .push(self.next_mail);
+            self.posted.push((to, self.next_mail, body));
+        }
+        if self.counters != self.counted {
+            self.batch
+                .put(&keys::meta("counters"), &keys::encode(&self.counters));
+            self.counted.clone_from(&self.counters);
+        }
+        self.batch.put(&keys::meta("archive"), &keys::encode(mark));
+        self.batch
+            .put(&keys::meta("mail"), &keys::encode(&self.next_mail));
+        self.store.commit(&self.batch)?;
+        self.batch.clear();
+        Ok(())
+    }
+
+    fn each<T: serde::de::DeserializeOwned>(
+        &self,
+        from: &[u8],
+        to: &[u8],
+        kind: &str,
+        take: &mut dyn FnMut(T),
+    ) -> Result<(), CrawlError> {
+        let mut broken = None;
+        self.store
+            .scan(from, to, &mut |_, value| match keys::decode(kind, value) {
+                Ok(value) => {
+                    take(value);
+                    Scan::Continue
+                }
+                Err(error) => {
+                    broken = Some(error);
+                    Scan::Stop
+                }
+            })?;
+        broken.map_or(Ok(()), Err)
+    }
+}
+
+fn read<T: serde::de::DeserializeOwned>(
+    store: &dyn StateStore,
+    kind: &str,
+    key: &[u8],
+) -> Result<Option<T>, CrawlError> {
+    store
+        .get(key)?
+        .map(|value| keys::decode(kind, &value))
+        .transpose()
+}
+
+/// Exact 64-bit hashes in memory. They are hashes already, so the table uses
+/// them as they are.
+type SeenSet = HashSet<u64, BuildHasherDefault<AsItIs>>;
+
+#[derive(Default)]
+struct AsItIs(u64);
+
+impl Hasher for AsItIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("only u64 is hashed here");
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}

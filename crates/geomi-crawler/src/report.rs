@@ -1,0 +1,143 @@
+//! Telling people: status.json, stats.jsonl and whoever holds a [`Control`].
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::time::Duration;
+
+use geomi_frontier::{Counts, Overview};
+use geomi_model::Timestamp;
+use geomi_store::{CrawlDir, StoreError};
+
+use crate::status::{Counters, Ending, Phase, Rates, Status};
+use crate::{Control, CrawlError};
+
+const STATUS_EVERY: Duration = Duration::from_secs(1);
+const STATS_EVERY: Duration = Duration::from_secs(10);
+
+#[derive(Debug)]
+pub(crate) struct Reporter {
+    dir: CrawlDir,
+    control: Control,
+    stats: File,
+    rates: Rates,
+    saved_before: u64,
+    next_status: Timestamp,
+    next_stats: Timestamp,
+    /// When this run began.
+    pub(crate) started: Timestamp,
+    /// When to report next.
+    pub(crate) next: Timestamp,
+    /// Room on the disk at the last look.
+    pub(crate) free_bytes: u64,
+}
+
+impl Reporter {
+    pub(crate) fn open(
+        dir: &CrawlDir,
+        control: &Control,
+        now: Timestamp,
+        counters: &Counters,
+    ) -> Result<Self, CrawlError> {
+        let path = dir.stats();
+        let stats = OpenOptions::new().create(true).append(true).open(&path);
+        let stats = stats.map_err(|source| StoreError::from_io("open", &path, source))?;
+        Ok(Self {
+            dir: dir.clone(),
+            control: control.clone(),
+            stats,
+            rates: Rates::default(),
+            saved_before: counters.saved,
+            next_status: now,
+            next_stats: now + STATS_EVERY,
+            started: now,
+            next: now,
+            free_bytes: dir.free_bytes()?,
+        })
+    }
+
+    pub(crate) fn dir(&self) -> &CrawlDir {
+        &self.dir
+    }
+
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "a status is made of everything there is"
+    )]
+    pub(crate) fn status(
+        &mut self,
+        state: Phase,
+        reason: Option<Ending>,
+        counters: Counters,
+        overview: &Overview,
+        counts: Counts,
+        seeds: u64,
+        now: Timestamp,
+    ) -> Status {
+        let (pages_per_s, bytes_per_s) =
+            self.rates.sample(now, counters.saved, counters.wire_bytes);
+        let retired = overview
+            .retired
+            .iter()
+            .map(|(site, reason)| (site.to_string(), reason.clone()));
+        Status {
+            state,
+            reason,
+            time: now.to_rfc3339_millis(),
+            started: self.started.to_rfc3339_millis(),
+            elapsed_s: now.since(self.started).as_secs_f64(),
+            saved_this_run: counters.saved - self.saved_before,
+            counters,
+            queued: counts.waiting,
+            in_flight: counts.leased,
+            pages_per_s,
+            bytes_per_s,
+            sites_ready: overview.ready as u64,
+            sites_waiting: overview.waiting as u64,
+            sites_backing_off: overview.backing_off as u64,
+            sites_retired: retired.collect(),
+            slowest_site: overview
+                .slowest
+                .as_ref()
+                .map(|(site, rtt)| (site.to_string(), rtt.as_secs_f64() * 1e3)),
+            seeds,
+        }
+    }
+
+    /// Publishes a status, and writes the files whose time has come.
+    pub(crate) fn write(&mut self, status: &Status, now: Timestamp) -> Result<(), CrawlError> {
+        self.control.publish(status);
+        if now >= self.next_status {
+            self.next_status = now + STATUS_EVERY;
+            self.free_bytes = self.dir.free_bytes()?;
+            CrawlDir::write_atomic(&self.dir.status(), &json(status))?;
+        }
+        if now >= self.next_stats {
+            self.next_stats = now + STATS_EVERY;
+            self.add_stats(status)?;
+        }
+        Ok(())
+    }
+
+    /// Publishes the last status and writes both files.
+    pub(crate) fn write_last(&mut self, status: &Status) -> Result<(), CrawlError> {
+        self.control.publish(status);
+        self.add_stats(status)?;
+        Ok(CrawlDir::write_atomic(&self.dir.status(), &json(status))?)
+    }
+
+    fn add_stats(&mut self, status: &Status) -> Result<(), CrawlError> {
+        let mut line = serde_json::to_vec(status).expect("a status is plain data");
+        line.push(b'\n');
+        let path = self.dir.stats();
+        Ok(self
+            .stats
+            .write_all(&line)
+            .map_err(|source| StoreError::from_io("write", &path, source))?)
+    }
+}
+
+fn json(status: &Status) -> Vec<u8> {
+    let mut bytes = serde_json::to_vec_pretty(status).expect("a status is plain data");
+    bytes.push(b'\n');
+    bytes
+}

@@ -1,0 +1,150 @@
+//! The seeds: what was given, what was found, and what became of each.
+
+use std::collections::HashMap;
+
+use geomi_model::{Digest, NetworkState, Timestamp};
+use geomi_store::seeds::{SeedOrigin, SeedRow};
+use geomi_url::{CrawlUrl, UrlHash};
+use serde::{Deserialize, Serialize};
+
+use crate::SeedInput;
+use crate::partition::Partition;
+
+/// A seed, with what its row in seeds.parquet needs.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct Seed {
+    pub(crate) url: CrawlUrl,
+    pub(crate) topic: Option<String>,
+    /// The URL scope is judged by: where the seed redirects to, if it does.
+    pub(crate) home: CrawlUrl,
+    /// The page it was found on; `None` for a seed that was given.
+    pub(crate) via: Option<CrawlUrl>,
+    pub(crate) outcome: SeedOutcome,
+    pub(crate) state: NetworkState,
+    pub(crate) digest: Option<Digest>,
+    /// First and last visit of its party.
+    pub(crate) party: Option<(Timestamp, Timestamp)>,
+    pub(crate) pages: u64,
+}
+
+/// What became of a seed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(crate) enum SeedOutcome {
+    #[default]
+    Pending,
+    Saved,
+    Failed,
+    Refused,
+}
+
+/// All seeds, by number.
+#[derive(Debug, Default)]
+pub(crate) struct SeedBook {
+    seeds: Vec<Seed>,
+    by_url: HashMap<UrlHash, u32>,
+    dirty: Vec<u32>,
+}
+
+impl SeedBook {
+    /// The seeds of an earlier run.
+    pub(crate) fn load(seeds: Vec<Seed>) -> Self {
+        let by_url = (0u32..)
+            .zip(&seeds)
+            .map(|(number, seed)| (seed.url.hash64(), number))
+            .collect();
+        Self {
+            seeds,
+            by_url,
+            dirty: Vec::new(),
+        }
+    }
+
+    /// Adds a seed and returns its number; a seed known already keeps its own.
+    pub(crate) fn add(&mut self, input: &SeedInput, via: Option<&CrawlUrl>) -> u32 {
+        let number = self.seeds.len() as u32;
+        let known = *self.by_url.entry(input.url.hash64()).or_insert(number);
+        if known == number {
+            self.dirty.push(number);
+            self.seeds.push(Seed {
+                url: input.url.clone(),
+                topic: input.topic.clone(),
+                home: input.url.clone(),
+                via: via.cloned(),
+                outcome: SeedOutcome::default(),
+                state: NetworkState::NotTried,
+                digest: None,
+                party: None,
+                pages: 0,
+            });
+        }
+        known
+    }
+
+    pub(crate) fn knows(&self, url: &CrawlUrl) -> bool {
+        self.by_url.contains_key(&url.hash64())
+    }
+
+    pub(crate) fn get(&self, number: u32) -> &Seed {
+        &self.seeds[number as usize]
+    }
+
+    /// Changes a seed; durable with the next commit.
+    pub(crate) fn edit(&mut self, number: u32, edit: impl FnOnce(&mut Seed)) {
+        if self.dirty.last() != Some(&number) {
+            self.dirty.push(number);
+        }
+        edit(&mut self.seeds[number as usize]);
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.seeds.len()
+    }
+
+    /// Every seed with its number.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Seed)> {
+        (0u32..).zip(&self.seeds)
+    }
+
+    /// Whether the given seeds all failed, and there were any.
+    pub(crate) fn all_failed(&self) -> bool {
+        let mut given = self
+            .seeds
+            .iter()
+            .filter(|seed| seed.via.is_none())
+            .peekable();
+        given.peek().is_some() && given.all(|seed| seed.outcome == SeedOutcome::Failed)
+    }
+
+    /// Puts changed seeds into the next commit.
+    pub(crate) fn save(&mut self, partition: &mut Partition) {
+        self.dirty.sort_unstable();
+        self.dirty.dedup();
+        for number in self.dirty.drain(..) {
+            partition.set_seed(number, &self.seeds[number as usize]);
+        }
+    }
+
+    /// The rows of seeds.parquet.
+    pub(crate) fn rows(&self) -> Vec<SeedRow> {
+        self.iter()
+            .map(|(number, seed)| row(number, seed))
+            .collect()
+    }
+}
+
+fn row(number: u32, seed: &Seed) -> SeedRow {
+    SeedRow {
+        id: u64::from(number) + 1,
+        url: seed.url.clone(),
+        content_hash: seed.digest,
+        party_time: seed.party.map(|(first, last)| last.since(first)),
+        state: seed.state,
+        topic: seed.topic.clone(),
+        found: if seed.via.is_none() {
+            SeedOrigin::Input
+        } else {
+            SeedOrigin::Discovered
+        },
+        via: seed.via.clone(),
+    }
+}

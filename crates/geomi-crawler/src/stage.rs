@@ -1,0 +1,9 @@
+//! The stages of the journey, one file each, in the order a URL meets them.
+
+pub(crate) mod admit;
+pub(crate) mod fetch;
+pub(crate) mod judge;
+pub(crate) mod keep;
+pub(crate) mod lease;
+pub(crate) mod read;
+pub(crate) mod settle;

@@ -1,0 +1,356 @@
+//! Admit: is a URL in scope, and how urgent is it?
+//!
+//! [`Admit`] decides what can be decided from the link alone. The seen test and
+//! the queue come after it, in the partition that owns the URL's site: links to
+//! another partition travel there as mail and are taken in when they arrive.
+
+use geomi_frontier::{Entry, Features, Prioritizer, SiteState};
+use geomi_model::{Document, LinkKind, Timestamp};
+use geomi_scope::{Candidate, Refusal, Scope, ScopeConfig, ScopeKind, Verdict, candidate_seed};
+use geomi_url::CrawlUrl;
+
+use crate::journey::Journey;
+use crate::seeds::SeedOutcome;
+use crate::{CrawlConfig, CrawlError, SeedInput};
+
+/// Links to other partitions that are remembered as sent.
+const SENT_MAX: usize = 1 << 20;
+
+/// The rules of admission.
+#[derive(Debug)]
+pub(crate) struct Admit {
+    scope: Scope,
+    prefer: Option<Scope>,
+    prioritizer: Prioritizer,
+}
+
+/// A link, or a redirect, and where it was found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found<'a> {
+    pub(crate) url: &'a CrawlUrl,
+    pub(crate) kind: LinkKind,
+    pub(crate) is_redirect: bool,
+    /// The entry of the page it was found on.
+    pub(crate) on: &'a Entry,
+    /// Links on that page.
+    pub(crate) links: usize,
+    /// The seed's home, by which scope is judged.
+    pub(crate) home: &'a CrawlUrl,
+    /// Success of the site it leads to.
+    pub(crate) site_success: f32,
+}
+
+/// What becomes of a link.
+#[derive(Debug)]
+pub(crate) enum Admission {
+    Queue(Entry),
+    /// Party scope: it leads to another site, and proposes this seed.
+    CandidateSeed,
+    Refused(Refusal),
+}
+
+impl Admit {
+    pub(crate) fn new(config: &CrawlConfig) -> Result<Self, CrawlError> {
+        let scope = Scope::new(config.scope.clone()).map_err(CrawlError::Scope)?;
+        let prefer = (!config.prefer.is_empty()).then(|| {
+            let include = config.prefer.clone();
+            Scope::new(ScopeConfig {
+                kind: ScopeKind::Any,
+                include,
+                ..ScopeConfig::default()
+            })
+            .map_err(CrawlError::Scope)
+        });
+        Ok(Self {
+            scope,
+            prefer: prefer.transpose()?,
+            prioritizer: config.prioritizer,
+        })
+    }
+
+    /// Whether a complete 200 of this type is what we came for.
+    pub(crate) fn wants(&self, mime: Option<&str>) -> bool {
+        mime.is_none_or(|mime| self.scope.wanted_mime(mime))
+    }
+
+    /// Judges a seed.
+    pub(crate) fn seed(&self, url: &CrawlUrl, number: u32) -> Admission {
+        let candidate = Candidate {
+            url,
+            seed: url,
+            depth: 0,
+            is_seed: true,
+            is_redirect: false,
+        };
+        match self.scope.judge(&candidate) {
+            Verdict::Refuse(refusal) => Admission::Refused(refusal),
+            _ => Admission::Queue(Entry {
+                url: url.clone(),
+                seed: number,
+                via: None,
+                kind: LinkKind::Other,
+                depth: 0,
+                priority: 1,
+                attempts: 0,
+                redirects: 0,
+                is_seed: true,
+                not_before: None,
+            }),
+        }
+    }
+
+    /// Judges a link or a redirect. A redirect keeps its page's depth.
+    pub(crate) fn link(&self, found: &Found<'_>) -> Admission {
+        let depth = if found.is_redirect {
+            found.on.depth
+        } else {
+            found.on.depth.saturating_add(1)
+        };
+        let is_seed = found.is_redirect && found.on.is_seed;
+        let candidate = Candidate {
+            url: found.url,
+            seed: found.home,
+            depth,
+            is_seed: false,
+            is_redirect: found.is_redirect,
+        };
+        match self.scope.judge(&candidate) {
+            Verdict::Refuse(refusal) => Admission::Refused(refusal),
+            Verdict::CandidateSeed => Admission::CandidateSeed,
+            Verdict::Accept { .. } => Admission::Queue(Entry {
+                url: found.url.clone(),
+                seed: found.on.seed,
+                via: Some(found.on.url.clone()),
+                kind: found.kind,
+                depth,
+                priority: if is_seed {
+                    1
+                } else {
+                    self.priority(found, depth)
+                },
+                attempts: 0,
+                redirects: if found.is_redirect {
+                    found.on.redirects + 1
+                } else {
+                    0
+                },
+                is_seed,
+                not_before: None,
+            }),
+        }
+    }
+
+    fn priority(&self, found: &Found<'_>, depth: u16) -> u8 {
+        let path = found.url.path();
+        let levels = f32::from(geomi_frontier::PRIORITIES);
+        self.prioritizer.priority(&Features {
+            depth,
+            path_segments: path
+                .split('/')
+                .filter(|segment| !segment.is_empty())
+                .count(),
+            chars: found.url.as_str().len(),
+            has_query: found.url.query().is_some(),
+            kind: found.kind,
+            via_importance: 1.0 - f32::from(found.on.priority - 1) / levels,
+            via_links: found.links,
+            site_success: found.site_success,
+            preferred: self.is_preferred(found.url),
+        })
+    }
+
+    fn is_preferred(&self, url: &CrawlUrl) -> bool {
+        let candidate = Candidate {
+            url,
+            seed: url,
+            depth: 0,
+            is_seed: false,
+            is_redirect: false,
+        };
+        self.prefer
+            .as_ref()
+            .is_some_and(|prefer| prefer.judge(&candidate).is_accepted())
+    }
+}
+
+impl Journey<'_> {
+    /// Queues the seeds. Those of an earlier run are seen already, unless a
+    /// crash came between finding one and queueing it.
+    pub(crate) fn admit_seeds(&mut self) -> Result<(), CrawlError> {
+        for input in &self.config.seeds {
+            self.seeds.add(input, None);
+        }
+        let numbers: Vec<u32> = self.seeds.iter().map(|(number, _)| number).collect();
+        for number in numbers {
+            self.admit_seed(number)?;
+        }
+        Ok(())
+    }
+
+    fn admit_seed(&mut self, number: u32) -> Result<(), CrawlError> {
+        let url = self.seeds.get(number).url.clone();
+        match self.admit.seed(&url, number) {
+            Admission::Queue(entry) => {
+                let partition = self.partition_of(url.site().hash64());
+                self.queue(partition, entry)?;
+            }
+            Admission::Refused(refusal) => self.refuse_seed(number, &refusal),
+            Admission::CandidateSeed => unreachable!("a seed is no candidate"),
+        }
+        Ok(())
+    }
+
+    fn refuse_seed(&mut self, number: u32, refusal: &Refusal) {
+        let seed = self.seeds.get(number);
+        if seed.outcome == SeedOutcome::Refused {
+            return;
+        }
+        tracing::warn!(url = %seed.url, reason = %refusal, "seed refused");
+        self.seeds
+            .edit(number, |seed| seed.outcome = SeedOutcome::Refused);
+        self.partitions[0].counters.refused += 1;
+        self.partitions[0].counters.refusal(refusal.as_str());
+    }
+
+    /// Takes in the links of a page; returns how many were new.
+    pub(crate) fn admit_links(
+        &mut self,
+        on: &Entry,
+        document: &Document,
+    ) -> Result<u32, CrawlError> {
+        let mut admitted = 0;
+        if self.config.respect_nofollow && document.robots.nofollow {
+            return Ok(0);
+        }
+        for link in &document.links {
+            if self.config.respect_nofollow && link.nofollow {
+                continue;
+            }
+            admitted += u32::from(self.admit_link(
+                on,
+                &link.url,
+                link.kind,
+                document.links.len(),
+                false,
+            )?);
+        }
+        Ok(admitted)
+    }
+
+    /// Takes in where a page redirects to.
+    pub(crate) fn admit_redirect(
+        &mut self,
+        on: &Entry,
+        target: &CrawlUrl,
+    ) -> Result<bool, CrawlError> {
+        if on.redirects >= self.config.redirects_max {
+            let partition = self.partition_of(on.url.site().hash64());
+            self.partitions[partition]
+                .counters
+                .refusal("too-many-redirects");
+            return Ok(false);
+        }
+        if on.is_seed {
+            let target = target.clone();
+            self.seeds.edit(on.seed, |seed| seed.home = target);
+        }
+        self.admit_link(on, target, LinkKind::Other, 1, true)
+    }
+
+    fn admit_link(
+        &mut self,
+        on: &Entry,
+        url: &CrawlUrl,
+        kind: LinkKind,
+        links: usize,
+        is_redirect: bool,
+    ) -> Result<bool, CrawlError> {
+        let site = url.site().hash64();
+        let home = self.partition_of(on.url.site().hash64());
+        let found = Found {
+            url,
+            kind,
+            is_redirect,
+            on,
+            links,
+            home: &self.seeds.get(on.seed).home,
+            site_success: self.frontier.success(site),
+        };
+        match self.admit.link(&found) {
+            Admission::Queue(entry) => self.hand_over(home, self.partition_of(site), entry),
+            Admission::Refused(refusal) => {
+                self.partitions[home].counters.refusal(refusal.as_str());
+                Ok(false)
+            }
+            Admission::CandidateSeed => {
+                self.add_candidate(on, url)?;
+                Ok(false)
+            }
+        }
+    }
+
+    /// An external link of a party becomes a seed if it is new.
+    fn add_candidate(&mut self, on: &Entry, url: &CrawlUrl) -> Result<(), CrawlError> {
+        let url = candidate_seed(url);
+        if self.seeds.knows(&url) {
+            return Ok(());
+        }
+        let topic = self.seeds.get(on.seed).topic.clone();
+        let number = self.seeds.add(&SeedInput { url, topic }, Some(&on.url));
+        self.admit_seed(number)
+    }
+
+    /// Queues a URL here, or posts it to the partition that owns its site.
+    fn hand_over(&mut self, from: usize, to: usize, entry: Entry) -> Result<bool, CrawlError> {
+        if from == to {
+            return self.queue(to, entry);
+        }
+        if self.sent.len() >= SENT_MAX {
+            self.sent.clear();
+        }
+        let new = self.sent.insert(entry.url.hash64().0);
+        if new {
+            self.partitions[from].post(to as u16, entry);
+        }
+        Ok(new)
+    }
+
+    /// The seen test, and the site's queue.
+    pub(crate) fn queue(&mut self, partition: usize, entry: Entry) -> Result<bool, CrawlError> {
+        if !self.partitions[partition].first_sight(entry.url.hash64()) {
+            return Ok(false);
+        }
+        let now = self.clock.now();
+        let key = entry.url.site();
+        if !self.frontier.is_open(key.hash64()) {
+            let state = self.partitions[partition]
+                .site(key.hash64())?
+                .unwrap_or_else(|| SiteState::new(key));
+            self.open_site(partition, state, now)?;
+        }
+        self.partitions[partition].counters.admitted += 1;
+        self.frontier.admit(entry, now);
+        Ok(true)
+    }
+
+    /// Brings a site into memory, with what its robots.txt permitted.
+    pub(crate) fn open_site(
+        &mut self,
+        partition: usize,
+        state: SiteState,
+        now: Timestamp,
+    ) -> Result<(), CrawlError> {
+        let site = state.key.hash64();
+        if !self.robots.knows(site)
+            && let Some(access) = self.partitions[partition].access(site)?
+        {
+            self.robots.set(site, access);
+        }
+        let politeness = &self.config.frontier.politeness;
+        let rested = self
+            .unclean_since
+            .map(|since| since + politeness.rest(state.last_download, state.crawl_delay));
+        self.frontier.open_site(state, rested.unwrap_or(now));
+        Ok(())
+    }
+}

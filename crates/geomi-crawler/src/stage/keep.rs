@@ -1,0 +1,50 @@
+//! Keep: put an answer into the archive, as a response or as a reference.
+
+use geomi_model::{Capture, Timestamp};
+use geomi_store::warc::{self, Revisit, RevisitProfile};
+use geomi_url::CrawlUrl;
+
+use crate::CrawlError;
+use crate::archive::Archive;
+use crate::partition::{Partition, Stored};
+use crate::stage::read::{Answer, Storable};
+
+/// Writes the records of one visit and says where they lie. Not durable until
+/// the archive is synced.
+pub(crate) fn keep(
+    archive: &mut Archive,
+    partition: &mut Partition,
+    visit: (&CrawlUrl, Timestamp, u64),
+    answer: &Answer,
+    stored: &Storable,
+    duplicate_of: Option<&Stored>,
+) -> Result<Capture, CrawlError> {
+    let (url, time, serial) = visit;
+    let Some(original) = duplicate_of else {
+        let capture = archive.append(&stored.encoded, time)?;
+        if answer.code == Some(200) && stored.content_bytes > 0 {
+            partition.set_stored(
+                &stored.content,
+                &Stored {
+                    payload: stored.payload,
+                    url: url.clone(),
+                    time,
+                },
+            );
+        }
+        return Ok(capture);
+    };
+    let revisit = Revisit {
+        url,
+        time,
+        serial,
+        ip: answer.ip,
+        request: &stored.request,
+        head: &stored.head,
+        profile: RevisitProfile::IdenticalPayload,
+        payload_digest: original.payload,
+        refers_to_url: &original.url,
+        refers_to_time: original.time,
+    };
+    archive.append(&warc::encode_revisit(&revisit, archive.gzip()), time)
+}

@@ -1,0 +1,280 @@
+//! Read: from bytes to a document, digests and archive records.
+//!
+//! This is where the processor time of a crawl goes, so it runs on a pool of
+//! threads, one page at a time, with no state but the page. Records are
+//! compressed here, before it is known whether the content is stored already:
+//! duplicates are rare, and waiting to know would put the work on one thread.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use geomi_fetch::{FetchOutcome, Truncation};
+use geomi_frontier::{Lease, Work};
+use geomi_model::{Digest, Document, NetworkState, Phases, RobotsMeta, Timestamp};
+use geomi_page::{PageInput, ReadLimits, Readers, robots_tag};
+use geomi_store::warc::{self, Encoded, Exchange, GzipLevel};
+use geomi_url::CrawlUrl;
+use sha1::{Digest as _, Sha1};
+
+use crate::stage::fetch::Fetched;
+
+/// A visit with everything that can be known without the crawl's state.
+#[derive(Debug)]
+pub(crate) struct Read {
+    pub(crate) lease: Lease,
+    pub(crate) url: CrawlUrl,
+    pub(crate) started: Timestamp,
+    pub(crate) ended: Timestamp,
+    pub(crate) answer: Answer,
+    pub(crate) document: Document,
+    pub(crate) stored: Option<Storable>,
+}
+
+/// The answer, less its content.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) state: NetworkState,
+    pub(crate) code: Option<u16>,
+    pub(crate) ip: Option<std::net::IpAddr>,
+    pub(crate) phases: Phases,
+    pub(crate) error: Option<String>,
+    pub(crate) mime: Option<String>,
+    pub(crate) wire_bytes: u64,
+    pub(crate) body_bytes: u64,
+    pub(crate) location: Option<CrawlUrl>,
+    pub(crate) retry_after: Option<Duration>,
+    pub(crate) etag: Option<String>,
+    pub(crate) last_modified: Option<String>,
+    /// The decoded body, where the answer is a robots.txt.
+    pub(crate) robots: Option<Bytes>,
+}
+
+impl Answer {
+    /// The answer of a site that was not even asked.
+    pub(crate) fn none(state: NetworkState, reason: String) -> Self {
+        Self {
+            state,
+            code: None,
+            ip: None,
+            phases: Phases::default(),
+            error: Some(reason),
+            mime: None,
+            wire_bytes: 0,
+            body_bytes: 0,
+            location: None,
+            retry_after: None,
+            etag: None,
+            last_modified: None,
+            robots: None,
+        }
+    }
+}
+
+/// A complete answer, ready for the archive.
+#[derive(Debug)]
+pub(crate) struct Storable {
+    /// SHA-1 of the content with transfer coding removed: equal content is
+    /// recognised by it however it was chunked.
+    pub(crate) content: Digest,
+    /// SHA-1 of the payload as the archive states it.
+    pub(crate) payload: Digest,
+    pub(crate) content_bytes: u64,
+    pub(crate) encoded: Encoded,
+    /// Request and header, should only a revisit record be written.
+    pub(crate) request: Bytes,
+    pub(crate) head: Bytes,
+}
+
+/// What a reader thread needs.
+#[derive(Clone, Debug)]
+pub(crate) struct ReadSettings {
+    pub(crate) limits: ReadLimits,
+    pub(crate) agent: String,
+    pub(crate) gzip: GzipLevel,
+}
+
+/// Reads one answer. Never fails: a broken page is a page with fewer links.
+pub(crate) fn read(readers: &Readers, settings: &ReadSettings, fetched: Fetched) -> Read {
+    let Fetched {
+        lease,
+        started,
+        ended,
+        outcome,
+    } = fetched;
+    let (url, is_robots) = match lease.work() {
+        Work::Robots(errand, _) => (errand.url.clone(), true),
+        Work::Page(entry, _) => (entry.url.clone(), false),
+        Work::Resolve { .. } => unreachable!("a look-up has no answer to read"),
+    };
+    let content_type = outcome
+        .header("content-type")
+        .map(|value| value.into_owned());
+    let (mime, charset) = split_content_type(content_type.as_deref());
+    let document = if outcome.state == NetworkState::Ok && !is_robots {
+        let input = PageInput {
+            url: &url,
+            mime: mime.as_deref(),
+            charset_label: charset.as_deref(),
+            body: &outcome.body,
+        };
+        let mut document = readers.read(&input, &settings.limits);
+        let tags = outcome.headers.get_all("x-robots-tag");
+        document.robots = tags.fold(document.robots, |all: RobotsMeta, tag| {
+            all.or(robots_tag(&tag, &settings.agent))
+        });
+        document
+    } else {
+        Document::default()
+    };
+    let stored = outcome
+        .state
+        .is_answer()
+        .then(|| store(&url, started, &outcome, settings.gzip, lease.id().number()));
+    let answer = answer(&url, &outcome, mime, is_robots, ended);
+    Read {
+        lease,
+        url,
+        started,
+        ended,
+        answer,
+        document,
+        stored,
+    }
+}
+
+fn answer(
+    url: &CrawlUrl,
+    outcome: &FetchOutcome,
+    mime: Option<String>,
+    is_robots: bool,
+    ended: Timestamp,
+) -> Answer {
+    let text = |name: &str| outcome.header(name).map(|value| value.into_owned());
+    let is_redirect = matches!(outcome.code, Some(301 | 302 | 303 | 307 | 308));
+    Answer {
+        state: outcome.state,
+        code: outcome.code,
+        ip: outcome.ip,
+        phases: outcome.phases,
+        error: outcome.error.clone(),
+        mime,
+        wire_bytes: outcome.wire_bytes(),
+        body_bytes: outcome.body.len() as u64,
+        // A target that is no URL leads nowhere; the header is in the archive.
+        location: text("location")
+            .filter(|_| is_redirect)
+            .and_then(|target| url.join(target.trim()).ok()),
+        retry_after: text("retry-after").and_then(|value| retry_after(&value, ended)),
+        etag: text("etag"),
+        last_modified: text("last-modified"),
+        robots: is_robots.then(|| outcome.body.bytes.clone()),
+    }
+}
+
+fn store(
+    url: &CrawlUrl,
+    time: Timestamp,
+    outcome: &FetchOutcome,
+    gzip: GzipLevel,
+    serial: u64,
+) -> Storable {
+    let payload = warc::payload_digest(&outcome.head, &outcome.wire_body);
+    let content = if outcome.payload.as_ptr() == outcome.wire_body.as_ptr()
+        && outcome.payload.len() == outcome.wire_body.len()
+    {
+        payload
+    } else {
+        Digest(Sha1::digest(&outcome.payload).into())
+    };
+    let exchange = Exchange {
+        url,
+        time,
+        serial,
+        ip: outcome.ip,
+        request: &outcome.request,
+        head: &outcome.head,
+        wire_body: &outcome.wire_body,
+        truncated: outcome.truncated.map(truncation),
+        payload_digest: payload,
+    };
+    Storable {
+        content,
+        payload,
+        content_bytes: outcome.payload.len() as u64,
+        encoded: warc::encode_exchange(&exchange, gzip),
+        request: outcome.request.clone(),
+        // A copy: the header must not keep the whole answer in memory.
+        head: Bytes::copy_from_slice(&outcome.head),
+    }
+}
+
+fn truncation(why: Truncation) -> warc::Truncation {
+    match why {
+        Truncation::Length => warc::Truncation::Length,
+        Truncation::Time => warc::Truncation::Time,
+        Truncation::Disconnect => warc::Truncation::Disconnect,
+    }
+}
+
+/// Media type in lower case without parameters, and the charset parameter.
+fn split_content_type(value: Option<&str>) -> (Option<String>, Option<String>) {
+    let Some(value) = value else {
+        return (None, None);
+    };
+    let mut parts = value.split(';');
+    let mime = parts
+        .next()
+        .map(|mime| mime.trim().to_ascii_lowercase())
+        .filter(|mime| mime.contains('/'));
+    let charset = parts.find_map(|part| {
+        let (name, label) = part.split_once('=')?;
+        name.trim()
+            .eq_ignore_ascii_case("charset")
+            .then(|| label.trim().trim_matches(['"', '\'']).to_owned())
+    });
+    (mime, charset)
+}
+
+/// Retry-After as seconds or as a date (RFC 9110 §10.2.3).
+fn retry_after(value: &str, now: Timestamp) -> Option<Duration> {
+    let value = value.trim();
+    match value.parse::<u64>() {
+        Ok(seconds) => Some(Duration::from_secs(seconds)),
+        Err(_) => Some(Timestamp::parse_http_date(value)?.since(now)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_types_are_taken_apart() {
+        let split = |text| split_content_type(Some(text));
+        assert_eq!(
+            split("Text/HTML; charset=\"EUC-KR\""),
+            (Some("text/html".into()), Some("EUC-KR".into()))
+        );
+        assert_eq!(
+            split("text/plain;x=y ; Charset = utf-8"),
+            (Some("text/plain".into()), Some("utf-8".into()))
+        );
+        assert_eq!(split("nonsense"), (None, None));
+        assert_eq!(split_content_type(None), (None, None));
+    }
+
+    #[test]
+    fn retry_after_is_seconds_or_a_date() {
+        let now = Timestamp::parse_rfc3339("2026-11-15T09:42:00Z").unwrap();
+        assert_eq!(retry_after("120", now), Some(Duration::from_secs(120)));
+        assert_eq!(
+            retry_after("Sun, 15 Nov 2026 09:43:00 GMT", now),
+            Some(Duration::from_secs(60))
+        );
+        assert_eq!(
+            retry_after("Sun, 15 Nov 2020 09:43:00 GMT", now),
+            Some(Duration::ZERO)
+        );
+        assert_eq!(retry_after("soon", now), None);
+    }
+}

@@ -1,0 +1,532 @@
+//! Settle: is the URL done, will it come again, and what did its site tell us?
+
+use std::time::Duration;
+
+use geomi_fetch::Resolution;
+use geomi_frontier::{
+    Entry, Errand, Lease, Resolved, RobotsNext, Settlement, SiteSignal, SiteState, Timing, Work,
+};
+use geomi_model::{
+    Capture, CaptureKind, Change, Document, NetworkState, Timestamp, UrlRecord, Visit,
+};
+use geomi_robots::{CACHE_MAX, RobotsPolicy};
+use geomi_url::{CrawlUrl, SiteHash};
+
+use crate::books::SiteAccess;
+use crate::crew::Event;
+use crate::journey::Journey;
+use crate::partition::Stored;
+use crate::seeds::{Seed, SeedOutcome};
+use crate::stage::judge::judge;
+use crate::stage::keep::keep;
+use crate::stage::read::{Answer, Read};
+use crate::{CrawlConfig, CrawlError};
+
+/// How long it is believed that a site cannot be reached.
+const UNREACHABLE_FOR: Duration = Duration::from_secs(3600);
+
+/// What an attempt means for the page.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Fate {
+    /// 200, or known unchanged.
+    Saved,
+    /// 3xx with a target.
+    Redirected,
+    /// Given up: no answer after the last try, or 4xx, or 5xx.
+    Failed,
+    /// Another complete answer: 204, or a redirect that leads nowhere.
+    Answered,
+    /// It comes again.
+    Retry,
+}
+
+/// Decides what an attempt means. `attempts` were made before it.
+pub(crate) fn fate(answer: &Answer, attempts: u8, tries: u8) -> Fate {
+    if should_retry(answer) && attempts + 1 < tries {
+        return Fate::Retry;
+    }
+    match answer.code {
+        _ if !answer.state.is_answer() => Fate::Failed,
+        Some(200 | 304) => Fate::Saved,
+        Some(300..=399) if answer.location.is_some() => Fate::Redirected,
+        Some(100..=399) => Fate::Answered,
+        _ => Fate::Failed,
+    }
+}
+
+/// Failures that may pass: the network's, and the codes that say "later".
+fn should_retry(answer: &Answer) -> bool {
+    match answer.code {
+        Some(code) if answer.state.is_answer() => matches!(code, 408 | 429 | 500 | 502 | 503 | 504),
+        _ => answer.state != NetworkState::NotTried,
+    }
+}
+
+/// What the answer says about the site.
+pub(crate) fn signal(answer: &Answer) -> SiteSignal {
+    match (answer.state, answer.code) {
+        (state, Some(429 | 503)) if state.is_answer() => SiteSignal::Throttled {
+            retry_after: answer.retry_after,
+        },
+        (NetworkState::NoIp | NetworkState::ConnectError | NetworkState::ConnectTimeout, _) => {
+            SiteSignal::Unreachable
+        }
+        _ => SiteSignal::Fine,
+    }
+}
+
+/// The settlement of a page's lease.
+pub(crate) fn settlement(
+    config: &CrawlConfig,
+    answer: &Answer,
+    fate: Fate,
+    attempts: u8,
+    timing: Timing,
+) -> Settlement {
+    let signal = signal(answer);
+    if fate == Fate::Retry {
+        return Settlement::Retry {
+            timing,
+            signal,
+            after: retry_wait(config.retry_wait, attempts),
+        };
+    }
+    Settlement::Done(timing, signal)
+}
+
+/// Doubles with each try.
+fn retry_wait(first: Duration, attempts: u8) -> Duration {
+    first.saturating_mul(1 << u32::from(attempts.min(10)))
+}
+
+impl Journey<'_> {
+    /// Takes in what a lease brought.
+    pub(crate) fn arrive(&mut self, event: Event) -> Result<(), CrawlError> {
+        self.in_flight -= 1;
+        match event {
+            Event::Resolved(lease, resolution) => self.settle_resolution(lease, resolution),
+            Event::Read(read) if matches!(read.lease.work(), Work::Robots(..)) => {
+                self.settle_robots(*read)
+            }
+            Event::Read(read) => self.settle_page(*read),
+        }
+    }
+
+    fn settle_resolution(
+        &mut self,
+        lease: Lease,
+        resolution: Resolution,
+    ) -> Result<(), CrawlError> {
+        let now = self.clock.now();
+        let site = lease.site();
+        let Work::Resolve { attempts, .. } = lease.work() else {
+            unreachable!("a look-up was leased")
+        };
+        let last_try = attempts + 1 >= self.config.tries;
+        let resolved = match resolution {
+            Resolution::Addresses { addrs, expires_in } => {
+                Resolved::Address(addrs[0], now + expires_in)
+            }
+            Resolution::Failed { .. } if !last_try => Resolved::Retry,
+            Resolution::Failed { error } => {
+                self.know(
+                    site,
+                    SiteAccess::NoAnswer {
+                        state: NetworkState::NoIp,
+                        reason: error,
+                    },
+                );
+                Resolved::Nowhere(now + UNREACHABLE_FOR)
+            }
+            Resolution::Refused { addr, reason } => {
+                let reason = format!("{addr} is {reason}; --allow-private opens it");
+                tracing::warn!(site = ?self.frontier.site_key(site), %reason, "address refused");
+                self.know(site, SiteAccess::AddressRefused { reason });
+                Resolved::Nowhere(now + UNREACHABLE_FOR)
+            }
+        };
+        self.frontier.settle_resolve(lease, resolved, now);
+        Ok(())
+    }
+
+    fn know(&mut self, site: SiteHash, access: SiteAccess) {
+        let partition = self.partition_of(site);
+        self.partitions[partition].set_access(site, &access);
+        self.robots.set(site, access);
+    }
+
+    /// A robots.txt: its visit is kept like any other, then it is obeyed.
+    fn settle_robots(&mut self, read: Read) -> Result<(), CrawlError> {
+        let now = self.clock.now();
+        let Work::Robots(errand, _) = read.lease.work().clone() else {
+            unreachable!("a robots.txt was leased")
+        };
+        let partition = self.partition_of(read.lease.site());
+        let capture = self.keep_answer(partition, &read, None)?;
+        let story = Story {
+            depth: 0,
+            priority: 1,
+            attempt: errand.attempts + 1,
+            is_robots: true,
+            ..Story::default()
+        };
+        self.add_visit(partition, &read, story, capture);
+        let timing = timing(&read);
+        let signal = signal(&read.answer);
+        let next = self.robots_next(&errand, &read.answer, now)?;
+        self.frontier
+            .settle_robots(read.lease, timing, signal, next, now);
+        Ok(())
+    }
+
+    fn robots_next(
+        &mut self,
+        errand: &Errand,
+        answer: &Answer,
+        now: Timestamp,
+    ) -> Result<RobotsNext, CrawlError> {
+        let may_retry = errand.attempts + 1 < self.config.tries;
+        if !answer.state.is_answer() {
+            if may_retry && answer.state != NetworkState::NotTried {
+                return Ok(RobotsNext::Retry);
+            }
+            let reason = format!(
+                "robots.txt: {}",
+                answer.error.as_deref().unwrap_or(answer.state.as_str())
+            );
+            self.know(
+                errand.for_site,
+                SiteAccess::NoAnswer {
+                    state: answer.state,
+                    reason,
+                },
+            );
+            return Ok(RobotsNext::Known {
+                until: now + UNREACHABLE_FOR,
+                crawl_delay: None,
+            });
+        }
+        if let Some(target) = &answer.location
+            && usize::from(errand.redirects) < geomi_robots::REDIRECTS_MAX
+        {
+            let key = target.site();
+            if !self.frontier.is_open(key.hash64()) {
+                let partition = self.partition_of(key.hash64());
+                let state = self.partitions[partition]
+                    .site(key.hash64())?
+                    .unwrap_or_else(|| SiteState::new(key));
+                self.open_site(partition, state, now)?;
+            }
+            return Ok(RobotsNext::Redirect(target.clone()));
+        }
+        let code = answer.code.unwrap_or(0);
+        if may_retry && code >= 500 {
+            return Ok(RobotsNext::Retry);
+        }
+        let policy = RobotsPolicy::from_answer(code, answer.robots.as_deref().unwrap_or_default());
+        let until = now
+            + if matches!(policy, RobotsPolicy::Unreachable { .. }) {
+                UNREACHABLE_FOR
+            } else {
+                CACHE_MAX
+            };
+        let crawl_delay = policy.crawl_delay(&self.config.agent);
+        self.know(errand.for_site, SiteAccess::Policy(policy));
+        Ok(RobotsNext::Known { until, crawl_delay })
+    }
+
+    /// A page: judged, kept, its links admitted, its site given a rest.
+    fn settle_page(&mut self, mut read: Read) -> Result<(), CrawlError> {
+        let now = self.clock.now();
+        let Work::Page(entry, _) = read.lease.work().clone() else {
+            unreachable!("a page was leased")
+        };
+        let partition = self.partition_of(read.lease.site());
+        if read.answer.state == NetworkState::Ok && !self.admit.wants(read.answer.mime.as_deref()) {
+            read.answer.state = NetworkState::Code;
+        }
+        let before = self.partitions[partition].record(&entry.url)?;
+        let judgement = judge(
+            &self.partitions[partition],
+            before,
+            &read.answer,
+            &read.document,
+            read.stored.as_ref(),
+        )?;
+        let capture = self.keep_answer(partition, &read, judgement.duplicate_of.as_ref())?;
+        let fate = fate(&read.answer, entry.attempts, self.config.tries);
+        let links_admitted = match (&read.answer.location, fate) {
+            (Some(target), Fate::Redirected) => u32::from(self.admit_redirect(&entry, target)?),
+            _ => self.admit_links(&entry, &read.document)?,
+        };
+        self.count_page(partition, &entry, &read, fate, links_admitted);
+        let record = record(judgement.before, &entry, &read, judgement.change);
+        self.partitions[partition].set_record(&entry.url, &record);
+        let story = Story::of(
+            &entry,
+            self.seeds.get(entry.seed),
+            links_admitted,
+            judgement.change,
+        );
+        let settlement = settlement(
+            self.config,
+            &read.answer,
+            fate,
+            entry.attempts,
+            timing(&read),
+        );
+        self.add_visit(partition, &read, story, capture);
+        self.frontier.settle(read.lease, settlement, now);
+        Ok(())
+    }
+
+    fn keep_answer(
+        &mut self,
+        partition: usize,
+        read: &Read,
+        duplicate_of: Option<&Stored>,
+    ) -> Result<Option<Capture>, CrawlError> {
+        let Some(stored) = &read.stored else {
+            return Ok(None);
+        };
+        let visit = (&read.url, read.started, read.lease.id().number());
+        let capture = keep(
+            &mut self.archive,
+            &mut self.partitions[partition],
+            visit,
+            &read.answer,
+            stored,
+            duplicate_of,
+        )?;
+        self.ends[partition] = self.archive.end();
+        Ok(Some(capture))
+    }
+
+    fn count_page(
+        &mut self,
+        partition: usize,
+        entry: &Entry,
+        read: &Read,
+        fate: Fate,
+        links_admitted: u32,
+    ) {
+        let counters = &mut self.partitions[partition].counters;
+        counters.links += read.document.links.len() as u64;
+        match fate {
+            Fate::Saved => counters.saved += 1,
+            Fate::Redirected => counters.redirected += 1,
+            Fate::Failed => counters.failed += 1,
+            Fate::Retry => counters.retried += 1,
+            Fate::Answered => {}
+        }
+        let outcome = match fate {
+            Fate::Saved | Fate::Answered => Some(SeedOutcome::Saved),
+            // A redirect to a URL that is queued decides later.
+            Fate::Redirected => (links_admitted == 0).then_some(SeedOutcome::Saved),
+            Fate::Failed => Some(SeedOutcome::Failed),
+            Fate::Retry => None,
+        };
+        let (state, digest) = (
+            read.answer.state,
+            read.stored.as_ref().map(|stored| stored.payload),
+        );
+        let (started, ended) = (read.started, read.ended);
+        self.seeds.edit(entry.seed, |seed| {
+            seed.pages += 1;
+            let first = seed.party.map_or(started, |(first, _)| first.min(started));
+            seed.party = Some((first, seed.party.map_or(ended, |(_, last)| last.max(ended))));
+            if entry.is_seed {
+                seed.state = state;
+                seed.digest = digest.or(seed.digest);
+                seed.outcome = outcome.unwrap_or(seed.outcome);
+            }
+        });
+    }
+
+    /// Queues the row of a visit for the next commit.
+    fn add_visit(&mut self, partition: usize, read: &Read, story: Story, capture: Option<Capture>) {
+        let answer = &read.answer;
+        let document = &read.document;
+        let counters = &mut self.partitions[partition].counters;
+        counters.visits += 1;
+        counters.captured += u64::from(capture.is_some());
+        counters.revisits += u64::from(
+            capture
+                .as_ref()
+                .is_some_and(|capture| capture.kind == CaptureKind::Revisit),
+        );
+        counters.wire_bytes += answer.wire_bytes;
+        counters.body_bytes += answer.body_bytes;
+        counters.state(answer.state);
+        let is_page = document.charset.is_some();
+        self.visits[partition].push(Visit {
+            number: 0,
+            time: read.started,
+            url: read.url.clone(),
+            seed: story.seed,
+            topic: story.topic,
+            via: story.via,
+            depth: story.depth,
+            priority: story.priority,
+            attempt: story.attempt,
+            is_robots: story.is_robots,
+            state: answer.state,
+            code: answer.code,
+            error: answer.error.clone(),
+            ip: answer.ip,
+            mime: answer.mime.clone(),
+            charset: document.charset.map(|charset| charset.name.to_owned()),
+            charset_source: document.charset.map(|charset| charset.source),
+            wire_bytes: answer.wire_bytes,
+            body_bytes: answer.body_bytes,
+            text_bytes: is_page.then_some(document.text_bytes),
+            digest: read.stored.as_ref().map(|stored| stored.payload),
+            fingerprint: document.fingerprint,
+            changed: story.changed,
+            location: answer.location.clone(),
+            title: document.title.clone(),
+            link_type: is_page.then(|| document.link_type()),
+            links: document.links.len() as u32,
+            links_admitted: story.links_admitted,
+            phases: answer.phases,
+            capture,
+        });
+    }
+
+    /// A URL that robots.txt or an address rule forbids: never requested.
+    pub(crate) fn refuse(
+        &mut self,
+        lease: Lease,
+        reason: &str,
+        now: Timestamp,
+    ) -> Result<(), CrawlError> {
+        let Work::Page(entry, _) = lease.work().clone() else {
+            unreachable!("only pages are refused")
+        };
+        let partition = self.partition_of(lease.site());
+        tracing::debug!(url = %entry.url, reason, "refused");
+        let counters = &mut self.partitions[partition].counters;
+        counters.refused += 1;
+        counters.refusal("robots");
+        let record = UrlRecord {
+            attempts: entry.attempts + 1,
+            last_visit: now,
+            ..UrlRecord::default()
+        };
+        self.partitions[partition].set_record(&entry.url, &record);
+        if entry.is_seed {
+            tracing::warn!(url = %entry.url, reason, "seed refused");
+            self.seeds
+                .edit(entry.seed, |seed| seed.outcome = SeedOutcome::Refused);
+        }
+        self.frontier.settle(lease, Settlement::NotAsked, now);
+        Ok(())
+    }
+
+    /// A page whose site is known to be out of reach ends as its site did.
+    pub(crate) fn give_up(
+        &mut self,
+        lease: Lease,
+        state: NetworkState,
+        reason: String,
+        now: Timestamp,
+    ) -> Result<(), CrawlError> {
+        let Work::Page(entry, ip) = lease.work().clone() else {
+            unreachable!("only pages are given up")
+        };
+        let partition = self.partition_of(lease.site());
+        let answer = Answer {
+            ip,
+            ..Answer::none(state, reason)
+        };
+        let (url, document) = (entry.url.clone(), Document::default());
+        let read = Read {
+            lease,
+            url,
+            started: now,
+            ended: now,
+            answer,
+            document,
+            stored: None,
+        };
+        self.count_page(partition, &entry, &read, Fate::Failed, 0);
+        let record = record(
+            self.partitions[partition].record(&entry.url)?,
+            &entry,
+            &read,
+            None,
+        );
+        self.partitions[partition].set_record(&entry.url, &record);
+        let story = Story::of(&entry, self.seeds.get(entry.seed), 0, None);
+        self.add_visit(partition, &read, story, None);
+        self.frontier.settle(read.lease, Settlement::NotAsked, now);
+        Ok(())
+    }
+}
+
+/// What a visit's row says beside the answer.
+#[derive(Debug, Default)]
+struct Story {
+    seed: Option<CrawlUrl>,
+    topic: Option<String>,
+    via: Option<CrawlUrl>,
+    depth: u16,
+    priority: u8,
+    attempt: u8,
+    is_robots: bool,
+    links_admitted: u32,
+    changed: Option<Change>,
+}
+
+impl Story {
+    fn of(entry: &Entry, seed: &Seed, links_admitted: u32, changed: Option<Change>) -> Self {
+        Self {
+            seed: Some(seed.url.clone()),
+            topic: seed.topic.clone(),
+            via: entry.via.clone(),
+            depth: entry.depth,
+            priority: entry.priority,
+            attempt: entry.attempts + 1,
+            is_robots: false,
+            links_admitted,
+            changed,
+        }
+    }
+}
+
+fn timing(read: &Read) -> Timing {
+    Timing {
+        ended: read.ended,
+        took: read.ended.since(read.started),
+        rtt: read.answer.phases.first_byte,
+    }
+}
+
+/// What to remember of a URL after this visit.
+fn record(
+    before: Option<UrlRecord>,
+    entry: &Entry,
+    read: &Read,
+    change: Option<Change>,
+) -> UrlRecord {
+    let before = before.unwrap_or_default();
+    let answer = &read.answer;
+    let mut record = UrlRecord {
+        attempts: entry.attempts + 1,
+        visits: before.visits + 1,
+        last_visit: read.started,
+        state: answer.state,
+        code: answer.code,
+        comparisons: before.comparisons + u32::from(change.is_some()),
+        changes: before.changes + u32::from(change.is_some_and(|change| change.changed)),
+        ..before
+    };
+    if let Some(stored) = read.stored.as_ref().filter(|_| answer.code == Some(200)) {
+        record.digest = Some(stored.content);
+        record.fingerprint = read.document.fingerprint;
+        record.body_bytes = answer.body_bytes;
+        record.etag.clone_from(&answer.etag);
+        record.last_modified.clone_from(&answer.last_modified);
+    }
+    record
+}

@@ -1,0 +1,273 @@
+//! Counters and state of a crawl: status.json, stats.jsonl, progress.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use geomi_model::{NetworkState, Timestamp, Visit};
+use serde::{Deserialize, Serialize};
+
+/// What has been counted since the directory was begun. Kept in partition
+/// state, in the commit of the visits it counts, so it is exact across crashes.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Counters {
+    /// URLs attempted, robots.txt included.
+    pub visits: u64,
+    /// Visits stored as a response or revisit record.
+    pub captured: u64,
+    /// Of these, revisit records.
+    pub revisits: u64,
+    /// Pages with 200, or known unchanged.
+    pub saved: u64,
+    /// Pages that redirect.
+    pub redirected: u64,
+    /// Pages given up.
+    pub failed: u64,
+    /// URLs never requested, by robots.txt.
+    pub refused: u64,
+    /// Visits that will be tried again.
+    pub retried: u64,
+    /// URLs queued.
+    pub admitted: u64,
+    /// Links found on pages.
+    pub links: u64,
+    /// Bytes over the wire.
+    pub wire_bytes: u64,
+    /// Bytes of bodies, decoded.
+    pub body_bytes: u64,
+    /// Visits by network state.
+    pub states: BTreeMap<String, u64>,
+    /// Links not admitted, by reason.
+    pub refusals: BTreeMap<String, u64>,
+}
+
+impl Counters {
+    /// Counts one more of a network state.
+    pub(crate) fn state(&mut self, state: NetworkState) {
+        bump(&mut self.states, state.as_str());
+    }
+
+    /// Counts one more link refused.
+    pub(crate) fn refusal(&mut self, reason: &str) {
+        bump(&mut self.refusals, reason);
+    }
+
+    /// Adds another partition's counters.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.visits += other.visits;
+        self.captured += other.captured;
+        self.revisits += other.revisits;
+        self.saved += other.saved;
+        self.redirected += other.redirected;
+        self.failed += other.failed;
+        self.refused += other.refused;
+        self.retried += other.retried;
+        self.admitted += other.admitted;
+        self.links += other.links;
+        self.wire_bytes += other.wire_bytes;
+        self.body_bytes += other.body_bytes;
+        for (name, count) in &other.states {
+            *self.states.entry(name.clone()).or_default() += count;
+        }
+        for (name, count) in &other.refusals {
+            *self.refusals.entry(name.clone()).or_default() += count;
+        }
+    }
+}
+
+fn bump(counts: &mut BTreeMap<String, u64>, name: &str) {
+    match counts.get_mut(name) {
+        Some(count) => *count += 1,
+        None => {
+            counts.insert(name.to_owned(), 1);
+        }
+    }
+}
+
+/// What a crawl is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// Opening the directory.
+    #[default]
+    Starting,
+    /// Crawling.
+    Running,
+    /// Starting no new request.
+    Paused,
+    /// Finishing what is under way.
+    Stopping,
+    /// At its end.
+    Done,
+}
+
+/// Why a crawl ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ending {
+    /// Nothing is left to visit.
+    Finished,
+    /// Every seed failed.
+    SeedsFailed,
+    /// More pages failed than `max_failures` allows.
+    TooManyFailures,
+    /// `--max-pages` was reached.
+    PageLimit,
+    /// `--max-bytes` was reached.
+    ByteLimit,
+    /// `--max-time` was reached.
+    TimeLimit,
+    /// The disk is full, or nearly so.
+    DiskFull,
+    /// Somebody asked it to stop.
+    Stopped,
+}
+
+impl Ending {
+    /// In words, as in the last line of a crawl.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Finished => "finished",
+            Self::SeedsFailed => "every seed failed",
+            Self::TooManyFailures => "max-failures passed",
+            Self::PageLimit => "max-pages reached",
+            Self::ByteLimit => "max-bytes reached",
+            Self::TimeLimit => "max-time reached",
+            Self::DiskFull => "disk full",
+            Self::Stopped => "stopped",
+        }
+    }
+}
+
+/// status.json: rewritten every second.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Status {
+    /// What the crawl is doing.
+    pub state: Phase,
+    /// Why it ended, once it has.
+    pub reason: Option<Ending>,
+    /// When this was written.
+    pub time: String,
+    /// When this run began.
+    pub started: String,
+    /// Seconds since then.
+    pub elapsed_s: f64,
+    /// Everything counted since the directory was begun.
+    pub counters: Counters,
+    /// Pages saved by this run.
+    pub saved_this_run: u64,
+    /// URLs waiting.
+    pub queued: u64,
+    /// URLs being visited.
+    pub in_flight: u64,
+    /// Pages saved a second, over the last ten seconds.
+    pub pages_per_s: f64,
+    /// Bytes a second over the wire, over the last ten seconds.
+    pub bytes_per_s: f64,
+    /// Sites that may be asked now.
+    pub sites_ready: u64,
+    /// Sites resting between requests.
+    pub sites_waiting: u64,
+    /// Sites left alone after failures.
+    pub sites_backing_off: u64,
+    /// Sites left alone for this run, and why.
+    pub sites_retired: Vec<(String, String)>,
+    /// The site with the longest round-trip time, in milliseconds.
+    pub slowest_site: Option<(String, f64)>,
+    /// Seeds known.
+    pub seeds: u64,
+}
+
+impl Status {
+    /// Share of the known work that is done, and the time the rest will take
+    /// at the present rate.
+    pub fn expectation(&self) -> Option<(f64, Duration)> {
+        let done = self.counters.saved
+            + self.counters.failed
+            + self.counters.redirected
+            + self.counters.refused;
+        let left = self.queued + self.in_flight;
+        if self.pages_per_s <= 0.0 || done + left == 0 {
+            return None;
+        }
+        let share = done as f64 / (done + left) as f64;
+        Some((
+            share,
+            Duration::from_secs_f64(left as f64 / self.pages_per_s),
+        ))
+    }
+}
+
+/// Hears what happens, on the crawl's own thread.
+pub trait Observer: Send {
+    /// A visit has ended and is durable.
+    fn visited(&mut self, _: &Visit) {}
+    /// Half a second has passed.
+    fn status(&mut self, _: &Status) {}
+}
+
+/// Hears nothing.
+#[derive(Debug)]
+pub struct Silent;
+
+impl Observer for Silent {}
+
+/// Rates over the last ten seconds.
+#[derive(Debug, Default)]
+pub(crate) struct Rates {
+    samples: std::collections::VecDeque<(Timestamp, u64, u64)>,
+}
+
+impl Rates {
+    /// Takes a sample and returns pages and bytes a second.
+    pub(crate) fn sample(&mut self, now: Timestamp, saved: u64, bytes: u64) -> (f64, f64) {
+        self.samples.push_back((now, saved, bytes));
+        while self.samples.len() > 2
+            && self
+                .samples
+                .front()
+                .is_some_and(|(then, ..)| now.since(*then) > Duration::from_secs(10))
+        {
+            self.samples.pop_front();
+        }
+        let Some((then, saved_then, bytes_then)) = self.samples.front() else {
+            return (0.0, 0.0);
+        };
+        let seconds = now.since(*then).as_secs_f64();
+        if seconds < 0.1 {
+            return (0.0, 0.0);
+        }
+        (
+            (saved - saved_then) as f64 / seconds,
+            (bytes - bytes_then) as f64 / seconds,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_look_back_ten_seconds() {
+        let mut rates = Rates::default();
+        let at = |s| Timestamp::from_secs(s);
+        assert_eq!(rates.sample(at(0), 0, 0), (0.0, 0.0));
+        assert_eq!(rates.sample(at(10), 100, 1_000), (10.0, 100.0));
+        assert_eq!(rates.sample(at(20), 100, 1_000), (0.0, 0.0));
+    }
+
+    #[test]
+    fn counters_of_partitions_add_up() {
+        let mut one = Counters {
+            saved: 1,
+            ..Counters::default()
+        };
+        one.state(NetworkState::Ok);
+        let mut two = one.clone();
+        two.refusal("off-scope");
+        one.add(&two);
+        assert_eq!(one.saved, 2);
+        assert_eq!(one.states["OK"], 2);
+        assert_eq!(one.refusals["off-scope"], 1);
+    }
+}
