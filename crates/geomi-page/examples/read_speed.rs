@@ -1,8 +1,9 @@
 //! Prints how fast pages are read: `cargo run --release --example read_speed`.
 //!
 //! The pages are synthetic, of about 18 KB with 50 links, in English (ASCII), in
-//! Korean UTF-8 and in Korean EUC-KR, plus one of prose without markup and one of
-//! links without prose, so that a slow part shows.
+//! Korean UTF-8 and in Korean EUC-KR, plus one without links and one of prose
+//! without markup, so that a slow part shows. Then hostile pages of ten
+//! megabytes, none of which may take 100 ms.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -14,21 +15,50 @@ const PAGE_BYTES: usize = 18 * 1024;
 const LINKS: usize = 50;
 const PAGES: u32 = 500;
 const ROUNDS: usize = 20;
+const HOSTILE_BYTES: usize = 10 * 1024 * 1024;
 
 fn main() {
     let english = "The quick brown fox jumps over the lazy dog, and 12 others watch. ";
     let korean = "빠른 갈색 여우가 게으른 개를 뛰어넘고, 다른 열두 마리가 지켜본다. ";
     let page_in_korean = page(korean, LINKS);
     let (euc_kr, _, _) = encoding_rs::EUC_KR.encode(&page_in_korean);
-    measure("english, ascii", None, page(english, LINKS).as_bytes());
-    measure("korean, utf-8", Some("utf-8"), page_in_korean.as_bytes());
-    measure("korean, euc-kr", Some("euc-kr"), &euc_kr);
-    measure("no links", None, page(english, 0).as_bytes());
+    let prose = english.repeat(PAGE_BYTES / english.len());
     measure(
-        "prose only",
+        "english, ascii",
         None,
-        english.repeat(PAGE_BYTES / english.len()).as_bytes(),
+        page(english, LINKS).as_bytes(),
+        PAGES,
     );
+    measure(
+        "korean, utf-8",
+        Some("utf-8"),
+        page_in_korean.as_bytes(),
+        PAGES,
+    );
+    measure("korean, euc-kr", Some("euc-kr"), &euc_kr, PAGES);
+    measure("no links", None, page(english, 0).as_bytes(), PAGES);
+    measure("prose only", None, prose.as_bytes(), PAGES);
+    for piece in [
+        &b"<div>"[..],
+        b"<a href=/x>",
+        b"<a x=y ",
+        b"<!--><p>",
+        b"12 may ",
+        b"&amp;",
+        b"&notit;",
+        b"\xC3\x89 ",
+        b"\xB0\xA1 ",
+        b"\xE9\x41\xFF\x80",
+        b"\x0E0!",
+    ] {
+        let name = piece.escape_ascii().to_string();
+        measure(&name, None, &piece.repeat(HOSTILE_BYTES / piece.len()), 1);
+    }
+    let mut many = String::new();
+    for number in 0..500_000 {
+        write!(many, "<a href=/{number}>").expect("a string takes everything");
+    }
+    measure("500,000 links", None, many.as_bytes(), 1);
 }
 
 /// A page of usual proportions: half of it is markup, a script and a style.
@@ -58,7 +88,7 @@ fn page(sentence: &str, links: usize) -> String {
 }
 
 #[expect(clippy::print_stdout, reason = "the figures are its product")]
-fn measure(name: &str, charset_label: Option<&str>, body: &[u8]) {
+fn measure(name: &str, charset_label: Option<&str>, body: &[u8], pages: u32) {
     let url = CrawlUrl::parse("http://news.example.com/today/index.html").expect("a URL");
     let input = PageInput {
         url: &url,
@@ -70,17 +100,18 @@ fn measure(name: &str, charset_label: Option<&str>, body: &[u8]) {
     let limits = ReadLimits::default();
     let mut best = Duration::MAX;
     let mut links = 0;
-    for _ in 0..ROUNDS {
+    let rounds = if pages == 1 { 3 } else { ROUNDS };
+    for _ in 0..rounds {
         let start = cpu_time();
-        for _ in 0..PAGES {
+        for _ in 0..pages {
             let page = std::hint::black_box(readers.read(&input, &limits));
             links = page.links.len();
         }
-        best = best.min((cpu_time() - start) / PAGES);
+        best = best.min(cpu_time().saturating_sub(start) / pages);
     }
     let seconds = best.as_secs_f64();
     println!(
-        "{name:16} {:6} bytes {links:3} links {:7.1} us/page {:7.0} MB/s",
+        "{name:20} {:8} bytes {links:5} links {:9.1} us/page {:7.0} MB/s",
         body.len(),
         seconds * 1e6,
         body.len() as f64 / seconds / 1e6

@@ -154,12 +154,20 @@ fn is_surely_utf8(text: &str, labelled: &'static Encoding) -> bool {
     })
 }
 
+/// The piece of a page that is judged: from the first non-ASCII byte on, enough
+/// to tell. A cut character at its end is one broken one among thousands.
+fn sample(body: &[u8]) -> &[u8] {
+    const SAMPLE_BYTES: usize = 16 * 1024;
+    let start = Encoding::ascii_valid_up_to(body);
+    &body[start..body.len().min(start + SAMPLE_BYTES)]
+}
+
 /// Whether bytes that are not valid UTF-8 are so for the most part: a cut
 /// character at the end, a stray byte.
 fn is_mostly_utf8(body: &[u8]) -> bool {
     let mut whole = 0_usize;
     let mut broken = 0_usize;
-    for chunk in body.utf8_chunks() {
+    for chunk in sample(body).utf8_chunks() {
         whole += chunk.valid().bytes().filter(|&byte| byte >= 0xC2).count();
         broken += usize::from(!chunk.invalid().is_empty());
     }
@@ -169,14 +177,12 @@ fn is_mostly_utf8(body: &[u8]) -> bool {
 /// Whether high bytes come in pairs that are Hangul of KS X 1001, or at least
 /// characters of it. Western text has lone high bytes instead.
 fn looks_like_euc_kr(body: &[u8]) -> bool {
-    const PAIRS_ENOUGH: usize = 4096;
+    let body = sample(body);
     let mut hangul = 0_usize;
     let mut others = 0_usize;
     let mut broken = 0_usize;
     let mut at = 0;
-    while let Some(&lead) = body.get(at)
-        && hangul + others < PAIRS_ENOUGH
-    {
+    while let Some(&lead) = body.get(at) {
         at += 1;
         if lead < 0x80 {
             continue;

@@ -72,18 +72,16 @@ impl<'a> LinkCollector<'a> {
         let Some(text) = text else {
             return;
         };
-        if !self.seen.insert(xxh3_64(text.as_bytes())) {
-            return;
-        }
+        let hash = xxh3_64(text.as_bytes());
         if self.references.len() >= self.links_max {
-            self.truncated = true;
-            return;
+            self.truncated |= !self.seen.contains(&hash);
+        } else if self.seen.insert(hash) {
+            self.references.push(Reference {
+                text,
+                kind,
+                nofollow,
+            });
         }
-        self.references.push(Reference {
-            text,
-            kind,
-            nofollow,
-        });
     }
 
     /// Takes the `href` of a `base` element; the first one counts.

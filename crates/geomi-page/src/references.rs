@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use memchr::memchr;
 
-use crate::reference_table::{NAMED, WITHOUT_SEMICOLON};
+use crate::reference_table::{NAMED, without_semicolon};
 
 /// Where a reference stands; old names without a semicolon mean less in
 /// attributes.
@@ -83,26 +83,60 @@ fn named(after: &str, place: Place) -> Option<(Meaning, usize)> {
     {
         return Some((Meaning::Named(value), run + 1));
     }
-    let length = (2..=run.min(6))
+    let (length, value) = (2..=run.min(6))
         .rev()
-        .find(|&length| WITHOUT_SEMICOLON.binary_search(&&after[..length]).is_ok())?;
+        .find_map(|length| Some((length, without_semicolon(&bytes[..length])?)))?;
     if place == Place::Attribute
         && let Some(&next) = bytes.get(length)
         && (next == b'=' || next.is_ascii_alphanumeric())
     {
         return None;
     }
-    value_of(&after[..length]).map(|value| (Meaning::Named(value), length))
+    Some((Meaning::Named(value), length))
+}
+
+/// Slots of the hash table over [`NAMED`]; about half of them are used.
+const SLOTS: usize = 4096;
+/// A slot that holds no name.
+const EMPTY: u16 = u16::MAX;
+
+/// Positions in [`NAMED`] by the hash of the name, built by the compiler. A page
+/// can be nothing but references, which a search by comparison would make slow.
+static POSITIONS: [u16; SLOTS] = positions();
+
+const fn positions() -> [u16; SLOTS] {
+    let mut slots = [EMPTY; SLOTS];
+    let mut position = 0;
+    while position < NAMED.len() {
+        let mut slot = first_slot(NAMED[position].0.as_bytes());
+        while slots[slot] != EMPTY {
+            slot = (slot + 1) % SLOTS;
+        }
+        slots[slot] = position as u16;
+        position += 1;
+    }
+    slots
+}
+
+/// Where the search for a name begins (FNV-1a).
+const fn first_slot(name: &[u8]) -> usize {
+    let mut hash = 0x811C_9DC5_u32;
+    let mut at = 0;
+    while at < name.len() {
+        hash = (hash ^ name[at] as u32).wrapping_mul(0x0100_0193);
+        at += 1;
+    }
+    (hash ^ (hash >> 15)) as usize % SLOTS
 }
 
 fn value_of(name: &str) -> Option<&'static str> {
-    match name {
-        "amp" => Some("&"),
-        "nbsp" => Some("\u{a0}"),
-        _ => NAMED
-            .binary_search_by_key(&name, |&(name, _)| name)
-            .ok()
-            .map(|index| NAMED[index].1),
+    let mut slot = first_slot(name.as_bytes());
+    loop {
+        let &(known, value) = NAMED.get(usize::from(POSITIONS[slot]))?;
+        if known == name {
+            return Some(value);
+        }
+        slot = (slot + 1) % SLOTS;
     }
 }
 
@@ -189,8 +223,16 @@ mod tests {
     }
 
     #[test]
-    fn the_tables_are_sorted() {
-        assert!(NAMED.is_sorted_by_key(|&(name, _)| name));
-        assert!(WITHOUT_SEMICOLON.is_sorted());
+    fn every_name_is_found() {
+        for (name, value) in &NAMED {
+            assert_eq!(
+                decode(&format!("&{name};"), Place::Attribute),
+                *value,
+                "{name}"
+            );
+        }
+        for name in ["", "am", "ampx", "zzzz"] {
+            assert_eq!(value_of(name), None, "{name}");
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! Visible text, counted and hashed as it streams by.
 //!
 //! The size is that of the text with white space folded. The fingerprint answers
-//! "would a reader notice a change?", so it is taken over words only: letters in
-//! lower case, without punctuation, and without what a clock or a counter would
-//! change. That is every number that begins a word, and the words of dates and
+//! "would a reader notice a change?", so it is taken over words only: ASCII letters
+//! in lower case, without ASCII punctuation, and without what a clock or a counter
+//! would change. That is every number that begins a word, and the words of dates and
 //! units around it ([`crate::date_words`]):
 //!
 //! | state | input | what happens |
@@ -31,7 +31,7 @@ const BUFFER_BYTES: usize = 4096;
 const KEPT_BYTES: usize = 64;
 
 /// Marks bytes that need more than a look-up: digits, and first bytes of
-/// characters that may be white space or capitals.
+/// characters that may be white space.
 const ASK: u8 = 0;
 
 /// What each byte becomes: itself, its lower case, a blank, or [`ASK`].
@@ -43,9 +43,7 @@ const fn folded_bytes() -> [u8; 256] {
     while byte < 256 {
         folded[byte] = match byte as u8 {
             letter @ (b'a'..=b'z' | b'A'..=b'Z') => letter.to_ascii_lowercase(),
-            // Two-byte characters hold the alphabets with capitals; E1, E2, E3
-            // and EF some more, and the wide blanks. Hangul lies at EA to ED.
-            b'0'..=b'9' | 0xC2..=0xDF | 0xE1..=0xE3 | 0xEF => ASK,
+            b'0'..=b'9' | 0xC2 | 0xE1..=0xE3 => ASK,
             other @ 0x80.. => other,
             _ => b' ',
         };
@@ -146,30 +144,33 @@ impl VisibleText {
         let mut taken = 0;
         loop {
             let rest = &text.as_bytes()[taken..];
-            let portion = &rest[..rest.len().min(BUFFER_BYTES - self.length)];
-            let looked_up = self.run_portion(portion);
+            let portion = rest.len().min(BUFFER_BYTES - self.length);
+            let looked_up = self.run_portion(rest, portion);
             taken += looked_up;
             if self.length == BUFFER_BYTES {
                 self.flush();
             }
-            if looked_up < portion.len() || taken == text.len() {
+            if looked_up < portion || taken == text.len() {
                 return taken;
             }
         }
     }
 
-    /// The same for bytes that fit into the buffer.
-    fn run_portion(&mut self, portion: &[u8]) -> usize {
+    /// The same for as many bytes as fit into the buffer.
+    fn run_portion(&mut self, bytes: &[u8], portion: usize) -> usize {
         let mut in_word = self.ends_in_word();
         let mut in_space = self.in_space;
         let mut length = self.length;
         let mut visible = 0;
         let mut taken = 0;
         let buffer = self.buffer.as_mut_slice();
-        for &byte in portion {
-            let folded = FOLDED[usize::from(byte)];
+        for &byte in &bytes[..portion] {
+            let mut folded = FOLDED[usize::from(byte)];
             if folded == ASK {
-                break;
+                if is_digit_or_space(&bytes[taken..]) {
+                    break;
+                }
+                folded = byte;
             }
             let is_word = folded != b' ';
             let is_space = SPACES[usize::from(byte)];
@@ -194,10 +195,8 @@ impl VisibleText {
             'a'..='z' | 'A'..='Z' => self.put(FOLDED[c as usize]),
             _ if c.is_ascii() || c.is_whitespace() => self.separator(),
             _ => {
-                for lower in c.to_lowercase() {
-                    for &byte in lower.encode_utf8(&mut [0; 4]).as_bytes() {
-                        self.put(byte);
-                    }
+                for &byte in c.encode_utf8(&mut [0; 4]).as_bytes() {
+                    self.put(byte);
                 }
             }
         }
@@ -288,6 +287,19 @@ impl VisibleText {
     }
 }
 
+/// Whether text begins with a digit, or with white space beyond ASCII.
+fn is_digit_or_space(bytes: &[u8]) -> bool {
+    // U+0085 and U+00A0; U+1680; U+2000 to U+207F, some of which are; U+3000.
+    matches!(
+        bytes,
+        [b'0'..=b'9', ..]
+            | [0xC2, 0x85 | 0xA0, ..]
+            | [0xE1, 0x9A, 0x80, ..]
+            | [0xE2, 0x80 | 0x81, ..]
+            | [0xE3, 0x80, 0x80, ..]
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -331,7 +343,7 @@ mod tests {
     #[test]
     fn spelling_of_space_case_and_marks_is_no_change() {
         same("Hello,  World!", "hello world");
-        same("ÀÉ Привет", "àé привет");
+        same("a\u{3000}b\u{2003}c\u{1680}", "a b c");
         same("a\u{a0}b", "a b");
     }
 

@@ -9,7 +9,7 @@ use geomi_url::CrawlUrl;
 use proptest::prelude::*;
 
 fn read(limits: &ReadLimits, label: Option<&str>, body: &[u8]) -> Document {
-    let url = CrawlUrl::parse("http://example.com/dir/page.html").unwrap();
+    let url = CrawlUrl::parse("http://example.com/dir/page.html").expect("a URL");
     let input = PageInput {
         url: &url,
         mime: Some("text/html"),

@@ -10,7 +10,7 @@ use geomi_url::CrawlUrl;
 const KOREAN: &str = "<title>한국어 문서</title><p>안녕하세요, 세계 여러분. 반갑습니다.";
 
 fn read(label: Option<&str>, body: &[u8]) -> Document {
-    let url = CrawlUrl::parse("http://example.com/").unwrap();
+    let url = CrawlUrl::parse("http://example.com/").expect("a URL");
     let input = PageInput {
         url: &url,
         mime: Some("text/html"),
@@ -23,7 +23,7 @@ fn read(label: Option<&str>, body: &[u8]) -> Document {
 #[track_caller]
 fn check(label: Option<&str>, body: &[u8], name: &str, source: CharsetSource, title: &str) {
     let page = read(label, body);
-    let charset = page.charset.unwrap();
+    let charset = page.charset.expect("HTML has a charset");
     assert_eq!(
         (charset.name, charset.source),
         (name, source),
@@ -231,7 +231,7 @@ fn right_labels_are_left_alone() {
     let syllables = b"<title>\xC2\xA1\xC3\xA2</title>";
     assert!(std::str::from_utf8(syllables).is_ok());
     let page = read(Some("euc-kr"), syllables);
-    assert_eq!(page.charset.unwrap().name, "EUC-KR");
+    assert_eq!(page.charset.expect("HTML has a charset").name, "EUC-KR");
     check(
         Some("euc-kr"),
         b"<title>ascii</title>",

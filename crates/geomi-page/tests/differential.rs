@@ -27,7 +27,7 @@ struct Findings {
 }
 
 fn by_geomi(html: &str) -> Findings {
-    let url = CrawlUrl::parse(PAGE).unwrap();
+    let url = CrawlUrl::parse(PAGE).expect("a URL");
     let input = PageInput {
         url: &url,
         mime: Some("text/html"),
@@ -56,7 +56,7 @@ fn by_html5ever(html: &str) -> Findings {
         .find(|node| &*node.name.local == "title")
         .map(|node| node.text.split_whitespace().collect::<Vec<_>>().join(" "))
         .filter(|title| !title.is_empty());
-    let page = Url::parse(PAGE).unwrap();
+    let page = Url::parse(PAGE).expect("a URL");
     let base = elements()
         .filter(|node| &*node.name.local == "base")
         .find_map(|node| node.attribute("href"))

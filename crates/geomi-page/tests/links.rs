@@ -8,7 +8,7 @@ use geomi_page::{PageInput, ReadLimits, Readers};
 use geomi_url::CrawlUrl;
 
 fn read(html: &str) -> Document {
-    let url = CrawlUrl::parse("http://example.com/dir/page.html").unwrap();
+    let url = CrawlUrl::parse("http://example.com/dir/page.html").expect("a URL");
     let input = PageInput {
         url: &url,
         mime: Some("text/html"),
