@@ -354,6 +354,18 @@ mod tests {
     }
 
     #[test]
+    fn a_full_disk_has_its_own_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("status.json");
+        CrawlDir::write_atomic(&path, b"old").unwrap();
+        let full = folder.path().join("status.json.tmp");
+        std::os::unix::fs::symlink("/dev/full", full).unwrap();
+        let error = CrawlDir::write_atomic(&path, b"new").unwrap_err();
+        assert!(matches!(error, StoreError::DiskFull { path: named } if named == path));
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+    }
+
+    #[test]
     fn the_disk_has_room() {
         let folder = tempfile::tempdir().unwrap();
         let dir = CrawlDir::create(folder.path()).unwrap();

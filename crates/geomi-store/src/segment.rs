@@ -52,28 +52,13 @@ impl Segment {
     }
 }
 
-/// Writes a segment. The rows are numbered one after the other.
+/// Writes a segment. There is at least one row, and the rows are numbered one
+/// after the other.
 pub fn write(dir: &CrawlDir, rows: &[Visit]) -> Result<Segment, StoreError> {
-    let [first, .., last] = rows else {
-        return match rows {
-            [only] => write_rows(dir, rows, only.number, only.number),
-            _ => unreachable!("a segment has at least one visit"),
-        };
-    };
-    write_rows(dir, rows, first.number, last.number)
-}
-
-fn write_rows(
-    dir: &CrawlDir,
-    rows: &[Visit],
-    first: u64,
-    last: u64,
-) -> Result<Segment, StoreError> {
+    let first = rows.first().expect("a segment has a visit").number;
+    let last = first + rows.len() as u64 - 1;
     assert!(
-        rows.iter()
-            .zip(first..=last)
-            .all(|(row, number)| row.number == number)
-            && rows.len() as u64 == last - first + 1,
+        rows.iter().map(|row| row.number).eq(first..=last),
         "visits of a segment are numbered without gaps"
     );
     let segment = Segment { first, last };
@@ -104,46 +89,140 @@ pub(crate) fn parts(dir: &CrawlDir) -> Result<Vec<Segment>, StoreError> {
         .collect())
 }
 
-/// Removes index parts that belong to no segment, left by a crash. For the
-/// directory's owner, before it writes.
+/// Removes what a crash left behind: index parts that belong to no segment, and
+/// files that were not complete. For the directory's owner, before it writes.
 pub fn remove_leftovers(dir: &CrawlDir) -> Result<(), StoreError> {
+    let delete = |path: PathBuf| fs::remove_file(&path).map_err(StoreError::io("delete", &path));
     let segments = list(dir)?;
     for part in parts(dir)? {
         if segments.binary_search(&part).is_err() {
-            let path = part.index_part(dir);
-            fs::remove_file(&path).map_err(StoreError::io("delete", &path))?;
+            delete(part.index_part(dir))?;
+        }
+    }
+    for folder in [dir.visits(), dir.index(), dir.index_parts()] {
+        for name in file_names(&folder)? {
+            let path = folder.join(name);
+            if path.extension().is_some_and(|extension| extension == "tmp") {
+                delete(path)?;
+            }
         }
     }
     Ok(())
 }
 
-/// Merges the parts of all segments into the index; returns the number of
-/// lines added or already there, which is the index's length.
-pub fn merge_index(dir: &CrawlDir) -> Result<u64, StoreError> {
+/// Merges the parts of all segments into the index.
+///
+/// An index is written even if nothing was captured: its absence would be a
+/// question, an empty file is the answer.
+pub fn merge_index(dir: &CrawlDir) -> Result<(), StoreError> {
     remove_leftovers(dir)?;
     let index = dir.cdxj();
-    let parts: Vec<PathBuf> = parts(dir)?
-        .into_iter()
-        .map(|part| part.index_part(dir))
-        .collect();
-    // An index is written even if nothing was captured: its absence would be
-    // a question, an empty file is the answer.
-    let rounds = parts.chunks(MERGE_PARTS_MAX).map(<[PathBuf]>::to_vec);
-    let rounds: Vec<Vec<PathBuf>> = match rounds.collect::<Vec<_>>() {
-        rounds if rounds.is_empty() => vec![Vec::new()],
-        rounds => rounds,
-    };
-    let mut lines = 0;
-    for round in rounds {
+    let mut waiting = parts(dir)?;
+    while !waiting.is_empty() || !index.exists() {
+        let later = waiting.split_off(waiting.len().min(MERGE_PARTS_MAX));
+        let round: Vec<PathBuf> = waiting.iter().map(|part| part.index_part(dir)).collect();
         let mut inputs = round.clone();
         if index.exists() {
             inputs.push(index.clone());
         }
-        lines = cdxj::merge(&inputs, &index)?;
+        cdxj::merge(&inputs, &index)?;
         for part in round {
             fs::remove_file(&part).map_err(StoreError::io("delete", &part))?;
         }
+        waiting = later;
     }
-    sync_dir(&dir.index_parts())?;
-    Ok(lines)
+    sync_dir(&dir.index_parts())
+}
+
+#[cfg(test)]
+mod tests {
+    use geomi_model::{NetworkState, Phases, Timestamp};
+    use geomi_url::CrawlUrl;
+
+    use super::*;
+
+    fn folder() -> (tempfile::TempDir, CrawlDir) {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = CrawlDir::create(folder.path()).unwrap();
+        (folder, dir)
+    }
+
+    #[test]
+    fn parts_without_a_table_are_left_over() {
+        let (_folder, dir) = folder();
+        let orphan = Segment { first: 8, last: 9 };
+        fs::write(orphan.index_part(&dir), "com,example)/ 2026 {}\n").unwrap();
+        fs::write(dir.visits().join("visits-1-2.parquet.tmp"), "half").unwrap();
+        merge_index(&dir).unwrap();
+        assert_eq!(fs::read(dir.cdxj()).unwrap(), b"");
+        assert_eq!(parts(&dir).unwrap(), []);
+        assert_eq!(file_names(&dir.visits()).unwrap(), [""; 0]);
+    }
+
+    #[test]
+    fn a_merge_that_was_cut_short_repeats_no_line() {
+        let (_folder, dir) = folder();
+        let segment = Segment { first: 1, last: 1 };
+        fs::write(segment.table(&dir), "only its name matters here").unwrap();
+        fs::write(segment.index_part(&dir), "a 1 {}\nc 1 {}\n").unwrap();
+        fs::write(dir.cdxj(), "a 1 {}\nb 1 {}\n").unwrap();
+        merge_index(&dir).unwrap();
+        let merged = fs::read_to_string(dir.cdxj()).unwrap();
+        assert_eq!(merged, "a 1 {}\nb 1 {}\nc 1 {}\n");
+        assert_eq!(list(&dir).unwrap(), [segment]);
+    }
+
+    #[test]
+    fn more_parts_than_can_be_open_are_merged_in_rounds() {
+        let (_folder, dir) = folder();
+        let count = MERGE_PARTS_MAX as u64 * 2 + 3;
+        for first in (1..=count).rev() {
+            let segment = Segment { first, last: first };
+            fs::write(segment.table(&dir), "").unwrap();
+            fs::write(segment.index_part(&dir), format!("{first:05} 1 {{}}\n")).unwrap();
+        }
+        merge_index(&dir).unwrap();
+        let merged = fs::read_to_string(dir.cdxj()).unwrap();
+        assert_eq!(merged.lines().count() as u64, count);
+        assert!(merged.lines().is_sorted());
+    }
+
+    #[test]
+    #[should_panic(expected = "numbered without gaps")]
+    fn a_gap_is_our_own_mistake() {
+        let (_folder, dir) = folder();
+        let rows = [1, 3].map(|number| Visit {
+            number,
+            time: Timestamp::EPOCH,
+            url: CrawlUrl::parse("http://example.com/").unwrap(),
+            seed: None,
+            topic: None,
+            via: None,
+            depth: 0,
+            priority: 1,
+            attempt: 1,
+            is_robots: false,
+            state: NetworkState::NoIp,
+            code: None,
+            error: None,
+            ip: None,
+            mime: None,
+            charset: None,
+            charset_source: None,
+            wire_bytes: 0,
+            body_bytes: 0,
+            text_bytes: None,
+            digest: None,
+            fingerprint: None,
+            changed: None,
+            location: None,
+            title: None,
+            link_type: None,
+            links: 0,
+            links_admitted: 0,
+            phases: Phases::default(),
+            capture: None,
+        });
+        drop(write(&dir, &rows));
+    }
 }

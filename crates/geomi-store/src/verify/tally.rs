@@ -77,16 +77,13 @@ impl Tally {
         sums.lines_found.add(line);
     }
 
-    /// The files about which the sources do not agree. In a live directory the
-    /// index lags behind the visits, and visits behind the records, so that
-    /// every file is worth a closer look.
-    pub(super) fn differing(&self, is_live: bool) -> Vec<String> {
+    /// The files about which the sources do not agree.
+    pub(super) fn differing(&self) -> Vec<String> {
         self.files
             .iter()
             .filter(|(_, sums)| !sums.is_left_out)
             .filter(|(_, sums)| {
-                is_live
-                    || sums.records != sums.visits
+                sums.records != sums.visits
                     || sums.records != sums.lines
                     || sums.lines_made != sums.lines_found
             })

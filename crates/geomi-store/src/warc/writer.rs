@@ -355,3 +355,130 @@ fn cut(path: &Path, offset: u64) -> Result<(), StoreError> {
         .and_then(|()| file.sync_all())
         .map_err(StoreError::io("truncate", path))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+    use crate::warc::WarcReader;
+
+    const NOW: Timestamp = Timestamp::from_secs(1_794_744_000);
+
+    thread_local! {
+        /// Bytes that still fit on the disk of this test.
+        static ROOM: Cell<u64> = const { Cell::new(u64::MAX) };
+    }
+
+    /// A file on a disk that gets full: what fits is really written, as the
+    /// system does it, and only then the error comes.
+    struct SmallDiskFile(File);
+
+    impl WarcFile for SmallDiskFile {
+        fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+            let len = self.0.metadata()?.len();
+            let fits = (ROOM.get().saturating_sub(len)).min(bytes.len() as u64) as usize;
+            FileExt::write_all_at(&self.0, &bytes[..fits], offset)?;
+            if fits < bytes.len() {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            Ok(())
+        }
+
+        fn set_len(&self, len: u64) -> io::Result<()> {
+            self.0.set_len(len)
+        }
+
+        fn sync_data(&self) -> io::Result<()> {
+            self.0.sync_data()
+        }
+    }
+
+    fn open_on_small_disk(path: &Path) -> io::Result<Box<dyn WarcFile>> {
+        let file = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(path)?;
+        Ok(Box::new(SmallDiskFile(file)))
+    }
+
+    /// One member, of a size that depends on `text`.
+    fn member(text: &str) -> Vec<u8> {
+        let fields = [("text".to_owned(), text.to_owned())];
+        encode_warcinfo("member", NOW, &fields, GzipLevel::default())
+    }
+
+    fn records(path: &Path) -> usize {
+        let mut reader = WarcReader::open(path).unwrap();
+        let mut count = 0;
+        while reader.next_record().unwrap().is_some() {
+            count += 1;
+        }
+        count
+    }
+
+    #[test]
+    fn a_full_disk_leaves_whole_records_and_can_be_resumed() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = WarcConfig::new(folder.path(), "full", "w0");
+        let one = member("one");
+        let mut writer = WarcWriter::resume_with(config.clone(), None, open_on_small_disk).unwrap();
+        writer.append(&one, NOW).unwrap();
+        let committed = writer.sync().unwrap().unwrap();
+        for lacking in 1..=one.len() as u64 {
+            ROOM.set(committed.offset + one.len() as u64 - lacking);
+            let error = writer.append(&one, NOW).unwrap_err();
+            assert!(matches!(error, StoreError::DiskFull { .. }));
+            let open = folder.path().join(format!("{}.open", committed.file));
+            assert_eq!(fs::metadata(&open).unwrap().len(), committed.offset);
+        }
+        assert_eq!(writer.sync().unwrap().as_ref(), Some(&committed));
+        drop(writer);
+        ROOM.set(u64::MAX);
+        let mut writer =
+            WarcWriter::resume_with(config, Some(&committed), open_on_small_disk).unwrap();
+        assert_eq!(writer.append(&one, NOW).unwrap(), committed);
+        writer.close().unwrap();
+        assert_eq!(records(&folder.path().join(committed.file)), 3);
+    }
+
+    #[test]
+    fn no_file_is_begun_on_a_full_disk() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = WarcConfig::new(folder.path(), "full", "w0");
+        let mut writer = WarcWriter::resume_with(config, None, open_on_small_disk).unwrap();
+        ROOM.set(20);
+        let error = writer.append(&member("one"), NOW).unwrap_err();
+        assert!(matches!(error, StoreError::DiskFull { .. }));
+        assert_eq!(writer.position(), None);
+        assert_eq!(file_names(folder.path()).unwrap(), [""; 0]);
+        ROOM.set(u64::MAX);
+        let at = writer.append(&member("one"), NOW).unwrap();
+        assert!(at.file.contains("-00001-w0"));
+    }
+
+    #[test]
+    fn a_full_file_is_closed_and_the_next_begun() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = WarcConfig {
+            bytes_max: 1,
+            ..WarcConfig::new(folder.path(), "roll", "w0")
+        };
+        let mut writer = WarcWriter::resume(config, None).unwrap();
+        let files: Vec<String> = (0..3)
+            .map(|_| writer.append(&member("x"), NOW).unwrap().file)
+            .collect();
+        assert_eq!(
+            file_names(folder.path()).unwrap(),
+            [
+                files[0].clone(),
+                files[1].clone(),
+                format!("{}.open", files[2])
+            ]
+        );
+        assert!(files.is_sorted());
+        writer.close().unwrap();
+        assert_eq!(file_names(folder.path()).unwrap(), files);
+    }
+}

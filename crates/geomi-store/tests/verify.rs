@@ -1,0 +1,315 @@
+//! `verify` finds nothing wrong with what was written, and each kind of damage.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod sample;
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use geomi_model::Visit;
+use geomi_store::verify::{Problem, verify};
+use geomi_store::{CrawlDir, Owner, segment};
+use proptest::prelude::*;
+
+/// Damages a sound crawl and checks that exactly the `expected` kinds of
+/// problem are found, each at least once.
+fn check(expected: &[&str], damage: impl FnOnce(&CrawlDir, &[Visit])) {
+    let folder = tempfile::tempdir().unwrap();
+    let (dir, rows) = sample::crawl(folder.path(), 8 << 10);
+    damage(&dir, &rows);
+    let report = verify(&dir).unwrap();
+    let mut found: Vec<String> = report.problems.iter().map(kind).collect();
+    found.sort();
+    found.dedup();
+    assert_eq!(found, expected, "{:#?}", report.problems);
+    for problem in &report.problems {
+        assert!(!problem.to_string().is_empty());
+    }
+}
+
+/// The variant's name.
+fn kind(problem: &Problem) -> String {
+    let text = format!("{problem:?}");
+    text.split([' ', '{']).next().unwrap().to_owned()
+}
+
+fn warc_files(dir: &CrawlDir) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = fs::read_dir(dir.warc())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.sort();
+    files
+}
+
+fn edit_index(dir: &CrawlDir, edit: impl FnOnce(&mut Vec<String>)) {
+    let text = fs::read_to_string(dir.cdxj()).unwrap();
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    edit(&mut lines);
+    lines.push(String::new());
+    fs::write(dir.cdxj(), lines.join("\n")).unwrap();
+}
+
+/// Rewrites the first table with other rows, leaving the index as it is.
+fn edit_rows(dir: &CrawlDir, rows: &[Visit], edit: impl FnOnce(&mut Vec<Visit>)) {
+    let mut rows = rows[..7].to_vec();
+    edit(&mut rows);
+    let table = segment::list(dir).unwrap()[0].table(dir);
+    geomi_store::visits::write_visits(&table, &rows).unwrap();
+}
+
+#[test]
+fn a_finished_crawl_is_sound() {
+    let folder = tempfile::tempdir().unwrap();
+    let (dir, rows) = sample::crawl(folder.path(), 8 << 10);
+    let report = verify(&dir).unwrap();
+    assert!(report.is_sound(), "{:#?}", report.problems);
+    let counts = report.counts;
+    assert_eq!(counts.visits, rows.len() as u64);
+    assert_eq!(
+        (counts.responses, counts.revisits, counts.requests),
+        (10, 2, 12)
+    );
+    assert_eq!((counts.captured, counts.index_lines), (12, 12));
+    assert_eq!(counts.warc_files, 2);
+    let bytes: u64 = warc_files(&dir)
+        .iter()
+        .map(|path| fs::metadata(path).unwrap().len())
+        .sum();
+    assert_eq!(counts.warc_bytes, bytes);
+}
+
+#[test]
+fn an_empty_directory_is_sound() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = CrawlDir::create(folder.path()).unwrap();
+    assert!(verify(&dir).unwrap().is_sound());
+}
+
+#[test]
+fn damaged_records() {
+    check(&["RecordDamaged"], |dir, _| {
+        let path = &warc_files(dir)[0];
+        let mut bytes = fs::read(path).unwrap();
+        bytes[1000] ^= 0x10;
+        fs::write(path, bytes).unwrap();
+    });
+    check(&["RecordDamaged"], |dir, _| {
+        let path = &warc_files(dir)[1];
+        let bytes = fs::read(path).unwrap();
+        fs::write(path, &bytes[..bytes.len() - 1]).unwrap();
+    });
+}
+
+#[test]
+fn a_file_without_its_first_record() {
+    check(
+        &[
+            "LineWithoutRecord",
+            "RecordUnexpected",
+            "RecordWithoutLine",
+            "RecordWithoutVisit",
+            "VisitWithoutRecord",
+        ],
+        |dir, rows| {
+            let path = &warc_files(dir)[0];
+            let bytes = fs::read(path).unwrap();
+            let first = rows[0].capture.as_ref().unwrap().offset as usize;
+            fs::write(path, &bytes[first..]).unwrap();
+        },
+    );
+}
+
+#[test]
+fn a_false_payload_digest() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut crawl = sample::Crawl::start(folder.path(), 1 << 20);
+    let answer = &sample::answers()[1];
+    let mut other = sample::answers().swap_remove(1);
+    other.body.push(b'!');
+    crawl.store_with_digest_of(answer, &other);
+    let (dir, _) = crawl.finish(10);
+    let report = verify(&dir).unwrap();
+    assert_eq!(
+        report.problems.iter().map(kind).collect::<Vec<_>>(),
+        ["WrongDigest"]
+    );
+}
+
+#[test]
+fn files_that_are_not_there() {
+    check(&["FileMissing"], |dir, _| {
+        fs::remove_file(&warc_files(dir)[1]).unwrap();
+    });
+    check(&["IndexMissing", "RecordWithoutLine"], |dir, _| {
+        fs::remove_file(dir.cdxj()).unwrap();
+    });
+    check(&["RecordWithoutVisit", "VisitsMissing"], |dir, _| {
+        fs::remove_file(segment::list(dir).unwrap()[1].table(dir)).unwrap();
+    });
+}
+
+#[test]
+fn files_that_are_not_finished() {
+    check(&["LeftOpen"], |dir, _| {
+        let path = &warc_files(dir)[1];
+        fs::rename(path, path.with_added_extension("open")).unwrap();
+    });
+    check(&["IndexMissing", "LeftUnmerged"], |dir, _| {
+        let part = segment::list(dir).unwrap()[0].index_part(dir);
+        fs::rename(dir.cdxj(), part).unwrap();
+    });
+    check(&["FileUnreadable", "RecordWithoutVisit"], |dir, _| {
+        let table = segment::list(dir).unwrap()[2].table(dir);
+        let bytes = fs::read(&table).unwrap();
+        fs::write(&table, &bytes[..bytes.len() - 9]).unwrap();
+    });
+}
+
+#[test]
+fn visits_that_tell_other_things() {
+    check(&["RecordWithoutVisit"], |dir, rows| {
+        edit_rows(dir, rows, |rows| rows[0].capture = None);
+    });
+    check(
+        &["RecordWithoutVisit", "VisitWithoutRecord"],
+        |dir, rows| {
+            edit_rows(dir, rows, |rows| {
+                rows[2].capture.as_mut().unwrap().offset += 1;
+            });
+        },
+    );
+    check(&["LineDisagrees", "VisitDisagrees"], |dir, rows| {
+        edit_rows(dir, rows, |rows| {
+            rows[2].capture.as_mut().unwrap().length += 1;
+        });
+    });
+    check(&["LineDisagrees", "VisitDisagrees"], |dir, rows| {
+        edit_rows(dir, rows, |rows| rows[2].digest = rows[0].digest);
+    });
+    check(&["LineDisagrees", "VisitDisagrees"], |dir, rows| {
+        edit_rows(dir, rows, |rows| rows[2].url = rows[0].url.clone());
+    });
+    check(&["ClaimedTwice"], |dir, rows| {
+        edit_rows(dir, rows, |rows| {
+            let twin = rows[2].clone();
+            rows[1] = Visit { number: 2, ..twin };
+        });
+    });
+}
+
+#[test]
+fn visits_that_are_miscounted() {
+    check(&["VisitsMissing"], |dir, rows| {
+        edit_rows(dir, rows, |rows| drop(rows.remove(1)));
+    });
+    check(&["VisitsMissing"], |dir, rows| {
+        edit_rows(dir, rows, |rows| drop(rows.remove(5)));
+    });
+    check(&["VisitRepeated"], |dir, rows| {
+        edit_rows(dir, rows, |rows| {
+            rows[1].number = 1;
+            let mut two = rows[3].clone();
+            two.number = 2;
+            rows.insert(2, two);
+            rows[3].number = 3;
+        });
+    });
+}
+
+#[test]
+fn index_lines_that_are_wrong() {
+    check(&["RecordWithoutLine"], |dir, _| {
+        edit_index(dir, |lines| drop(lines.remove(3)));
+    });
+    check(&["LineUnsorted"], |dir, _| {
+        edit_index(dir, |lines| lines.swap(3, 4));
+    });
+    check(&["ClaimedTwice"], |dir, _| {
+        edit_index(dir, |lines| lines.insert(3, lines[3].clone()));
+    });
+    check(&["LineUnreadable", "RecordWithoutLine"], |dir, _| {
+        edit_index(dir, |lines| {
+            lines[3] = lines[3].replace("\"url\"", "\"uri\"");
+        });
+    });
+    check(&["LineDisagrees"], |dir, _| {
+        edit_index(dir, |lines| {
+            lines[0] = lines[0].replace("\"200\"", "\"201\"");
+        });
+    });
+    check(&["LineWithoutRecord", "RecordWithoutLine"], |dir, _| {
+        edit_index(dir, |lines| {
+            lines[0] = lines[0].replace("\"offset\": \"", "\"offset\": \"1");
+        });
+    });
+    check(&["FileUnreadable"], |dir, _| {
+        let text = fs::read_to_string(dir.cdxj()).unwrap();
+        fs::write(dir.cdxj(), format!("{text}half a line")).unwrap();
+    });
+}
+
+#[test]
+fn what_a_running_crawl_is_still_writing_is_no_problem() {
+    let folder = tempfile::tempdir().unwrap();
+    let (dir, rows) = sample::crawl(folder.path(), 8 << 10);
+    let open = &warc_files(&dir)[1];
+    fs::rename(open, open.with_added_extension("open")).unwrap();
+    edit_rows(&dir, &rows, |rows| rows[0].capture = None);
+    let owner = Owner {
+        pid: 1,
+        host: "here".to_owned(),
+        started: "now".to_owned(),
+    };
+    let lock = dir.lock(&owner).unwrap();
+    let report = verify(&dir).unwrap();
+    assert!(report.is_live);
+    assert!(report.is_sound(), "{:#?}", report.problems);
+    drop(lock);
+    assert!(!verify(&dir).unwrap().is_sound());
+}
+
+#[test]
+fn a_changed_byte_anywhere_in_a_small_file_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut crawl = sample::Crawl::start(folder.path(), 1 << 20);
+    crawl.store(&sample::answers()[0]);
+    let (dir, _) = crawl.finish(10);
+    let path = &warc_files(&dir)[0];
+    let sound = fs::read(path).unwrap();
+    for at in 0..sound.len() {
+        let mut bytes = sound.clone();
+        bytes[at] = !bytes[at];
+        fs::write(path, &bytes).unwrap();
+        assert!(
+            !verify(&dir).unwrap().is_sound(),
+            "byte {at} of {}",
+            sound.len()
+        );
+    }
+}
+
+/// One crawl for all cases of the property below.
+static SOUND: LazyLock<(tempfile::TempDir, CrawlDir)> = LazyLock::new(|| {
+    let folder = tempfile::tempdir().unwrap();
+    let (dir, _) = sample::crawl(folder.path(), 8 << 10);
+    (folder, dir)
+});
+
+proptest! {
+    #[test]
+    fn a_changed_byte_in_any_file_is_noticed(file in 0_usize..2, at: prop::sample::Index) {
+        let dir = &SOUND.1;
+        let path = &warc_files(dir)[file];
+        let sound = fs::read(path).unwrap();
+        let mut bytes = sound.clone();
+        let at = at.index(bytes.len());
+        bytes[at] = !bytes[at];
+        fs::write(path, &bytes).unwrap();
+        let is_noticed = !verify(dir).unwrap().is_sound();
+        fs::write(path, &sound).unwrap();
+        prop_assert!(is_noticed, "byte {} of {}", at, path.display());
+    }
+}
