@@ -21,6 +21,9 @@ use crate::reader::ReadLimits;
 use crate::references::{self, Place};
 use crate::values::followable;
 
+/// Room made at once: few pages have more links.
+const USUAL_LINKS: usize = 100;
+
 /// The links of a page in the making.
 pub(crate) struct LinkCollector<'a> {
     references: Vec<Reference<'a>>,
@@ -50,8 +53,8 @@ pub(crate) struct Resolved {
 impl<'a> LinkCollector<'a> {
     pub(crate) fn new(limits: &ReadLimits) -> Self {
         Self {
-            references: Vec::new(),
-            seen: HashSet::default(),
+            references: Vec::with_capacity(USUAL_LINKS),
+            seen: HashSet::with_capacity_and_hasher(USUAL_LINKS, BuildHasherDefault::default()),
             base: None,
             canonical: None,
             links_max: limits.links_max,
@@ -67,7 +70,7 @@ impl<'a> LinkCollector<'a> {
         };
         let text = match text {
             Cow::Borrowed(text) => followable(text).map(Cow::Borrowed),
-            Cow::Owned(text) => followable(&text).map(|text| Cow::Owned(text.to_owned())),
+            Cow::Owned(text) => followable_owned(text).map(Cow::Owned),
         };
         let Some(text) = text else {
             return;
@@ -155,6 +158,16 @@ impl<'a> LinkCollector<'a> {
             truncated: self.truncated,
         }
     }
+}
+
+/// [`followable`] for an owned reference, which is copied only if there is white
+/// space around it.
+fn followable_owned(text: String) -> Option<String> {
+    let length = followable(&text)?.len();
+    if length == text.len() {
+        return Some(text);
+    }
+    followable(&text).map(str::to_owned)
 }
 
 fn query_encoder(encoding: &'static Encoding) -> impl Fn(&str) -> Cow<'_, [u8]> {

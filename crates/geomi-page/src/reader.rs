@@ -19,8 +19,8 @@ pub struct PageInput<'a> {
     pub body: &'a [u8],
 }
 
-/// Bounds of one reading. What lies beyond is left out and the document says so
-/// in `truncated`.
+/// Bounds of one reading. Links that lie beyond are left out and the document says
+/// so in `truncated`; a title that is cut is no loss worth a mark.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReadLimits {
     /// Links kept of one page.

@@ -30,39 +30,31 @@ const BUFFER_BYTES: usize = 4096;
 /// taken back.
 const KEPT_BYTES: usize = 64;
 
-/// Marks bytes that need more than a look-up: digits, and first bytes of
-/// characters that may be white space.
-const ASK: u8 = 0;
+/// What a byte is: the byte it is folded to, and these marks above it. One
+/// look-up answers everything.
+const CLASSES: [u16; 256] = byte_classes();
+/// Part of a word.
+const WORD: u16 = 1 << 8;
+/// White space.
+const SPACE: u16 = 1 << 9;
+/// Needs more than a look-up: a digit, or the first byte of a character that may
+/// be white space.
+const ASK: u16 = 1 << 10;
 
-/// What each byte becomes: itself, its lower case, a blank, or [`ASK`].
-const FOLDED: [u8; 256] = folded_bytes();
-
-const fn folded_bytes() -> [u8; 256] {
-    let mut folded = [b' '; 256];
+const fn byte_classes() -> [u16; 256] {
+    let mut classes = [0; 256];
     let mut byte = 0;
     while byte < 256 {
-        folded[byte] = match byte as u8 {
-            letter @ (b'a'..=b'z' | b'A'..=b'Z') => letter.to_ascii_lowercase(),
-            b'0'..=b'9' | 0xC2 | 0xE1..=0xE3 => ASK,
-            other @ 0x80.. => other,
-            _ => b' ',
+        classes[byte] = match byte as u8 {
+            letter @ (b'a'..=b'z' | b'A'..=b'Z') => letter.to_ascii_lowercase() as u16 | WORD,
+            ask @ (b'0'..=b'9' | 0xC2 | 0xE1..=0xE3) => ask as u16 | WORD | ASK,
+            other @ 0x80.. => other as u16 | WORD,
+            space if is_space(space) => b' ' as u16 | SPACE,
+            _ => b' ' as u16,
         };
         byte += 1;
     }
-    folded
-}
-
-/// Which bytes are white space.
-const SPACES: [bool; 256] = space_bytes();
-
-const fn space_bytes() -> [bool; 256] {
-    let mut spaces = [false; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        spaces[byte] = is_space(byte as u8);
-        byte += 1;
-    }
-    spaces
+    classes
 }
 
 /// Where in the table above the text is.
@@ -158,32 +150,26 @@ impl VisibleText {
 
     /// The same for as many bytes as fit into the buffer.
     fn run_portion(&mut self, bytes: &[u8], portion: usize) -> usize {
-        let mut in_word = self.ends_in_word();
-        let mut in_space = self.in_space;
+        let mut before = if self.ends_in_word() { WORD } else { 0 };
+        before |= if self.in_space { SPACE } else { 0 };
         let mut length = self.length;
-        let mut visible = 0;
+        let mut folded_spaces = 0;
         let mut taken = 0;
-        let buffer = self.buffer.as_mut_slice();
         for &byte in &bytes[..portion] {
-            let mut folded = FOLDED[usize::from(byte)];
-            if folded == ASK {
-                if is_digit_or_space(&bytes[taken..]) {
-                    break;
-                }
-                folded = byte;
+            let class = CLASSES[usize::from(byte)];
+            if class & ASK != 0 && is_digit_or_space(&bytes[taken..]) {
+                break;
             }
-            let is_word = folded != b' ';
-            let is_space = SPACES[usize::from(byte)];
-            buffer[length] = folded;
-            length += usize::from(is_word | in_word);
-            visible += u64::from(!(is_space & in_space));
-            in_word = is_word;
-            in_space = is_space;
+            // The remainder changes nothing but spares a bounds check.
+            self.buffer[length % BUFFER_BYTES] = class as u8;
+            length += usize::from((class | before) & WORD != 0);
+            folded_spaces += u64::from(class & before & SPACE != 0);
+            before = class;
             taken += 1;
         }
         self.length = length;
-        self.in_space = in_space;
-        self.text_bytes += visible;
+        self.in_space = before & SPACE != 0;
+        self.text_bytes += taken as u64 - folded_spaces;
         taken
     }
 
@@ -192,7 +178,7 @@ impl VisibleText {
         self.count(c);
         match c {
             '0'..='9' => self.digit(c as u8),
-            'a'..='z' | 'A'..='Z' => self.put(FOLDED[c as usize]),
+            'a'..='z' | 'A'..='Z' => self.put((c as u8).to_ascii_lowercase()),
             _ if c.is_ascii() || c.is_whitespace() => self.separator(),
             _ => {
                 for &byte in c.encode_utf8(&mut [0; 4]).as_bytes() {
