@@ -5,12 +5,13 @@
 mod sample;
 
 use std::hint::black_box;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use geomi_model::{Capture, CaptureKind};
 use geomi_store::cdxj;
 use geomi_store::visits::write_visits;
 use geomi_store::warc::{Exchange, GzipLevel, encode_exchange, payload_digest};
+use geomi_url::CrawlUrl;
 
 const ROUNDS: u64 = 5000;
 
@@ -56,7 +57,10 @@ fn main() {
     let rows: Vec<_> = (1..=ROUNDS)
         .map(|number| {
             let url = format!("http://127.0.1.5:8080/dir/page-{number}.html?q={number}");
-            let mut visit = sample::visit(number, &url);
+            let mut visit = sample::answered(number, &sample::answers()[1]);
+            visit.url = CrawlUrl::parse(&url).expect("a URL");
+            visit.phases.total += Duration::from_micros(number % 977);
+            visit.title = Some(format!("Page {number} of many"));
             visit.digest = Some(payload_digest(head, &number.to_be_bytes()));
             visit.capture = Some(Capture {
                 file: "crawl-20261115120000-00001-w0.warc.gz".to_owned(),

@@ -15,7 +15,7 @@ use parquet::column::reader::ColumnReaderImpl;
 use parquet::column::reader::get_typed_column_reader;
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{Type, TypePtr};
@@ -68,6 +68,9 @@ pub(crate) fn write_table<T>(
 fn encode<T>(name: &str, columns: &[Column<T>], rows: &[T]) -> Result<Vec<u8>, ParquetError> {
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
+        // Row groups are small: their own minima and maxima let a query skip as
+        // much as those of pages would, at half the cost.
+        .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_created_by(concat!("geomi ", env!("CARGO_PKG_VERSION")).to_owned())
         .build();
     let schema = schema(name, columns)?;

@@ -173,7 +173,8 @@ pub(crate) fn visit(number: u64, url: &str) -> Visit {
     }
 }
 
-fn answered(number: u64, answer: &Answer) -> Visit {
+/// A visit that got `answer`, with most fields filled.
+pub(crate) fn answered(number: u64, answer: &Answer) -> Visit {
     Visit {
         seed: Some(CrawlUrl::parse("http://127.0.1.5:8080/").expect("a URL")),
         topic: Some("topic, \"quoted\"".to_owned()),
