@@ -10,7 +10,7 @@ use geomi_frontier::{Append, Entry, Position, Save, SiteState};
 use geomi_model::{Digest, Timestamp, UrlRecord, Visit};
 use geomi_store::state::{Batch, Scan, StateStore};
 use geomi_url::{CrawlUrl, SiteHash, UrlHash};
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use crate::CrawlError;
@@ -57,6 +57,8 @@ pub(crate) struct Partition {
     batch: Batch,
     seen: SeenSet,
     fresh: Vec<u64>,
+    /// Content first stored in this round: the same may come twice in one.
+    fresh_stored: HashMap<Digest, Stored>,
     seen_logs: u64,
     pub(crate) counters: Counters,
     counted: Counters,
@@ -87,6 +89,7 @@ impl Partition {
             batch: Batch::new(),
             seen: SeenSet::default(),
             fresh: Vec::new(),
+            fresh_stored: HashMap::new(),
             seen_logs: 0,
             counted: counters.clone(),
             counters,
@@ -212,13 +215,17 @@ impl Partition {
 
     /// Where this content is stored, if it is.
     pub(crate) fn stored(&self, content: &Digest) -> Result<Option<Stored>, CrawlError> {
+        if let Some(stored) = self.fresh_stored.get(content) {
+            return Ok(Some(stored.clone()));
+        }
         read(&*self.store, "digest", &keys::digest(content))
     }
 
     /// Remembers where content is stored.
-    pub(crate) fn set_stored(&mut self, content: &Digest, stored: &Stored) {
+    pub(crate) fn set_stored(&mut self, content: Digest, stored: Stored) {
         self.batch
-            .put(&keys::digest(content), &keys::encode(stored));
+            .put(&keys::digest(&content), &keys::encode(&stored));
+        self.fresh_stored.insert(content, stored);
     }
 
     /// Adds a visit that waits for its Parquet file.
@@ -417,6 +424,7 @@ impl Partition {
             .put(&keys::meta("mail"), &keys::encode(&self.next_mail));
         self.store.commit(&self.batch)?;
         self.batch.clear();
+        self.fresh_stored.clear();
         Ok(())
     }
 

@@ -738,7 +738,8 @@ impl Frontier {
         signal: SiteSignal,
     ) {
         site.state.last_download = timing.took;
-        let free_at = timing.ended + politeness.rest(timing.took, site.state.crawl_delay);
+        let rest = politeness.rest(timing.took, site.state.crawl_delay);
+        let free_at = timing.ended + rest + Politeness::margin(rest);
         if let Some(slot) = slot {
             site.slots[slot].free_at = free_at;
         }
@@ -760,7 +761,7 @@ impl Frontier {
                 retry_after: Some(wait),
             } => {
                 site.state.failures += 1;
-                wait.max(politeness.rest(timing.took, site.state.crawl_delay))
+                wait.max(rest) + Politeness::margin(wait)
             }
         };
         site.state.backoff_until = site.state.backoff_until.max(timing.ended + backoff);

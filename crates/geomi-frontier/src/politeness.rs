@@ -69,6 +69,15 @@ impl Politeness {
         own.max(crawl_delay.unwrap_or(Duration::ZERO))
     }
 
+    /// What is added to a rest before the next request is sent.
+    ///
+    /// We know when we read the last byte; the server may note the end of its
+    /// answer a moment later, when it is scheduled again. A delay held by our
+    /// clock alone would now and then look short by theirs.
+    pub fn margin(rest: Duration) -> Duration {
+        (rest / 10).min(Duration::from_millis(20))
+    }
+
     /// How long a site is left alone after its `failures`-th failure in a row.
     ///
     /// Doubling, with a jitter of up to a quarter so that sites which failed

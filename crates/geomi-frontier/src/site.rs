@@ -198,8 +198,14 @@ impl Site {
         self.live_leases == 0 && self.errands.is_empty() && self.waiting_len() == 0
     }
 
-    /// The free slot that may be used soonest.
+    /// The free slot that may be used soonest. A site that states a
+    /// Crawl-delay speaks of all its requests, so it is given one connection.
     pub(crate) fn soonest_slot(&self) -> Option<(usize, Timestamp)> {
+        if self.state.crawl_delay.is_some() {
+            let any_busy = self.slots.iter().any(|slot| slot.busy);
+            let rested = self.slots.iter().map(|slot| slot.free_at).max()?;
+            return (!any_busy).then_some((0, rested));
+        }
         let free = self.slots.iter().enumerate().filter(|(_, slot)| !slot.busy);
         free.map(|(index, slot)| (index, slot.free_at))
             .min_by_key(|(_, free_at)| *free_at)

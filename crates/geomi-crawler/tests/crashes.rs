@@ -1,0 +1,87 @@
+//! A crash between every two durable steps: work is repeated, none is lost,
+//! nothing is stored twice.
+
+mod house;
+
+use std::collections::BTreeMap;
+
+use geomi_crawler::{CrawlError, DurableStep, Ending, Steps};
+use geomi_testweb::WebSpec;
+
+use house::House;
+
+/// Crashes at the n-th time a step is passed.
+struct CrashAt {
+    step: DurableStep,
+    countdown: u32,
+}
+
+impl Steps for CrashAt {
+    fn passed(&mut self, step: DurableStep) -> bool {
+        if step == self.step {
+            self.countdown = self.countdown.saturating_sub(1);
+            return self.countdown > 0;
+        }
+        true
+    }
+}
+
+fn crash_and_resume(step: DurableStep, partitions: u16) {
+    let house = House::new(WebSpec::plain(4, 20));
+    let mut config = house.config();
+    config.partitions = partitions;
+    config.output.segment_rows = 20;
+    config.output.warc_bytes_max = 100_000;
+    let mut crashes = 0;
+    let mut countdown = 1;
+    let status = loop {
+        match house.try_crawl(&config, &mut CrashAt { step, countdown }) {
+            Ok(status) => break status,
+            Err(CrawlError::Crashed) => crashes += 1,
+            Err(other) => panic!("{step:?}: {other}"),
+        }
+        // Later and later, so that each run gets further and the crawl ends.
+        countdown += crashes;
+    };
+    assert!(crashes > 0, "{step:?} was never passed");
+    assert_eq!(status.reason, Some(Ending::Finished));
+    assert_eq!(status.counters.saved, 80, "{step:?}: no page is lost");
+    let mut stored: BTreeMap<String, u32> = BTreeMap::new();
+    for visit in house
+        .visits()
+        .into_iter()
+        .filter(|visit| visit.capture.is_some() && !visit.is_robots)
+    {
+        *stored.entry(visit.url.to_string()).or_default() += 1;
+    }
+    assert_eq!(stored.len(), 80, "{step:?}");
+    assert!(
+        stored.values().all(|count| *count == 1),
+        "{step:?}: none is stored twice"
+    );
+    let requests = house.server.log().len() as u32;
+    assert!(
+        requests <= 84 + crashes * config.connections as u32,
+        "{step:?}: {requests} requests after {crashes} crashes"
+    );
+    house.verify();
+}
+
+#[test]
+fn a_crash_after_any_durable_step_loses_nothing() {
+    for step in DurableStep::ALL {
+        crash_and_resume(step, 1);
+    }
+}
+
+#[test]
+fn nor_with_several_partitions() {
+    for step in [
+        DurableStep::WarcSynced,
+        DurableStep::PartitionCommitted,
+        DurableStep::MailPublished,
+        DurableStep::SegmentWritten,
+    ] {
+        crash_and_resume(step, 3);
+    }
+}

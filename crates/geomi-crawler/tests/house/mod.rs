@@ -1,0 +1,95 @@
+//! A test web, a directory, and a crawl of the one into the other.
+
+#![allow(dead_code, reason = "each test file uses the parts it needs")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use geomi_crawler::{
+    Control, CrawlConfig, CrawlError, NoFaults, SeedInput, Silent, Status, Steps, Surroundings,
+    SystemClock, run,
+};
+use geomi_frontier::Delay;
+use geomi_model::Visit;
+use geomi_scope::ScopeKind;
+use geomi_store::{CrawlDir, segment, visits};
+use geomi_testweb::{ServerOptions, ServerThread, Web, WebSpec};
+use tempfile::TempDir;
+
+pub struct House {
+    pub server: ServerThread,
+    pub dir: CrawlDir,
+    _temp: TempDir,
+}
+
+impl House {
+    pub fn new(spec: WebSpec) -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        let options = ServerOptions {
+            silence_max: Duration::from_secs(5),
+            ..ServerOptions::default()
+        };
+        let server = ServerThread::start(Web::new(spec), options).unwrap();
+        let dir = CrawlDir::create(temp.path().join("crawl")).unwrap();
+        Self {
+            server,
+            dir,
+            _temp: temp,
+        }
+    }
+
+    /// Everything reachable, as quickly as it goes.
+    pub fn config(&self) -> CrawlConfig {
+        let seeds = self
+            .server
+            .seeds()
+            .into_iter()
+            .map(|url| SeedInput { url, topic: None })
+            .collect();
+        let mut config = CrawlConfig::new(seeds);
+        config.scope.kind = ScopeKind::Any;
+        config.frontier.politeness.delay = Delay::Fixed(Duration::ZERO);
+        config.frontier.politeness.site_connections = 4;
+        config.frontier.politeness.backoff_first = Duration::from_millis(20);
+        config.retry_wait = Duration::from_millis(20);
+        config.connections = 16;
+        config.fetch.address_policy.allow_all = true;
+        config.fetch.silence_timeout = Duration::from_millis(300);
+        config.fetch.connect_timeout = Duration::from_millis(300);
+        config.output.segment_rows = 64;
+        config.limits.disk_free_min = 0;
+        config
+    }
+
+    pub fn crawl(&self, config: &CrawlConfig) -> Status {
+        self.try_crawl(config, &mut NoFaults).unwrap()
+    }
+
+    pub fn try_crawl(
+        &self,
+        config: &CrawlConfig,
+        steps: &mut dyn Steps,
+    ) -> Result<Status, CrawlError> {
+        let surroundings = Surroundings {
+            clock: Arc::new(SystemClock::default()),
+            control: Control::default(),
+            observer: &mut Silent,
+            steps,
+        };
+        run(config, &self.dir, surroundings)
+    }
+
+    /// Every row of visits/.
+    pub fn visits(&self) -> Vec<Visit> {
+        let segments = segment::list(&self.dir).unwrap();
+        let rows = segments
+            .into_iter()
+            .flat_map(|segment| visits::read_visits(&segment.table(&self.dir)).unwrap());
+        rows.map(Result::unwrap).collect()
+    }
+
+    pub fn verify(&self) {
+        let report = geomi_store::verify::verify(&self.dir).unwrap();
+        assert!(report.problems.is_empty(), "{:#?}", report.problems);
+    }
+}
