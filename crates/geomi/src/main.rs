@@ -1,1 +1,119 @@
-fn main() {}
+//! The command line of geomi: glue between a person and the crates below.
+//!
+//! `main` reads the arguments ([`args`]), hands them to the command's module and
+//! turns the outcome into an exit code. What a value means is decided in
+//! [`config`]; how a crawl runs, in geomi-crawler.
+
+mod args;
+mod config;
+mod crawl;
+mod demo;
+mod progress;
+mod report;
+mod seeds_file;
+mod session;
+mod settings;
+mod signals;
+mod verify;
+mod words;
+
+use std::io::IsTerminal as _;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use args::{Cli, Color, Global, Task};
+use config::Problems;
+
+/// How a command ended; the numbers are a contract with the user.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Exit {
+    /// It came to its end.
+    Done,
+    /// Something went wrong.
+    Error,
+    /// What was typed or configured is wrong.
+    Usage,
+    /// Every seed failed, or too many pages.
+    Failed,
+    /// A limit was reached.
+    Limit,
+    /// The disk is full.
+    DiskFull,
+    /// Verify found damage.
+    Damage,
+    /// Stopped by a signal, with 128 added to its number.
+    Signal(u8),
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::Error => 1,
+            Exit::Usage => 2,
+            Exit::Failed => 3,
+            Exit::Limit => 4,
+            Exit::DiskFull => 5,
+            Exit::Damage => 6,
+            Exit::Signal(code) => code,
+        })
+    }
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    listen(&cli.global);
+    let outcome = match &cli.command {
+        Task::Crawl(args) => crawl::run(args, &cli.global),
+        Task::Demo(args) => demo::run(args, &cli.global),
+        Task::Verify(args) => verify::run(args, &cli.global),
+        Task::Init(args) => settings::init(args),
+        Task::Config(args) => settings::show(args, &cli.global),
+    };
+    match outcome {
+        Ok(exit) => exit.into(),
+        Err(error) => complain(&error, &cli.global).into(),
+    }
+}
+
+/// Tells what went wrong, all of it.
+fn complain(error: &anyhow::Error, global: &Global) -> Exit {
+    let (on, off) = if has_colours(global) {
+        ("\x1b[1;31m", "\x1b[0m")
+    } else {
+        ("", "")
+    };
+    if let Some(problems) = error.downcast_ref::<Problems>() {
+        for problem in problems.iter() {
+            eprintln!("{on}error:{off} {problem}");
+        }
+        return Exit::Usage;
+    }
+    eprintln!("{on}error:{off} {error:#}");
+    Exit::Error
+}
+
+fn has_colours(global: &Global) -> bool {
+    match global.color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+    }
+}
+
+/// Sends what the crates below have to say to standard error.
+fn listen(global: &Global) {
+    let level = match (global.quiet, global.verbose) {
+        (true, _) => tracing::Level::ERROR,
+        (_, 0) => tracing::Level::WARN,
+        (_, 1) => tracing::Level::INFO,
+        _ => tracing::Level::DEBUG,
+    };
+    tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_max_level(level)
+        .with_ansi(has_colours(global))
+        .with_target(false)
+        .init();
+}

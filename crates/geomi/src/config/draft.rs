@@ -1,0 +1,364 @@
+//! The configuration as meant, while it is being put together.
+//!
+//! Single values are set by the table of keys; [`Draft::finish`] resolves the
+//! settings that belong together and checks the rules that no single value can
+//! break: who may be asked without a contact, or without a pause.
+
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use geomi_crawler::{CrawlConfig, RobotsMode, SeedInput};
+use geomi_fetch::{Cidr, parse_override};
+use geomi_frontier::{Delay, HostOrder};
+use geomi_robots::product_token;
+use geomi_scope::{PatternList, Scope, ScopeConfig, ScopeError, ScopeKind};
+
+use super::locality::Locality;
+use super::place::Problems;
+use super::written::Written;
+
+/// A delay shorter than this is no pause for a server on the internet.
+const PAUSE_MIN: Duration = Duration::from_millis(100);
+
+/// A configuration in the making.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    pub(crate) crawl: CrawlConfig,
+    /// A fixed delay; `None` for the adaptive one.
+    pub(crate) delay: Option<Duration>,
+    pub(crate) adaptive_floor: Duration,
+    pub(crate) adaptive_factor: u32,
+    pub(crate) adaptive_ceiling: Option<Duration>,
+    pub(crate) contact: Option<String>,
+    pub(crate) user_agent: Option<String>,
+    pub(crate) owns_hosts: bool,
+}
+
+impl Draft {
+    /// Everything at the crawler's own defaults; the table sets all of it.
+    pub(crate) fn new() -> Self {
+        Self {
+            crawl: CrawlConfig::new(Vec::new()),
+            delay: None,
+            adaptive_floor: Duration::ZERO,
+            adaptive_factor: 0,
+            adaptive_ceiling: None,
+            contact: None,
+            user_agent: None,
+            owns_hosts: false,
+        }
+    }
+
+    /// Resolves what belongs together, takes the seeds, and checks the whole.
+    pub(crate) fn finish(
+        mut self,
+        seeds: Vec<SeedInput>,
+        written: &Written,
+        problems: &mut Problems,
+    ) -> CrawlConfig {
+        self.crawl.frontier.politeness.delay = match self.delay {
+            Some(delay) => Delay::Fixed(delay),
+            None => Delay::Adaptive {
+                floor: self.adaptive_floor,
+                factor: self.adaptive_factor,
+                ceiling: self.adaptive_ceiling,
+            },
+        };
+        self.name_ourselves();
+        self.check_patterns(written, problems);
+        self.check_robots(written, problems);
+        self.check_manners(&seeds, written, problems);
+        self.crawl.seeds = seeds;
+        self.crawl
+    }
+
+    fn name_ourselves(&mut self) {
+        let user_agent = self.user_agent.clone().unwrap_or_else(|| {
+            let version = env!("CARGO_PKG_VERSION");
+            match &self.contact {
+                Some(contact) => format!("geomi/{version} (+{contact})"),
+                None => format!("geomi/{version}"),
+            }
+        });
+        if let Some(token) = product_token(&user_agent) {
+            token.clone_into(&mut self.crawl.agent);
+        }
+        self.crawl.fetch.user_agent = user_agent;
+    }
+
+    fn check_patterns(&self, written: &Written, problems: &mut Problems) {
+        let scope = Scope::new(self.crawl.scope.clone());
+        for error in scope.err().into_iter().flatten() {
+            problems.add(written.place(key_of(&error)), &error);
+        }
+        let prefer = Scope::new(ScopeConfig {
+            include: self.crawl.prefer.clone(),
+            ..ScopeConfig::default()
+        });
+        for error in prefer.err().into_iter().flatten() {
+            let words = error.to_string().replace("include", "prefer");
+            problems.add(written.place("crawl.prefer"), words);
+        }
+    }
+
+    fn check_robots(&self, written: &Written, problems: &mut Problems) {
+        if self.crawl.robots == RobotsMode::Ignore && !self.owns_hosts {
+            problems.add(
+                written.place("fetch.robots"),
+                "robots.txt may be ignored only on hosts of your own: add --i-own-these-hosts if they are",
+            );
+        }
+    }
+
+    /// The rules for leaving our own machine and network.
+    fn check_manners(&self, seeds: &[SeedInput], written: &Written, problems: &mut Problems) {
+        let locality = Locality::new(&self.crawl.fetch.overrides);
+        let Some(public) = seeds
+            .iter()
+            .find(|seed| !locality.is_local(seed.url.host()))
+        else {
+            return;
+        };
+        let host = public.url.host();
+        if self.contact.is_none() {
+            problems.add_general(format!(
+                "{host} is not on this machine or in a private range, so its owner must be able to reach you: \
+                 add --contact https://example.org/about-our-crawler (a page of yours, or mailto:you@example.org)"
+            ));
+        }
+        let pause = self.delay.unwrap_or(self.adaptive_floor);
+        if pause < PAUSE_MIN {
+            let key = match self.delay {
+                Some(_) => "politeness.site_delay",
+                None => "politeness.adaptive_floor",
+            };
+            problems.add(
+                written.place(key),
+                format!(
+                    "a delay under 100ms is allowed on loopback and private addresses only, and {host} is not one: \
+                     give at least \"1s\" or leave it adaptive"
+                ),
+            );
+        }
+        if self.crawl.frontier.politeness.site_connections > 1 {
+            problems.add(
+                written.place("politeness.site_connections"),
+                format!(
+                    "several connections a site are allowed on loopback and private addresses only, \
+                     and {host} is not one: use 1"
+                ),
+            );
+        }
+    }
+}
+
+/// The key an error of the scope is about.
+fn key_of(error: &ScopeError) -> &'static str {
+    match error {
+        ScopeError::EmptyPattern { list }
+        | ScopeError::GlobMatchesNothing { list, .. }
+        | ScopeError::BadRegex { list, .. }
+        | ScopeError::PatternsTooLarge { list, .. } => match list {
+            PatternList::Include => "scope.include",
+            PatternList::Exclude => "scope.exclude",
+        },
+        ScopeError::BadSite { .. } | ScopeError::SiteWithPath { .. } => "scope.sites_denied",
+        ScopeError::BadExtension { .. } => "scope.extensions_denied",
+        ScopeError::BadMime { .. } => "scope.mimes_wanted",
+        _ => "scope.kind",
+    }
+}
+
+pub(super) fn set_name(draft: &mut Draft, name: &str) -> Result<(), String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if name.is_empty() || name.starts_with('.') || !name.chars().all(is_plain) {
+        return Err(format!(
+            "{name:?} cannot be part of a file name: use letters, digits, `-`, `_` and `.`"
+        ));
+    }
+    name.clone_into(&mut draft.crawl.name);
+    Ok(())
+}
+
+pub(super) fn set_order(draft: &mut Draft, place: usize) {
+    draft.crawl.frontier.order = HostOrder::ALL[place];
+}
+
+pub(super) fn set_scope(draft: &mut Draft, place: usize) {
+    draft.crawl.scope.kind = ScopeKind::ALL[place];
+}
+
+pub(super) fn set_robots(draft: &mut Draft, place: usize) {
+    draft.crawl.robots = [RobotsMode::Respect, RobotsMode::Ignore][place];
+}
+
+pub(super) fn set_contact(draft: &mut Draft, contact: &str) -> Result<(), String> {
+    let is_url = ["https://", "http://", "mailto:"]
+        .iter()
+        .any(|scheme| contact.len() > scheme.len() && contact.starts_with(scheme));
+    if !is_url || contact.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        return Err(format!(
+            "{contact:?} is no contact: give the URL of a page about your crawler, or mailto:you@example.org"
+        ));
+    }
+    draft.contact = Some(contact.to_owned());
+    Ok(())
+}
+
+pub(super) fn set_user_agent(draft: &mut Draft, text: &str) -> Result<(), String> {
+    if text.chars().any(char::is_control) || product_token(text).is_none() {
+        return Err(format!(
+            "{text:?} has no name robots.txt could address: begin it like \"my-crawler/1.0\""
+        ));
+    }
+    draft.user_agent = Some(text.to_owned());
+    Ok(())
+}
+
+pub(super) fn add_resolve(draft: &mut Draft, text: &str) -> Result<(), String> {
+    let rule = parse_override(text).map_err(|error| error.to_string())?;
+    draft.crawl.fetch.overrides.push(rule);
+    Ok(())
+}
+
+pub(super) fn add_private(draft: &mut Draft, text: &str) -> Result<(), String> {
+    let policy = &mut draft.crawl.fetch.address_policy;
+    if text == "all" {
+        policy.allow_all = true;
+        return Ok(());
+    }
+    let range: Cidr = text
+        .parse()
+        .map_err(|error| format!("{error}; write a range such as 10.0.0.0/8, or all"))?;
+    policy.allow.push(range);
+    Ok(())
+}
+
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the table holds setters that may fail"
+)]
+pub(super) fn add_host(draft: &mut Draft, host: &str) -> Result<(), String> {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    let hosts = &mut draft.crawl.fetch.address_policy.typed_hosts;
+    hosts.insert(bare.to_ascii_lowercase());
+    Ok(())
+}
+
+pub(super) fn add_name_server(draft: &mut Draft, text: &str) -> Result<(), String> {
+    let address = text
+        .parse::<SocketAddr>()
+        .or_else(|_| text.parse::<IpAddr>().map(|ip| SocketAddr::new(ip, 53)))
+        .map_err(|_| format!("{text:?} is no address: write 192.0.2.53 or 192.0.2.53:5353"))?;
+    let servers = draft.crawl.fetch.name_servers.get_or_insert_default();
+    servers.push(address);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::keys::KEYS;
+    use super::super::place::{Place, Problems};
+    use super::super::written::Written;
+    use super::*;
+
+    fn finished(written: &Written, seeds: &[&str]) -> (CrawlConfig, Vec<String>) {
+        let mut problems = Problems::default();
+        let draft = written.apply(&mut problems);
+        let seeds = seeds
+            .iter()
+            .map(|url| SeedInput {
+                url: url.parse().unwrap(),
+                topic: None,
+            })
+            .collect();
+        let config = draft.finish(seeds, written, &mut problems);
+        (config, problems.iter().map(str::to_owned).collect())
+    }
+
+    fn with(settings: &[(&str, &str)]) -> Written {
+        let mut problems = Problems::default();
+        let mut written = Written::defaults();
+        for (path, text) in settings {
+            written.set(
+                path,
+                &super::super::kind::Raw::Typed((*text).to_owned()),
+                Place::Flag("test".to_owned()),
+                &mut problems,
+            );
+        }
+        assert!(problems.clone().into_result().is_ok(), "{problems}");
+        written
+    }
+
+    #[test]
+    fn the_defaults_of_the_table_are_those_of_the_crawler() {
+        let (config, problems) = finished(&Written::defaults(), &[]);
+        assert_eq!(problems, Vec::<String>::new());
+        let expected = CrawlConfig::new(Vec::new());
+        assert_eq!(format!("{config:#?}"), format!("{expected:#?}"));
+        assert!(KEYS.len() > 40);
+    }
+
+    #[test]
+    fn words_of_the_table_are_the_names_of_what_they_set() {
+        for order in HostOrder::ALL {
+            let (config, _) = finished(&with(&[("crawl.order", order.as_str())]), &[]);
+            assert_eq!(config.frontier.order, order);
+        }
+        for kind in ScopeKind::ALL {
+            let (config, _) = finished(&with(&[("scope.kind", kind.as_str())]), &[]);
+            assert_eq!(config.scope.kind, kind);
+        }
+    }
+
+    #[test]
+    fn a_public_seed_needs_contact_pause_and_one_connection() {
+        let rude = with(&[
+            ("politeness.site_delay", "0s"),
+            ("politeness.site_connections", "8"),
+        ]);
+        let (_, problems) = finished(&rude, &["https://example.com/"]);
+        assert_eq!(problems.len(), 3, "{problems:?}");
+        assert!(problems[0].contains("--contact https://"), "{problems:?}");
+        let (_, problems) = finished(&rude, &["http://127.0.1.1:8080/", "http://[::1]/"]);
+        assert_eq!(problems, Vec::<String>::new());
+        let polite = with(&[("fetch.contact", "https://example.org/crawler")]);
+        let (config, problems) = finished(&polite, &["https://example.com/"]);
+        assert_eq!(problems, Vec::<String>::new());
+        let agent = config.fetch.user_agent;
+        assert!(agent.ends_with("(+https://example.org/crawler)"), "{agent}");
+    }
+
+    #[test]
+    fn names_resolved_to_loopback_are_local() {
+        let resolved = with(&[
+            ("fetch.resolve", "shop.test:127.0.0.1"),
+            ("politeness.site_delay", "0s"),
+        ]);
+        assert!(finished(&resolved, &["http://shop.test/"]).1.is_empty());
+        assert_eq!(finished(&resolved, &["http://other.test/"]).1.len(), 2);
+    }
+
+    #[test]
+    fn ignoring_robots_needs_a_confirmation() {
+        let ignoring = with(&[("fetch.robots", "ignore")]);
+        assert_eq!(finished(&ignoring, &[]).1.len(), 1);
+        let owning = with(&[
+            ("fetch.robots", "ignore"),
+            ("fetch.i_own_these_hosts", "true"),
+        ]);
+        let (config, problems) = finished(&owning, &[]);
+        assert!(problems.is_empty());
+        assert_eq!(config.robots, RobotsMode::Ignore);
+    }
+
+    #[test]
+    fn patterns_are_checked_with_their_place() {
+        let wrong = with(&[("scope.exclude", "re:(["), ("crawl.prefer", "re:)")]);
+        let (_, problems) = finished(&wrong, &[]);
+        assert_eq!(problems.len(), 2, "{problems:?}");
+        assert!(problems[0].contains("exclude pattern") && problems[0].contains("test"));
+        assert!(problems[1].contains("prefer pattern"), "{problems:?}");
+    }
+}

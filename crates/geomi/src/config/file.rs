@@ -1,0 +1,194 @@
+//! geomi.toml, read and written.
+//!
+//! Reading keeps line numbers and goes on after a mistake, so that all of them
+//! are told at once. Writing goes by the table of keys, so that the annotated
+//! file can never fall behind the program.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use toml_edit::{Document, Item, TableLike};
+
+use super::keys::{KEYS, Key, SECTIONS, find};
+use super::kind::Raw;
+use super::place::{Place, Problems};
+use super::written::{Written, unknown, unknown_section};
+
+/// Reads a file over what is written already.
+pub(crate) fn read(path: &Path, text: &str, written: &mut Written, problems: &mut Problems) {
+    let at = |offset: usize| {
+        let line = 1 + text.as_bytes()[..offset.min(text.len())]
+            .iter()
+            .filter(|byte| **byte == b'\n')
+            .count();
+        Place::File(path.to_owned(), line)
+    };
+    let document = match Document::parse(text) {
+        Ok(document) => document,
+        Err(error) => {
+            let offset = error.span().map_or(0, |span| span.start);
+            let what = error.message().replace('\n', "; ");
+            problems.add(&at(offset), format!("not TOML: {what}"));
+            return;
+        }
+    };
+    let table = document.as_table();
+    for (name, item) in table.iter() {
+        let place = at(offset_of(table, name));
+        match item.as_table_like() {
+            Some(section) if SECTIONS.iter().any(|(known, _)| *known == name) => {
+                for (key, item) in section.iter() {
+                    let place = at(offset_of(section, key));
+                    written.set(&format!("{name}.{key}"), &raw(item), place, problems);
+                }
+            }
+            Some(_) => problems.add(&place, unknown_section(name)),
+            None if item.is_array_of_tables() => problems.add(&place, unknown_section(name)),
+            None => problems.add(&place, unknown(name)),
+        }
+    }
+}
+
+fn offset_of(table: &dyn TableLike, name: &str) -> usize {
+    let key = table.get_key_value(name).and_then(|(key, _)| key.span());
+    key.map_or(0, |span| span.start)
+}
+
+/// A value of TOML as written in the table of keys, or after `--set KEY=`.
+pub(crate) fn read_value(text: &str) -> Option<Raw> {
+    let value: toml_edit::Value = text.parse().ok()?;
+    Some(raw(&Item::Value(value)))
+}
+
+fn raw(item: &Item) -> Raw {
+    if let Some(text) = item.as_str() {
+        return Raw::Text(text.to_owned());
+    }
+    if let Some(number) = item.as_integer() {
+        return Raw::Integer(number);
+    }
+    if let Some(flag) = item.as_bool() {
+        return Raw::Bool(flag);
+    }
+    let Some(array) = item.as_array() else {
+        return Raw::Other(item.type_name());
+    };
+    let words: Option<Vec<String>> = array
+        .iter()
+        .map(|value| value.as_str().map(str::to_owned))
+        .collect();
+    words.map_or(Raw::Other("list of other things than strings"), Raw::List)
+}
+
+/// The file `geomi init` writes: every key, commented out at its default.
+pub(crate) fn template() -> String {
+    let mut text = String::from(
+        "# geomi.toml: every key there is, at its default.\n\
+         # Remove the `# ` before a key to change it. Durations and sizes carry units.\n",
+    );
+    write_keys(&mut text, |_, key| {
+        let value = key.default.unwrap_or(key.example);
+        format!("# {} = {value}", key.name())
+    });
+    text
+}
+
+/// The configuration as used, for the crawl directory.
+pub(crate) fn as_used(written: &Written) -> String {
+    let mut text = String::from(
+        "# The configuration this crawl was last run with, rewritten at every start.\n\
+         # Values may be changed here; flags and variables still come first.\n",
+    );
+    write_keys(&mut text, |at, key| match written.get(at).0 {
+        Some(value) => format!("{} = {value}", key.name()),
+        None if key.default.is_some() => format!("{} = \"none\"", key.name()),
+        None => format!("# {} = {}", key.name(), key.example),
+    });
+    text
+}
+
+fn write_keys(text: &mut String, line: impl Fn(usize, &Key) -> String) {
+    for (section, about) in SECTIONS {
+        write!(text, "\n# {about}\n[{section}]\n").expect("a string takes everything");
+        for (at, key) in KEYS.iter().enumerate() {
+            if key.section() == section {
+                writeln!(text, "# {}\n{}", key.doc, line(at, key))
+                    .expect("a string takes everything");
+            }
+        }
+    }
+}
+
+/// One key with its value and origin, for `geomi config`.
+pub(crate) fn explain(written: &Written, path: &str) -> Option<String> {
+    let key = find(path)?;
+    let at = KEYS.iter().position(|other| other.path == path)?;
+    let (value, place) = written.get(at);
+    let value = value.unwrap_or_else(|| "unset".to_owned());
+    Some(format!("# {}\n{path} = {value}  # {place}", key.doc))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problems_of(text: &str) -> Vec<String> {
+        let mut problems = Problems::default();
+        let mut written = Written::defaults();
+        read(Path::new("geomi.toml"), text, &mut written, &mut problems);
+        problems.iter().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn all_mistakes_are_told_with_their_lines() {
+        let text = "[politeness]\nsite_dealy = \"1s\"\nmax_wait = 5\n\n[polite]\nx = 1\n\n\
+                    [crawl]\nconnections = 'x'\n";
+        let told = problems_of(text);
+        assert_eq!(told.len(), 4, "{told:#?}");
+        assert!(told[0].starts_with("geomi.toml:2: unknown key \"politeness.site_dealy\""));
+        assert!(told[0].ends_with("did you mean \"politeness.site_delay\"?"));
+        assert!(told[1].starts_with("geomi.toml:3: politeness.max_wait: 5 has no unit"));
+        assert!(told[2].contains("geomi.toml:5") && told[2].contains("[politeness]"));
+        assert!(
+            told[3].starts_with("geomi.toml:9: crawl.connections"),
+            "{}",
+            told[3]
+        );
+    }
+
+    #[test]
+    fn what_is_not_toml_is_told_with_its_line() {
+        let told = problems_of("[crawl]\nname = \n");
+        assert_eq!(told.len(), 1);
+        assert!(told[0].starts_with("geomi.toml:2: not TOML"), "{told:?}");
+    }
+
+    #[test]
+    fn the_template_is_the_defaults_and_reads_back() {
+        assert_eq!(problems_of(&template()), Vec::<String>::new());
+        let uncommented: String = template()
+            .lines()
+            .map(|line| match line.strip_prefix("# ") {
+                Some(rest) if rest.contains(" = ") => format!("{rest}\n"),
+                _ => format!("{line}\n"),
+            })
+            .collect();
+        assert_eq!(problems_of(&uncommented), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_configuration_as_used_reads_back_the_same() {
+        let mut problems = Problems::default();
+        let mut first = Written::defaults();
+        let text = "[crawl]\nmax_pages = 9\n[scope]\nexclude = [\"*a'b\\\"c*\"]\n\
+                    [politeness]\nsite_delay = \"90s\"\nadaptive_ceiling = \"none\"\n";
+        read(Path::new("a"), text, &mut first, &mut problems);
+        let used = as_used(&first);
+        let mut second = Written::defaults();
+        read(Path::new("b"), &used, &mut second, &mut problems);
+        assert!(problems.into_result().is_ok());
+        assert_eq!(as_used(&second), used);
+        assert!(used.contains("site_delay = \"90s\""));
+        assert!(used.contains("adaptive_ceiling = \"none\""));
+    }
+}

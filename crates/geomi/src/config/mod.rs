@@ -1,0 +1,207 @@
+//! geomi.toml and everything else that sets a value.
+//!
+//! Two steps, as in ripgrep: what was written ([`written::Written`], with the
+//! place of every value) becomes what is meant ([`CrawlConfig`]). The layers,
+//! lowest first:
+//!
+//! 1. the default in the table of [`keys`],
+//! 2. `./geomi.toml`, unless `--config` names another file,
+//! 3. `DIR/geomi.toml` of the crawl directory: the configuration as last used,
+//! 4. the file `--config` names,
+//! 5. `GEOMI_*` variables,
+//! 6. flags and `--set KEY=VALUE`, the later one winning.
+//!
+//! Nothing stops at the first mistake: [`Problems`] collects them all.
+
+mod draft;
+mod file;
+pub(crate) mod keys;
+mod kind;
+mod locality;
+mod place;
+mod units;
+mod written;
+
+use std::path::{Path, PathBuf};
+
+use geomi_crawler::{CrawlConfig, SeedInput};
+
+pub(crate) use file::{as_used, explain, template};
+pub(crate) use kind::Raw;
+pub(crate) use locality::Locality;
+pub(crate) use place::{Place, Problems};
+pub(crate) use written::{Written, unknown};
+
+/// The name of the file.
+pub(crate) const FILE_NAME: &str = "geomi.toml";
+/// A file longer than this is not a configuration.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// One value from the command line or the environment.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Setting {
+    /// The key's path.
+    pub(crate) path: String,
+    /// Its value.
+    pub(crate) raw: Raw,
+    /// Flag or variable.
+    pub(crate) place: Place,
+}
+
+/// Where settings come from, beside the current directory.
+#[derive(Debug, Default)]
+pub(crate) struct Sources<'a> {
+    /// The file `--config` names.
+    pub(crate) config: Option<&'a Path>,
+    /// The crawl directory.
+    pub(crate) dir: Option<&'a Path>,
+    /// Variables and flags, variables first.
+    pub(crate) settings: &'a [Setting],
+}
+
+/// Reads all layers; what is wrong with them goes to `problems`.
+pub(crate) fn load(sources: &Sources<'_>, problems: &mut Problems) -> Written {
+    let mut written = Written::defaults();
+    let beside = PathBuf::from(FILE_NAME);
+    let in_dir = sources.dir.map(|dir| dir.join(FILE_NAME));
+    if sources.config.is_none() && !is_same(&beside, in_dir.as_deref()) {
+        read_if_there(&beside, &mut written, problems);
+    }
+    if let Some(path) = &in_dir {
+        read_if_there(path, &mut written, problems);
+    }
+    if let Some(path) = sources.config {
+        match read_text(path) {
+            Ok(text) => file::read(path, &text, &mut written, problems),
+            Err(error) => problems.add(
+                &Place::Flag("--config".to_owned()),
+                format!("cannot read {}: {error}", path.display()),
+            ),
+        }
+    }
+    take(sources.settings, &mut written, problems);
+    written
+}
+
+/// Settings over the defaults, and no file at all.
+pub(crate) fn load_alone(settings: &[Setting], problems: &mut Problems) -> Written {
+    let mut written = Written::defaults();
+    take(settings, &mut written, problems);
+    written
+}
+
+fn take(settings: &[Setting], written: &mut Written, problems: &mut Problems) {
+    for Setting { path, raw, place } in settings {
+        written.set(path, raw, place.clone(), problems);
+    }
+}
+
+/// Turns what was written into what is meant.
+pub(crate) fn resolve(
+    written: &Written,
+    seeds: Vec<SeedInput>,
+    problems: &mut Problems,
+) -> CrawlConfig {
+    let draft = written.apply(problems);
+    draft.finish(seeds, written, problems)
+}
+
+/// Reads `KEY=VALUE` as `--set` takes it: the value as in the file, or bare.
+pub(crate) fn parse_set(text: &str) -> Result<Setting, String> {
+    let (path, value) = text
+        .split_once('=')
+        .ok_or_else(|| format!("{text:?} is not KEY=VALUE, for example crawl.tries=2"))?;
+    let (path, value) = (path.trim(), value.trim());
+    let raw = match file::read_value(value) {
+        // A bare number could be meant for any kind of key: let the kind decide.
+        Some(Raw::Integer(_) | Raw::Other(_) | Raw::Bool(_)) | None => Raw::Typed(value.to_owned()),
+        Some(Raw::Text(text)) => Raw::Typed(text),
+        Some(raw) => raw,
+    };
+    Ok(Setting {
+        path: path.to_owned(),
+        raw,
+        place: Place::Flag("--set".to_owned()),
+    })
+}
+
+fn is_same(a: &Path, b: Option<&Path>) -> bool {
+    let Some(b) = b else { return false };
+    // A file that is not there is not the same as any.
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
+fn read_if_there(path: &Path, written: &mut Written, problems: &mut Problems) {
+    match read_text(path) {
+        Ok(text) => file::read(path, &text, written, problems),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => problems.add_general(format!("cannot read {}: {error}", path.display())),
+    }
+}
+
+fn read_text(path: &Path) -> std::io::Result<String> {
+    use std::io::Read as _;
+    let mut text = String::new();
+    let file = std::fs::File::open(path)?;
+    file.take(FILE_BYTES_MAX).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn set_takes_values_bare_or_as_in_the_file() {
+        let raw = |text| parse_set(text).unwrap().raw;
+        assert_eq!(raw("crawl.tries=2"), Raw::Typed("2".into()));
+        assert_eq!(raw("crawl.order=fifo"), Raw::Typed("fifo".into()));
+        assert_eq!(raw("crawl.order=\"fifo\""), Raw::Typed("fifo".into()));
+        let list = Raw::List(vec!["a".into(), "b".into()]);
+        assert_eq!(raw("scope.include=[\"a\", \"b\"]"), list);
+        assert_eq!(raw("scope.include=*x=1"), Raw::Typed("*x=1".into()));
+        assert!(parse_set("crawl.tries").unwrap_err().contains("KEY=VALUE"));
+    }
+
+    #[test]
+    fn layers_win_in_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = folder.path().join("mine.toml");
+        let tries = |n: u32| format!("[crawl]\ntries = {n}\n");
+        let dir = folder.path().join("dir");
+        std::fs::create_dir(&dir).unwrap();
+        std::fs::write(
+            dir.join(FILE_NAME),
+            tries(4) + "connections = 4\nname = \"four\"\n",
+        )
+        .unwrap();
+        std::fs::write(&config, tries(5) + "connections = 5\n").unwrap();
+        let settings = [parse_set("crawl.tries=6").unwrap()];
+        let sources = Sources {
+            config: Some(&config),
+            dir: Some(&dir),
+            settings: &settings,
+        };
+        let mut problems = Problems::default();
+        let meant = resolve(&load(&sources, &mut problems), Vec::new(), &mut problems);
+        assert!(problems.clone().into_result().is_ok(), "{problems}");
+        assert_eq!(
+            (meant.tries, meant.connections, &*meant.name),
+            (6, 5, "four")
+        );
+    }
+
+    #[test]
+    fn a_named_file_must_be_there() {
+        let mut problems = Problems::default();
+        let sources = Sources {
+            config: Some(Path::new("/nonexistent/geomi.toml")),
+            ..Sources::default()
+        };
+        load(&sources, &mut problems);
+        assert!(
+            problems.to_string().contains("--config: cannot read"),
+            "{problems}"
+        );
+    }
+}

@@ -1,0 +1,189 @@
+//! Every setting as written, with the place it was written at.
+//!
+//! Starts at the defaults; each layer of [`super::load`] writes over the one
+//! below. A list is replaced as a whole, not added to.
+
+use super::draft::Draft;
+use super::file::read_value;
+use super::keys::{self, KEYS, SECTIONS};
+use super::kind::{Raw, Value};
+use super::place::{Place, Problems};
+
+/// A value for every key, in the order of the table.
+#[derive(Clone, Debug)]
+pub(crate) struct Written {
+    values: Vec<(Value, Place)>,
+}
+
+impl Written {
+    /// Every key at its default.
+    pub(crate) fn defaults() -> Self {
+        let value_of = |key: &keys::Key| match key.default {
+            None => Value::None,
+            Some(text) => {
+                let value = read_value(text).and_then(|raw| key.kind.read(&raw).ok());
+                value.expect("defaults of the table are values of their kinds")
+            }
+        };
+        let values = KEYS.iter().map(|key| (value_of(key), Place::Default));
+        Self {
+            values: values.collect(),
+        }
+    }
+
+    /// Takes one value, or notes what is wrong with it.
+    pub(crate) fn set(&mut self, path: &str, raw: &Raw, place: Place, problems: &mut Problems) {
+        let Some(at) = KEYS.iter().position(|key| key.path == path) else {
+            problems.add(&place, unknown(path));
+            return;
+        };
+        match KEYS[at].kind.read(raw) {
+            Ok(value) => self.values[at] = (value, place),
+            Err(what) => problems.add(&place, format!("{path}: {what}")),
+        }
+    }
+
+    /// Adds to a list what is not in it yet.
+    pub(crate) fn extend(&mut self, path: &str, words: impl IntoIterator<Item = String>) {
+        let (value, _) = &mut self.values[index(path)];
+        let Value::List(list) = value else {
+            unreachable!("{path} is a list")
+        };
+        for word in words {
+            if !list.contains(&word) {
+                list.push(word);
+            }
+        }
+    }
+
+    /// Where a key's value stands.
+    pub(crate) fn place(&self, path: &str) -> &Place {
+        &self.values[index(path)].1
+    }
+
+    /// A key's value as TOML, and where it stands.
+    pub(crate) fn get(&self, at: usize) -> (Option<String>, &Place) {
+        let (value, place) = &self.values[at];
+        (value.to_toml(), place)
+    }
+
+    /// Puts every value where it belongs.
+    pub(crate) fn apply(&self, problems: &mut Problems) -> Draft {
+        let mut draft = Draft::new();
+        for (key, (value, place)) in KEYS.iter().zip(&self.values) {
+            for what in key.kind.apply(value, &mut draft) {
+                problems.add(place, format!("{}: {what}", key.path));
+            }
+        }
+        draft
+    }
+}
+
+fn index(path: &str) -> usize {
+    let at = KEYS.iter().position(|key| key.path == path);
+    at.expect("the path is one of the table's")
+}
+
+/// What to say of a key that does not exist.
+pub(crate) fn unknown(path: &str) -> String {
+    match keys::suggest(path) {
+        Some(meant) => format!("unknown key {path:?}; did you mean {meant:?}?"),
+        None => format!("unknown key {path:?}; `geomi init` writes a file with every key there is"),
+    }
+}
+
+/// What to say of a section that does not exist.
+pub(crate) fn unknown_section(name: &str) -> String {
+    let names = || SECTIONS.iter().map(|(known, _)| *known);
+    let closest = names()
+        .max_by(|a, b| strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name)));
+    match closest.filter(|known| strsim::jaro_winkler(known, name) > 0.7) {
+        Some(meant) => format!("unknown section [{name}]; did you mean [{meant}]?"),
+        None => {
+            let names: Vec<&str> = names().collect();
+            format!("unknown section [{name}]; there are {}", names.join(", "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place() -> Place {
+        Place::Flag("--set".to_owned())
+    }
+
+    #[test]
+    fn a_later_value_replaces_an_earlier_one() {
+        let mut problems = Problems::default();
+        let mut written = Written::defaults();
+        let list = |words: &[&str]| Raw::List(words.iter().map(|&word| word.to_owned()).collect());
+        written.set(
+            "scope.include",
+            &list(&["a*", "b*"]),
+            place(),
+            &mut problems,
+        );
+        written.set("scope.include", &list(&["http*"]), place(), &mut problems);
+        written.extend("scope.include", ["http*".to_owned(), "*x".to_owned()]);
+        let draft = written.apply(&mut problems);
+        assert!(problems.into_result().is_ok());
+        assert_eq!(draft.crawl.scope.include, ["http*", "*x"]);
+        assert_eq!(*written.place("scope.exclude"), Place::Default);
+    }
+
+    #[test]
+    fn wrong_values_say_what_to_write() {
+        let cases = [
+            ("crawl.connections", Raw::Integer(0), "give 1 to"),
+            (
+                "crawl.connections",
+                Raw::Text("many".into()),
+                "not a whole number",
+            ),
+            ("politeness.site_delay", Raw::Integer(5), "\"5s\""),
+            (
+                "politeness.site_delay",
+                Raw::Typed("slow".into()),
+                "no duration",
+            ),
+            (
+                "fetch.total_timeout",
+                Raw::Typed("0s".into()),
+                "more than zero",
+            ),
+            ("fetch.body_max", Raw::Integer(100), "\"100MiB\""),
+            ("scope.kind", Raw::Text("site".into()), "page, path, host"),
+            ("scope.include", Raw::Integer(1), "a list of strings"),
+            ("crawl.nofollow", Raw::Text("maybe".into()), "true or false"),
+            (
+                "crawl.conections",
+                Raw::Integer(1),
+                "did you mean \"crawl.connections\"?",
+            ),
+        ];
+        for (path, raw, expected) in cases {
+            let mut problems = Problems::default();
+            Written::defaults().set(path, &raw, place(), &mut problems);
+            let told = problems.to_string();
+            assert!(told.contains(expected), "{path}: {told}");
+        }
+    }
+
+    #[test]
+    fn optional_keys_can_be_unset_again() {
+        let mut problems = Problems::default();
+        let mut written = Written::defaults();
+        written.set("crawl.max_pages", &Raw::Integer(7), place(), &mut problems);
+        assert_eq!(written.apply(&mut problems).crawl.limits.pages_max, Some(7));
+        written.set(
+            "crawl.max_pages",
+            &Raw::Typed("none".into()),
+            place(),
+            &mut problems,
+        );
+        assert_eq!(written.apply(&mut problems).crawl.limits.pages_max, None);
+        assert!(problems.into_result().is_ok());
+    }
+}

@@ -1,0 +1,152 @@
+//! `geomi crawl`: from what was typed to a running crawl.
+
+use std::path::{Path, PathBuf};
+
+use geomi_crawler::SeedInput;
+
+use crate::Exit;
+use crate::args::{CrawlArgs, Global};
+use crate::config::{self, Locality, Place, Problems, Setting, Sources, Written};
+use crate::seeds_file;
+use crate::session::{Session, tell};
+
+/// Runs the command.
+pub(crate) fn run(args: &CrawlArgs, global: &Global) -> anyhow::Result<Exit> {
+    let mut problems = Problems::default();
+    let seeds = Seeds::collect(args, &mut problems);
+    let dir = args.out.clone().or_else(|| seeds.directory(args));
+    if dir.as_deref().is_none_or(|dir| !has_begun(dir)) && seeds.is_empty() && !seeds.were_given {
+        problems.add_general(
+            "nothing to crawl: give a URL, --seeds FILE, or -o with the directory of a crawl to resume",
+        );
+    }
+    let settings = settings(args, global, &mut problems);
+    let mut written = config::load(
+        &Sources {
+            config: global.config.as_deref(),
+            dir: dir.as_deref(),
+            settings: &settings,
+        },
+        &mut problems,
+    );
+    seeds.allow_hosts(&mut written);
+    let config = config::resolve(&written, seeds.into_inputs(), &mut problems);
+    problems.into_result()?;
+    let dir = dir.expect("a crawl without seeds and without a directory was refused");
+    let session = Session::open(&dir, &written)?;
+    let (status, exit) = session.run(&config, global)?;
+    tell(&status, &dir, "", global)?;
+    Ok(exit)
+}
+
+/// Variables first, then flags, then `--set`.
+fn settings(args: &CrawlArgs, global: &Global, problems: &mut Problems) -> Vec<Setting> {
+    let typed = &args.settings;
+    let mut settings: Vec<Setting> = typed
+        .variables
+        .iter()
+        .chain(&typed.flags)
+        .cloned()
+        .collect();
+    settings.extend(sets(global, problems));
+    settings
+}
+
+/// What `--set` says.
+pub(crate) fn sets(global: &Global, problems: &mut Problems) -> Vec<Setting> {
+    let mut settings = Vec::new();
+    for text in &global.set {
+        match config::parse_set(text) {
+            Ok(setting) => settings.push(setting),
+            Err(what) => problems.add(&Place::Flag("--set".to_owned()), what),
+        }
+    }
+    settings
+}
+
+/// Whether an earlier run left its state there.
+fn has_begun(dir: &Path) -> bool {
+    let frontier = geomi_store::CrawlDir::new(dir).frontier();
+    // A folder that cannot be listed holds no crawl we could resume.
+    std::fs::read_dir(frontier).is_ok_and(|mut entries| entries.next().is_some())
+}
+
+/// The seeds, by how they were given.
+#[derive(Debug, Default)]
+struct Seeds {
+    arguments: Vec<SeedInput>,
+    file: Vec<SeedInput>,
+    /// Whether there were any, usable or not.
+    were_given: bool,
+}
+
+impl Seeds {
+    fn collect(args: &CrawlArgs, problems: &mut Problems) -> Self {
+        let mut seeds = Self {
+            were_given: !args.urls.is_empty() || args.seeds.is_some(),
+            ..Self::default()
+        };
+        for text in &args.urls {
+            match seeds_file::typed(text) {
+                Ok(seed) => seeds.arguments.push(seed),
+                Err(what) => problems.add(&Place::Flag(format!("seed {text:?}")), what),
+            }
+        }
+        if let Some(path) = &args.seeds {
+            let before = problems.iter().count();
+            seeds.file = seeds_file::read(path, problems);
+            if seeds.is_empty() && problems.iter().count() == before {
+                problems.add_general(format!(
+                    "{} has no seeds: write one URL a line",
+                    path.display()
+                ));
+            }
+        }
+        seeds
+    }
+
+    fn is_empty(&self) -> bool {
+        self.arguments.is_empty() && self.file.is_empty()
+    }
+
+    /// A directory named after the first seed, or after the file of seeds, so
+    /// that the same command finds it again.
+    fn directory(&self, args: &CrawlArgs) -> Option<PathBuf> {
+        if let Some(seed) = self.arguments.first() {
+            let authority = seed
+                .url
+                .authority()
+                .replace(['[', ']'], "")
+                .replace(':', "-");
+            return Some(PathBuf::from(format!("geomi-{authority}")));
+        }
+        let path = args.seeds.as_deref()?;
+        let stem = path.file_name()?.to_str()?.split('.').next()?;
+        let stem = if stem == "-" || stem.is_empty() {
+            "crawl"
+        } else {
+            stem
+        };
+        Some(PathBuf::from(format!("geomi-{stem}")))
+    }
+
+    /// Hosts the user named may be anywhere: all that were typed, and of a
+    /// file, which may be long or found by an earlier crawl, those whose name
+    /// says that they are not on the internet.
+    fn allow_hosts(&self, written: &mut Written) {
+        let locality = Locality::new(&[]);
+        let typed = self.arguments.iter().map(|seed| seed.url.host());
+        let listed = self.file.iter().map(|seed| seed.url.host());
+        let local = listed.filter(|host| locality.looks_internal(host));
+        let mut hosts: Vec<&str> = typed.chain(local).collect();
+        hosts.sort_unstable();
+        hosts.dedup();
+        written.extend("fetch.allow_hosts", hosts.into_iter().map(str::to_owned));
+    }
+
+    fn into_inputs(self) -> Vec<SeedInput> {
+        let mut inputs = self.arguments;
+        inputs.extend(self.file);
+        inputs
+    }
+}

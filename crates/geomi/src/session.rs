@@ -1,0 +1,232 @@
+//! One run of a crawl as this process sees it: lock, signals, progress, output,
+//! exit code. `geomi crawl` and `geomi demo` differ only in what they pass in.
+
+use std::io::{self, BufWriter, Stdout, Write as _};
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use geomi_crawler::{
+    Clock, Control, CrawlConfig, Desired, Ending, LogLine, NoFaults, Observer, Status,
+    Surroundings, SystemClock,
+};
+use geomi_model::{Timestamp, Visit};
+use geomi_store::{CrawlDir, DirLock, Owner, StoreError};
+
+use crate::Exit;
+use crate::args::{Format, Global};
+use crate::config::{self, Written};
+use crate::progress::Progress;
+use crate::report;
+use crate::signals::Listener;
+
+/// A crawl directory that is ours to write.
+#[derive(Debug)]
+pub(crate) struct Session {
+    dir: CrawlDir,
+    clock: Arc<SystemClock>,
+    started: Timestamp,
+    /// Held until the session ends.
+    _lock: DirLock,
+}
+
+impl Session {
+    /// Creates the directory where it is missing, takes its lock and writes the
+    /// configuration as used.
+    pub(crate) fn open(root: &Path, written: &Written) -> anyhow::Result<Self> {
+        let clock = Arc::new(SystemClock::default());
+        let started = clock.now();
+        let dir = CrawlDir::create(root)?;
+        let lock = dir.lock(&owner(started)).map_err(explain_lock)?;
+        let used = config::as_used(written);
+        let path = dir.config();
+        // A file that cannot be read is written anew, which says what is wrong.
+        if std::fs::read_to_string(&path).ok().as_deref() != Some(&*used) {
+            CrawlDir::write_atomic(&path, used.as_bytes())?;
+        }
+        Ok(Self {
+            dir,
+            clock,
+            started,
+            _lock: lock,
+        })
+    }
+
+    /// Runs to the end; the last status, and how to exit.
+    pub(crate) fn run(
+        &self,
+        config: &CrawlConfig,
+        global: &Global,
+    ) -> anyhow::Result<(Status, Exit)> {
+        let control = Control::default();
+        let signals = Listener::start(control.clone())?;
+        let mut watcher = Watcher {
+            progress: Progress::new(global),
+            lines: (global.format == Format::Jsonl)
+                .then(|| BufWriter::with_capacity(64 << 10, io::stdout())),
+            control: control.clone(),
+            failure: None,
+        };
+        let surroundings = Surroundings {
+            clock: self.clock.clone(),
+            control: control.clone(),
+            observer: &mut watcher,
+            steps: &mut NoFaults,
+        };
+        let outcome = geomi_crawler::run(config, &self.dir, surroundings);
+        watcher.close();
+        if let Some(error) = watcher.failure.take() {
+            eprintln!("warning: standard output was closed ({error}); the crawl was stopped");
+        }
+        match outcome {
+            Ok(status) => {
+                let exit = exit_of(&status, &signals);
+                Ok((status, exit))
+            }
+            Err(error) if error.is_disk_full() => {
+                eprintln!("error: {error}");
+                Ok((self.disk_full(&control), Exit::DiskFull))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The disk was full before the crawl could close its files: what it had
+    /// committed is safe, and the counters are those of its last report.
+    fn disk_full(&self, control: &Control) -> Status {
+        Status {
+            reason: Some(Ending::DiskFull),
+            elapsed_s: self.clock.now().since(self.started).as_secs_f64(),
+            ..control.status()
+        }
+    }
+}
+
+/// Prints the closing report, what else there is to say, and the last line.
+/// Standard output is for data: in the formats for machines, words go to
+/// standard error.
+pub(crate) fn tell(
+    status: &Status,
+    root: &Path,
+    more: &str,
+    global: &Global,
+) -> anyhow::Result<()> {
+    if status.reason == Some(Ending::DiskFull) {
+        eprintln!("{}", room_needed(root));
+    }
+    let line = report::last_line_of(status, root);
+    let words = if global.quiet {
+        line
+    } else {
+        format!("{}{more}{line}", report::closing(status, root))
+    };
+    match global.format {
+        Format::Human => print(&words)?,
+        Format::Json => {
+            print(&serde_json::to_string_pretty(status)?)?;
+            eprintln!("{words}");
+        }
+        Format::Jsonl => eprintln!("{words}"),
+    }
+    Ok(())
+}
+
+fn room_needed(root: &Path) -> String {
+    format!(
+        "the disk of {} is full: free some space and run the same command again, it goes on where it stopped",
+        root.display()
+    )
+}
+
+fn exit_of(status: &Status, signals: &Listener) -> Exit {
+    match status.reason {
+        Some(Ending::SeedsFailed | Ending::TooManyFailures) => Exit::Failed,
+        Some(Ending::PageLimit | Ending::ByteLimit | Ending::TimeLimit) => Exit::Limit,
+        Some(Ending::DiskFull) => Exit::DiskFull,
+        Some(Ending::Stopped) => signals.exit_code().map_or(Exit::Error, Exit::Signal),
+        Some(Ending::Finished) | None => Exit::Done,
+    }
+}
+
+/// Writes to standard output; a reader that went away is not our failure.
+pub(crate) fn print(text: &str) -> anyhow::Result<()> {
+    match writeln!(io::stdout(), "{text}") {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(error).context("cannot write to standard output")
+        }
+        _ => Ok(()),
+    }
+}
+
+fn owner(started: Timestamp) -> Owner {
+    // Without a name the process number still says who it is.
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host = host.trim();
+    Owner {
+        pid: std::process::id(),
+        host: if host.is_empty() {
+            "this machine"
+        } else {
+            host
+        }
+        .to_owned(),
+        started: started.to_rfc3339_secs(),
+    }
+}
+
+fn explain_lock(error: StoreError) -> anyhow::Error {
+    let is_locked = matches!(error, StoreError::Locked { .. });
+    let error = anyhow::Error::new(error);
+    if is_locked {
+        return error.context("another process writes to this crawl directory: wait for it or stop it, or choose another with -o");
+    }
+    error
+}
+
+/// Hears of visits and statuses on the crawl's own thread.
+#[derive(Debug)]
+struct Watcher {
+    progress: Progress,
+    /// Where `--format jsonl` goes.
+    lines: Option<BufWriter<Stdout>>,
+    control: Control,
+    /// Why standard output cannot be written to any more.
+    failure: Option<io::Error>,
+}
+
+impl Watcher {
+    /// Nobody reads on: there is no point in going on either.
+    fn give_up(&mut self, error: io::Error) {
+        self.lines = None;
+        self.failure = Some(error);
+        self.control.set(Desired::Stop);
+    }
+
+    fn flush(&mut self) {
+        if let Some(Err(error)) = self.lines.as_mut().map(BufWriter::flush) {
+            self.give_up(error);
+        }
+    }
+
+    fn close(&mut self) {
+        self.progress.clear();
+        self.flush();
+    }
+}
+
+impl Observer for Watcher {
+    fn visited(&mut self, visit: &Visit) {
+        let Some(out) = &mut self.lines else { return };
+        let written = serde_json::to_writer(&mut *out, &LogLine::new(visit))
+            .map_err(io::Error::from)
+            .and_then(|()| out.write_all(b"\n"));
+        if let Err(error) = written {
+            self.give_up(error);
+        }
+    }
+
+    fn status(&mut self, status: &Status) {
+        self.progress.show(status);
+        self.flush();
+    }
+}
