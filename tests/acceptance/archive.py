@@ -63,6 +63,19 @@ def log(folder):
     return [json.loads(line) for path in files for line in path.read_text().splitlines()]
 
 
+def check_tools(case, folder):
+    """warcio finds no problem, and cdxj-indexer makes the same index."""
+    checked = tool("warcio", "check", *warcs(folder))
+    case.assertEqual((checked.returncode, checked.stdout), (0, ""), checked.stderr)
+    made = tool("cdxj-indexer", "--sort", *warcs(folder))
+    case.assertEqual(made.returncode, 0, made.stderr)
+    ours = Path(folder, "index", "index.cdxj").read_text().splitlines()
+    theirs = made.stdout.splitlines()
+    case.assertEqual(len(ours), len(theirs))
+    for our, their in zip(ours, theirs):
+        case.assertEqual(our, their)
+
+
 def check_counts(case, folder):
     """The counts that must agree; returns how many captures there are of each URL."""
     kinds, urls = Counter(), Counter()

@@ -82,14 +82,24 @@ class Process:
             )
         self.pid = self._child.pid
         self._run = None
+        self._rss_kib = 0
 
     def poll(self):
         """The finished run, or None while it goes on."""
         if self._run is None:
+            self._look_at_memory()
             pid, status, usage = os.wait4(self.pid, os.WNOHANG)
             if pid:
                 self._finish(status, usage)
         return self._run
+
+    def _look_at_memory(self):
+        """Keeps the peak so far. The system's own account of it at the end
+        would count the moment when the child was still a copy of this process."""
+        with open(f"/proc/{self.pid}/status") as file:
+            for line in file:
+                if line.startswith("VmHWM:"):
+                    self._rss_kib = int(line.split()[1])
 
     def wait(self, seconds=PATIENCE_S):
         """Waits for the end, which must come."""
@@ -122,7 +132,7 @@ class Process:
             err=self._err.read_text(errors="replace"),
             seconds=time.monotonic() - self._began,
             cpu_s=usage.ru_utime + usage.ru_stime,
-            rss_mib=usage.ru_maxrss / 1024,
+            rss_mib=self._rss_kib / 1024,
         )
         self._files.cleanup()
 

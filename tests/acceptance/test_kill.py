@@ -60,8 +60,4 @@ class Kill(Case):
         pages = [url for url in captures if not url.endswith("/robots.txt")]
         self.assertEqual(len(pages), SITES * PAGES, "no page is lost")
         self.verify()
-        checked = archive.tool("warcio", "check", *archive.warcs(self.dir))
-        self.assertEqual((checked.returncode, checked.stdout), (0, ""), checked.stderr)
-        made = archive.tool("cdxj-indexer", "--sort", *archive.warcs(self.dir))
-        ours = (self.dir / "index" / "index.cdxj").read_text()
-        self.assertEqual(ours.splitlines(), made.stdout.splitlines())
+        archive.check_tools(self, self.dir)

@@ -20,7 +20,8 @@ class Limits(Case):
         return archive.status(self.dir)["counters"]["saved"]
 
     def finish(self, web, *args):
-        """The same again without a limit gets to the end."""
+        """The same again with a limit far away gets to the end: a limit once given
+        stays in the directory's geomi.toml until another one is."""
         run = self.crawl(*args)
         self.assertEqual(run.done[1], 0, run)
         captures = archive.check_counts(self, self.dir)
@@ -36,7 +37,7 @@ class Limits(Case):
             self.assertEqual(self.saved(), 250)
             self.assertIn("max-pages", run.last_line)
             self.verify()
-            self.finish(web, *crawl)
+            self.finish(web, *crawl, "-n", 10_000)
 
     def test_max_bytes(self):
         with TestWeb(3, 200) as web:
@@ -47,7 +48,7 @@ class Limits(Case):
             self.assertGreaterEqual(size, 3_000_000)
             self.assertLess(size, 3_000_000 + 16 * 200_000, "only what was under way came after")
             self.verify()
-            self.finish(web, *crawl)
+            self.finish(web, *crawl, "--max-bytes", "1GB")
 
     def test_max_time(self):
         with TestWeb(2, 50) as web:
@@ -56,7 +57,7 @@ class Limits(Case):
             self.assertIn("max-time", run.last_line)
             self.assertLess(run.seconds, 30)
             self.verify()
-            self.finish(web, *crawl, *FAST)
+            self.finish(web, *crawl, *FAST, "--max-time", "10m")
 
     def test_depth(self):
         with TestWeb(1, 200) as web:
@@ -151,8 +152,7 @@ class FullDisk(Case):
             run = geomi(*self.crawl_args(*crawl, *options))
             self.assertEqual(run.code, 5, run)
             self.assertRegex(run.err + run.out, re.compile("disk|space|room", re.I), run)
-            before = archive.status(self.dir)["counters"]["saved"] if options else 0
-            self.measured("pages saved before the disk was full", before)
+            self.assertGreater(len(archive.log(self.dir)), 100, "it was filled in the middle")
             # Full still: the same end, and nothing is harmed.
             run = geomi(*self.crawl_args(*crawl, *options))
             self.assertEqual(run.code, 5, run)
@@ -165,7 +165,8 @@ class FullDisk(Case):
             self.verify()
 
     def test_a_disk_nearly_full_stops_the_crawl_and_room_lets_it_go_on(self):
+        # 64 MiB are left alone by default.
         self.fill_and_go_on("84m")
 
     def test_a_write_that_fails_stops_the_crawl_and_room_lets_it_go_on(self):
-        self.fill_and_go_on("12m", "--set", "output.disk_free_min=0B")
+        self.fill_and_go_on("12m", "--set", "output.min_free=0B")

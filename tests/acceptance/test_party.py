@@ -65,7 +65,8 @@ class Priority(Case):
         # 1,000 links: 10 preferred at the very end, 90 that a prioritizer must
         # like least (long, deep, with a query), 900 ordinary ones.
         plain = [f"/p{number}.html" for number in range(900)]
-        least = [f"/{'far/' * 8}view?{'x' * 200}={number}" for number in range(90)]
+        far = "/far/away/from/the/front/page/indeed"
+        least = [f"{far}/view?{'x' * 200}={number}" for number in range(90)]
         hot = [f"/hot/{number}.html" for number in range(10)]
         with ScriptedWeb() as web:
             host = web.addresses[0]
@@ -80,7 +81,7 @@ class Priority(Case):
         self.assertLess(ranks(hot)[-1], 30, "the preferred come first")
         priorities = dict(
             archive.query(
-                "select case when url like '%/hot/%' then 'hot' when url like '%far/%' then 'least'"
+                "select case when url like '%/hot/%' then 'hot' when url like '%/far/%' then 'least'"
                 " else 'plain' end, avg(priority) from visits"
                 " where depth = 1 and not is_robots group by all",
                 self.dir,

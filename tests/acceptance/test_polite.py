@@ -6,7 +6,7 @@ import time
 
 import archive
 from geomi import Case, Process, wait_until
-from web import Answer, ScriptedWeb, page, robots
+from web import Answer, Raw, ScriptedWeb, page, robots
 
 DELAY_S = 0.5
 # The crawler reads a clock that the system may slew while it runs.
@@ -74,6 +74,20 @@ class Polite(Case):
             crawl.signal(number)
             run = crawl.wait(30)
         self.assertEqual(run.code, code, run)
+
+    def test_the_delay_holds_after_a_broken_connection(self):
+        with ScriptedWeb(["127.0.2.1"]) as web:
+            host = "127.0.2.1"
+            small_site(web, host, pages=2)
+            # A connection kept alive breaks under the next request: asking again
+            # is a request like any other.
+            breaks_once = lambda request: page() if request.asked_before else Raw(b"", "reset")
+            web[host, "/0.html"] = breaks_once
+            web[host, "/1.html"] = lambda r: page() if r.asked_before else Raw(b"", "close")
+            self.crawl(web.url(), "--site-delay", "500ms")
+            self.assertEqual(web.paths().count("/0.html"), 2)
+            self.assertEqual(web.paths().count("/1.html"), 2)
+            self.assert_rests(web.by_host()[host])
 
     def test_many_hosts_at_one_address_share_four_connections(self):
         hosts = [f"host{number}.test" for number in range(24)]

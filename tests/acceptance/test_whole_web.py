@@ -76,18 +76,8 @@ class WholeWeb(Case):
         self.assertEqual(max(captures.values()), 1)
         self.verify()
 
-    def test_warcio_finds_no_problem(self):
-        checked = archive.tool("warcio", "check", *archive.warcs(self.dir))
-        self.assertEqual((checked.returncode, checked.stdout), (0, ""), checked.stderr)
-
-    def test_cdxj_indexer_makes_the_same_index(self):
-        made = archive.tool("cdxj-indexer", "--sort", *archive.warcs(self.dir))
-        self.assertEqual(made.returncode, 0, made.stderr)
-        ours = Path(self.dir, "index", "index.cdxj").read_text().splitlines()
-        theirs = made.stdout.splitlines()
-        self.assertEqual(len(ours), len(theirs))
-        for our, their in zip(ours, theirs):
-            self.assertEqual(our, their)
+    def test_warcio_finds_no_problem_and_cdxj_indexer_makes_the_same_index(self):
+        archive.check_tools(self, self.dir)
 
     def test_duckdb_reads_visits_and_seeds(self):
         states = archive.query("select state, count(*) from visits group by all", self.dir)
@@ -112,6 +102,30 @@ class WholeWeb(Case):
             f" {SITES * PAGES / run.seconds:.0f} pages/s",
         )
         self.assertLessEqual(run.rss_mib, RSS_MAX_MIB)
+
+
+class LivelyWeb(Case):
+    """A web with a little of everything: errors, redirects, duplicates, broken
+    answers, compression, charsets."""
+
+    def test_it_is_archived_soundly(self):
+        with TestWeb(16, 25, lively=True) as web:
+            run = crawl_whole(web, self.folder)
+            requests = web.stop()
+        self.assertEqual(run.code, 0, run)
+        captures = archive.check_counts(self, self.dir)
+        archive.check_tools(self, self.dir)
+        self.verify()
+        rows = archive.query("select count(*) from visits", self.dir)
+        self.assertEqual(rows, [(requests,)], "every request is a visit")
+        again = archive.query(
+            "select url, attempt, count(*) from visits group by all having count(*) > 1", self.dir
+        )
+        self.assertEqual(again, [], "no attempt twice")
+        self.assertGreater(sum(count == 1 for count in captures.values()), 300)
+        counters = archive.status(self.dir)["counters"]
+        for what in ("saved", "redirected", "failed", "refused", "revisits", "retried"):
+            self.assertGreater(counters[what], 0, what)
 
 
 class LargePages(Case):

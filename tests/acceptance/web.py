@@ -25,10 +25,11 @@ SERVE = os.environ.get("GEOMI_TESTWEB", "serve")
 class TestWeb:
     """`sites` x `pages` pages on 127.0.1.1 and following, from a child process."""
 
-    def __init__(self, sites, pages, mean_bytes=18_000):
+    def __init__(self, sites, pages, mean_bytes=18_000, lively=False):
         self.sites, self.pages = sites, pages
+        how = ["--lively"] if lively else []
         self._child = subprocess.Popen(
-            [SERVE, str(sites), str(pages), str(mean_bytes)],
+            [SERVE, *how, str(sites), str(pages), str(mean_bytes)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
