@@ -83,9 +83,9 @@ impl Archive {
             partition.visits(&mut |visit| numbers.push(visit.number))?;
             let (segmented, loose): (Vec<u64>, Vec<u64>) =
                 numbers.into_iter().partition(|number| *number <= in_files);
-            segmented
-                .into_iter()
-                .for_each(|number| partition.forget_visit(number));
+            for number in segmented {
+                partition.forget_visit(number);
+            }
             self.loose_rows += loose.len() as u64;
         }
         Ok(())
@@ -100,11 +100,6 @@ impl Archive {
 
     pub(crate) fn gzip(&self) -> GzipLevel {
         self.gzip
-    }
-
-    /// Visits numbered so far.
-    pub(crate) fn visits(&self) -> u64 {
-        self.mark.visits
     }
 
     /// Adds records; they count once synced and committed.

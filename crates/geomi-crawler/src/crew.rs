@@ -87,7 +87,7 @@ impl Crew {
             // for this answer: it was not acknowledged, so it will be repeated.
             match carried.await {
                 Carried::Resolved(lease, resolution) => {
-                    drop(to_owner.send(Event::Resolved(lease, resolution)))
+                    drop(to_owner.send(Event::Resolved(lease, resolution)));
                 }
                 Carried::Fetched(fetched) => drop(to_readers.send(fetched)),
             }

@@ -139,7 +139,7 @@ impl<'a> Journey<'a> {
         partitions[0].set_meta("clean", &false);
         let seeds = SeedBook::load(partitions[0].seeds()?);
         let settings = ReadSettings {
-            limits: config.read.clone(),
+            limits: config.read,
             agent: config.agent.clone(),
             gzip,
         };
@@ -320,9 +320,9 @@ impl<'a> Journey<'a> {
         self.passed(DurableStep::SegmentWritten)?;
         // Each number is in one partition; deleting it in the others is nothing.
         for partition in &mut self.partitions {
-            numbers
-                .iter()
-                .for_each(|number| partition.forget_visit(*number));
+            for number in &numbers {
+                partition.forget_visit(*number);
+            }
             partition.commit(self.archive.mark())?;
         }
         self.passed(DurableStep::SegmentForgotten)

@@ -90,7 +90,9 @@ pub(crate) fn all(kind: u8) -> ([u8; 1], [u8; 1]) {
 fn key(kind: u8, parts: &[&[u8]]) -> Vec<u8> {
     let mut key = Vec::with_capacity(24);
     key.push(kind);
-    parts.iter().for_each(|part| key.extend_from_slice(part));
+    for part in parts {
+        key.extend_from_slice(part);
+    }
     key
 }
 

@@ -155,6 +155,11 @@ impl Partition {
         self.batch.put(&keys::meta(name), &keys::encode(value));
     }
 
+    /// Whether a URL was admitted before.
+    pub(crate) fn has_seen(&self, url: UrlHash) -> bool {
+        self.seen.contains(&url.0)
+    }
+
     /// The seen test: true once for each URL, and durable with the next commit.
     pub(crate) fn first_sight(&mut self, url: UrlHash) -> bool {
         let new = self.seen.insert(url.0);
@@ -162,11 +167,6 @@ impl Partition {
             self.fresh.push(url.0);
         }
         new
-    }
-
-    /// How many URLs were ever admitted.
-    pub(crate) fn seen_len(&self) -> usize {
-        self.seen.len()
     }
 
     /// A site's saved state.
@@ -201,14 +201,14 @@ impl Partition {
         read(
             &*self.store,
             "url",
-            &keys::url(url.site().hash64(), url.hash64()),
+            &keys::url(url.site_hash(), url.hash64()),
         )
     }
 
     /// Remembers a URL.
     pub(crate) fn set_record(&mut self, url: &CrawlUrl, record: &UrlRecord) {
         self.batch.put(
-            &keys::url(url.site().hash64(), url.hash64()),
+            &keys::url(url.site_hash(), url.hash64()),
             &keys::encode(record),
         );
     }

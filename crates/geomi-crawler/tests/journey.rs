@@ -52,7 +52,7 @@ fn requested(house: &House) -> Vec<String> {
     let entries = house.server.log().entries();
     entries
         .into_iter()
-        .map(|entry| entry.target.to_string())
+        .map(|entry| entry.target.clone())
         .filter(|target| target != "/robots.txt")
         .collect()
 }
@@ -168,7 +168,7 @@ fn robots_txt_is_asked_first_and_obeyed() {
     let house = scenario(vec![site]);
     let status = house.crawl(&seeded(&house, &["/"]));
     assert_eq!(
-        house.server.log().entries()[0].target.to_string(),
+        house.server.log().entries()[0].target.clone(),
         "/robots.txt"
     );
     assert_eq!(

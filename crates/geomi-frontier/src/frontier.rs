@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::net::IpAddr;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,7 +44,7 @@ impl Default for Config {
             politeness: Politeness::default(),
             order: HostOrder::default(),
             ask_robots: true,
-            wait_max: Duration::from_secs(300),
+            wait_max: Duration::from_mins(5),
             front_len_max: 64,
             memory_len_max: 100_000,
             sites_max: 10_000,
@@ -202,7 +203,7 @@ impl Frontier {
 
     /// Queues a URL that is wanted and new. Its site must be open.
     pub fn admit(&mut self, entry: Entry, now: Timestamp) {
-        let hash = entry.url.site().hash64();
+        let hash = entry.url.site_hash();
         self.enqueue(hash, entry);
         self.replace_if_resting(hash, now);
     }
@@ -259,39 +260,52 @@ impl Frontier {
 
     /// Settles a page.
     pub fn settle(&mut self, lease: Lease, settlement: Settlement, now: Timestamp) {
-        let (lane, position) = lease.position.expect("a page's lease has a position");
-        let Work::Page(entry, _) = lease.work.clone() else {
+        let Lease {
+            site: hash,
+            slot,
+            position: Some((lane, position)),
+            work: Work::Page(entry, addr),
+            ..
+        } = lease
+        else {
             panic!("only a page is settled here")
         };
-        self.release(&lease, Self::timing_of(&settlement), now);
-        let site = self
-            .sites
-            .get_mut(&lease.site)
-            .expect("a leased site is open");
+        let (asked, retry) = match settlement {
+            Settlement::NotAsked => (None, None),
+            Settlement::Done(timing, signal) => (Some((timing, signal)), None),
+            Settlement::Retry {
+                timing,
+                signal,
+                after,
+            } => (Some((timing, signal)), Some(timing.ended + after)),
+        };
+        self.release(hash, slot, addr, asked, now);
+        let site = self.sites.get_mut(&hash).expect("a leased site is open");
         site.lanes[usize::from(lane)].settle(position);
         self.counts.leased -= 1;
         self.counts.settled += 1;
-        if let Settlement::Retry { timing, after, .. } = settlement {
-            let mut retry = Arc::unwrap_or_clone(entry);
-            retry.attempts += 1;
-            retry.not_before = Some(timing.ended + after);
-            self.enqueue(lease.site, retry);
+        if let Some(not_before) = retry {
+            let mut entry = Arc::unwrap_or_clone(entry);
+            entry.attempts += 1;
+            entry.not_before = Some(not_before);
+            self.enqueue(hash, entry);
         }
-        self.place(lease.site, now);
+        self.place(hash, now);
     }
 
     /// Settles a look-up.
     pub fn settle_resolve(&mut self, lease: Lease, resolved: Resolved, now: Timestamp) {
-        assert!(
-            matches!(lease.work, Work::Resolve { .. }),
-            "only a look-up is settled here"
-        );
-        self.release(&lease, None, now);
-        let backoff = self.config.politeness;
-        let site = self
-            .sites
-            .get_mut(&lease.site)
-            .expect("a leased site is open");
+        let Lease {
+            site: hash,
+            work: Work::Resolve { .. },
+            ..
+        } = lease
+        else {
+            panic!("only a look-up is settled here")
+        };
+        self.release(hash, None, None, None, now);
+        let politeness = self.config.politeness;
+        let site = self.sites.get_mut(&hash).expect("a leased site is open");
         match resolved {
             Resolved::Address(addr, until) => {
                 site.address = Need::Have;
@@ -300,7 +314,7 @@ impl Frontier {
             Resolved::Retry => {
                 site.address = Need::Missing;
                 site.state.failures += 1;
-                site.state.backoff_until = now + backoff.backoff(lease.site, site.state.failures);
+                site.state.backoff_until = now + politeness.backoff(hash, site.state.failures);
             }
             Resolved::Nowhere(until) => {
                 site.address = Need::Have;
@@ -308,7 +322,7 @@ impl Frontier {
                 site.state.failures = 0;
             }
         }
-        self.place(lease.site, now);
+        self.place(hash, now);
     }
 
     /// Settles a robots.txt.
@@ -320,7 +334,13 @@ impl Frontier {
         next: RobotsNext,
         now: Timestamp,
     ) {
-        let Work::Robots(errand, _) = lease.work.clone() else {
+        let Lease {
+            site: hash,
+            slot,
+            work: Work::Robots(errand, addr),
+            ..
+        } = lease
+        else {
             panic!("only a robots.txt is settled here")
         };
         if let RobotsNext::Known { crawl_delay, .. } = next
@@ -329,30 +349,31 @@ impl Frontier {
             // Before the site rests: a Crawl-delay holds from this answer on.
             site.state.crawl_delay = crawl_delay;
         }
-        self.release(&lease, Some((timing, signal)), now);
+        self.release(hash, slot, Some(addr), Some((timing, signal)), now);
         match next {
             RobotsNext::Known { until, .. } => {
-                self.know_robots(lease.site, errand.for_site, until, now)
+                self.know_robots(hash, errand.for_site, until, now);
             }
             RobotsNext::Redirect(url) => {
-                let target = url.site().hash64();
-                let errand = Errand {
-                    url,
-                    redirects: errand.redirects + 1,
-                    attempts: 0,
-                    ..errand
-                };
-                self.add_errand(target, errand, now);
+                let target = url.site_hash();
+                let redirects = errand.redirects + 1;
+                self.add_errand(
+                    target,
+                    Errand {
+                        url,
+                        redirects,
+                        attempts: 0,
+                        ..errand
+                    },
+                    now,
+                );
             }
             RobotsNext::Retry => {
-                let errand = Errand {
-                    attempts: errand.attempts + 1,
-                    ..errand
-                };
-                self.add_errand(lease.site, errand, now);
+                let attempts = errand.attempts + 1;
+                self.add_errand(hash, Errand { attempts, ..errand }, now);
             }
         }
-        self.place(lease.site, now);
+        self.place(hash, now);
     }
 
     /// Leaves a site alone for the rest of this run; its URLs stay queued.
@@ -684,27 +705,22 @@ impl Frontier {
         })
     }
 
-    fn timing_of(settlement: &Settlement) -> Option<(Timing, SiteSignal)> {
-        match settlement {
-            Settlement::NotAsked => None,
-            Settlement::Done(timing, signal) | Settlement::Retry { timing, signal, .. } => {
-                Some((*timing, *signal))
-            }
-        }
-    }
-
     /// Gives slot and address back, and lets the site rest.
-    fn release(&mut self, lease: &Lease, asked: Option<(Timing, SiteSignal)>, now: Timestamp) {
+    fn release(
+        &mut self,
+        hash: SiteHash,
+        slot: Option<usize>,
+        addr: Option<IpAddr>,
+        asked: Option<(Timing, SiteSignal)>,
+        now: Timestamp,
+    ) {
         let politeness = self.config.politeness;
-        let site = self
-            .sites
-            .get_mut(&lease.site)
-            .expect("a leased site is open");
+        let site = self.sites.get_mut(&hash).expect("a leased site is open");
         site.live_leases -= 1;
         if let Some((timing, signal)) = asked {
-            Self::rest(site, &politeness, lease.slot, timing, signal);
+            Self::rest(site, &politeness, slot, timing, signal);
         }
-        if let Some(slot) = lease.slot {
+        if let Some(slot) = slot {
             site.slots[slot].busy = false;
         }
         let wait = site
@@ -717,14 +733,9 @@ impl Frontier {
                 "it would have to be waited for {} s, more than politeness.max_wait",
                 wait.as_secs()
             );
-            self.retire(lease.site, reason);
+            self.retire(hash, reason);
         }
-        self.mark_dirty(lease.site);
-        let addr = match &lease.work {
-            Work::Resolve { .. } => None,
-            Work::Robots(_, addr) => Some(*addr),
-            Work::Page(_, addr) => *addr,
-        };
+        self.mark_dirty(hash);
         if let Some(addr) = addr {
             self.free_address(addr, now);
         }
@@ -767,7 +778,7 @@ impl Frontier {
         site.state.backoff_until = site.state.backoff_until.max(timing.ended + backoff);
     }
 
-    fn free_address(&mut self, addr: std::net::IpAddr, now: Timestamp) {
+    fn free_address(&mut self, addr: IpAddr, now: Timestamp) {
         if let Some(next) = self.addresses.release(addr)
             && self
                 .sites

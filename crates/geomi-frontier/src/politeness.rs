@@ -47,7 +47,7 @@ impl Default for Politeness {
             site_connections: 1,
             address_connections: 4,
             backoff_first: Duration::from_secs(2),
-            backoff_max: Duration::from_secs(3600),
+            backoff_max: Duration::from_hours(1),
         }
     }
 }

@@ -16,7 +16,7 @@ use proptest::prelude::*;
 const SITES: u64 = 7;
 const PAGES: u64 = 60;
 const CONNECTIONS: usize = 12;
-const DAY: Duration = Duration::from_secs(86_400);
+const DAY: Duration = Duration::from_hours(24);
 
 /// A small generator of its own, so that a seed is a history.
 struct Dice(u64);

@@ -42,7 +42,7 @@ pub struct Visit {
     pub error: Option<String>,
     /// Address asked.
     pub ip: Option<IpAddr>,
-    /// Media type from Content-Type, lower case, without parameters.
+    /// Media type from Content-Type as sent, without parameters.
     pub mime: Option<String>,
     /// Charset the page was decoded with.
     pub charset: Option<String>,

@@ -106,7 +106,7 @@ pub(crate) fn decode<'a>(input: &PageInput<'a>, limits: &ReadLimits) -> Decoded<
         None if iso2022kr::is_announced(&body[..body.len().min(prescan::PRESCAN_BYTES)]) => {
             decode_iso2022kr(body, CharsetSource::Detected)
         }
-        None => match std::str::from_utf8(body) {
+        None => match simdutf8::basic::from_utf8(body) {
             Ok(text) => borrowed(text, UTF_8, CharsetSource::Detected),
             Err(_) => decode_detected(input, limits, CharsetSource::Detected),
         },
@@ -124,7 +124,7 @@ fn decode_labelled<'a>(
     if is_utf16 && body.contains(&0) || encoding == ISO_2022_JP && body.contains(&0x1B) {
         return decode_as(encoding, body, source);
     }
-    match std::str::from_utf8(body) {
+    match simdutf8::basic::from_utf8(body) {
         Ok(text) if is_utf16 => borrowed(text, UTF_8, CharsetSource::Corrected),
         Ok(text) if encoding == UTF_8 || text.is_ascii() => borrowed(text, encoding, source),
         Ok(text) if is_surely_utf8(text, encoding) => {

@@ -54,6 +54,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         // The merges that loading left behind are not the revisits' cost.
         let warm_up = plan.visits / 3;
         crawl.run(&plan, warm_up)?;
+        let peak = field("/proc/self/status", "VmHWM:")? / 1024;
+        writeln!(
+            io::stdout(),
+            "loaded {} URLs: peak RSS {peak} MiB",
+            plan.urls
+        )?;
         // From here on the peak of memory is that of the run.
         fs::write("/proc/self/clear_refs", "5")?;
     }

@@ -60,9 +60,9 @@ pub enum StoreError {
 impl StoreError {
     /// Wraps what the system said about `path`; a full disk keeps its own name,
     /// because the crawl stops cleanly on it instead of failing.
-    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+    pub fn from_io(action: &'static str, path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
-        move |source| match source.kind() {
+        match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::DiskFull { path },
             _ => Self::Io {
                 action,
@@ -70,6 +70,10 @@ impl StoreError {
                 source,
             },
         }
+    }
+
+    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::from_io(action, path, source)
     }
 
     pub(crate) fn damaged(path: &Path, reason: impl Into<String>) -> Self {

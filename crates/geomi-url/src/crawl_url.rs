@@ -18,7 +18,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::SiteKey;
+use crate::{SiteHash, SiteKey};
 
 /// A normalised absolute `http` or `https` URL.
 ///
@@ -159,6 +159,20 @@ impl CrawlUrl {
     /// The site this page belongs to.
     pub fn site(&self) -> SiteKey {
         SiteKey::of(self)
+    }
+
+    /// Hash of the site's key, without making the key: what the common case, a
+    /// link seen before, needs of its site.
+    pub fn site_hash(&self) -> SiteHash {
+        SiteHash(xxh3_64(self.site_text().as_bytes()))
+    }
+
+    /// The site's key as it stands in the URL.
+    pub(crate) fn site_text(&self) -> &str {
+        match self.port() {
+            80 | 443 => self.host(),
+            _ => self.authority(),
+        }
     }
 
     /// 64-bit hash of the spelling.

@@ -19,10 +19,7 @@ pub struct SiteHash(pub u64);
 
 impl SiteKey {
     pub(crate) fn of(url: &CrawlUrl) -> Self {
-        match url.port() {
-            80 | 443 => Self(url.host().into()),
-            port => Self(format!("{}:{port}", url.host()).into()),
-        }
+        Self(url.site_text().into())
     }
 
     /// `example.com`, or `example.com:8080` where the port is neither 80 nor 443.
@@ -67,6 +64,8 @@ mod tests {
         assert_eq!(site("https://example.com:80/b"), "example.com");
         assert_eq!(site("http://example.com:8080/"), "example.com:8080");
         assert_eq!(site("http://[::1]:81/"), "[::1]:81");
+        let url = CrawlUrl::parse("http://example.com:8080/x").unwrap();
+        assert_eq!(url.site_hash(), url.site().hash64());
     }
 
     #[test]

@@ -70,7 +70,7 @@ impl Admit {
 
     /// Whether a complete 200 of this type is what we came for.
     pub(crate) fn wants(&self, mime: Option<&str>) -> bool {
-        mime.is_none_or(|mime| self.scope.wanted_mime(mime))
+        mime.is_none_or(|mime| self.scope.wanted_mime(&mime.to_ascii_lowercase()))
     }
 
     /// Judges a seed.
@@ -191,7 +191,7 @@ impl Journey<'_> {
         let url = self.seeds.get(number).url.clone();
         match self.admit.seed(&url, number) {
             Admission::Queue(entry) => {
-                let partition = self.partition_of(url.site().hash64());
+                let partition = self.partition_of(url.site_hash());
                 self.queue(partition, entry)?;
             }
             Admission::Refused(refusal) => self.refuse_seed(number, &refusal),
@@ -244,7 +244,7 @@ impl Journey<'_> {
         target: &CrawlUrl,
     ) -> Result<bool, CrawlError> {
         if on.redirects >= self.config.redirects_max {
-            let partition = self.partition_of(on.url.site().hash64());
+            let partition = self.partition_of(on.url.site_hash());
             self.partitions[partition]
                 .counters
                 .refusal("too-many-redirects");
@@ -265,8 +265,13 @@ impl Journey<'_> {
         links: usize,
         is_redirect: bool,
     ) -> Result<bool, CrawlError> {
-        let site = url.site().hash64();
-        let home = self.partition_of(on.url.site().hash64());
+        let site = url.site_hash();
+        let (hash, to) = (url.hash64(), self.partition_of(site));
+        // Most links lead to pages known already: nothing more is asked of them.
+        if self.partitions[to].has_seen(hash) || self.sent.contains(&hash.0) {
+            return Ok(false);
+        }
+        let home = self.partition_of(on.url.site_hash());
         let found = Found {
             url,
             kind,
@@ -277,7 +282,7 @@ impl Journey<'_> {
             site_success: self.frontier.success(site),
         };
         match self.admit.link(&found) {
-            Admission::Queue(entry) => self.hand_over(home, self.partition_of(site), entry),
+            Admission::Queue(entry) => self.hand_over(home, to, entry),
             Admission::Refused(refusal) => {
                 self.partitions[home].counters.refusal(refusal.as_str());
                 Ok(false)

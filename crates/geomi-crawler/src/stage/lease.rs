@@ -60,7 +60,7 @@ impl Journey<'_> {
                 self.dispatch(lease);
                 return Ok(true);
             }
-            (Access::Disallowed(reason), _) => self.refuse(lease, &reason, now)?,
+            (Access::Disallowed(reason), _) => self.refuse(lease, &reason, now),
             (Access::Unreachable(state, reason), _) => self.give_up(lease, state, reason, now)?,
             (Access::Allowed, None) => self.give_up(
                 lease,

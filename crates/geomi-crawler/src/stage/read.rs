@@ -108,12 +108,16 @@ pub(crate) fn read(readers: &Readers, settings: &ReadSettings, fetched: Fetched)
     };
     let content_type = outcome
         .header("content-type")
-        .map(|value| value.into_owned());
+        .map(std::borrow::Cow::into_owned);
     let (mime, charset) = split_content_type(content_type.as_deref());
+    let kind = mime
+        .as_ref()
+        .map(|mime| mime.to_ascii_lowercase())
+        .filter(|mime| mime.contains('/'));
     let document = if outcome.state == NetworkState::Ok && !is_robots {
         let input = PageInput {
             url: &url,
-            mime: mime.as_deref(),
+            mime: kind.as_deref(),
             charset_label: charset.as_deref(),
             body: &outcome.body,
         };
@@ -149,7 +153,7 @@ fn answer(
     is_robots: bool,
     ended: Timestamp,
 ) -> Answer {
-    let text = |name: &str| outcome.header(name).map(|value| value.into_owned());
+    let text = |name: &str| outcome.header(name).map(std::borrow::Cow::into_owned);
     let is_redirect = matches!(outcome.code, Some(301 | 302 | 303 | 307 | 308));
     Answer {
         state: outcome.state,
@@ -216,23 +220,19 @@ fn truncation(why: Truncation) -> warc::Truncation {
     }
 }
 
-/// Media type in lower case without parameters, and the charset parameter.
+/// Media type as sent, without parameters, and the charset parameter. Its case
+/// is kept: the index is to read as other tools would write it.
 fn split_content_type(value: Option<&str>) -> (Option<String>, Option<String>) {
     let Some(value) = value else {
         return (None, None);
     };
-    let mut parts = value.split(';');
-    let mime = parts
-        .next()
-        .map(|mime| mime.trim().to_ascii_lowercase())
-        .filter(|mime| mime.contains('/'));
-    let charset = parts.find_map(|part| {
+    let mime = value.trim_start().split([';', ' ', '\t']).next();
+    let charset = value.split(';').skip(1).find_map(|part| {
         let (name, label) = part.split_once('=')?;
-        name.trim()
-            .eq_ignore_ascii_case("charset")
-            .then(|| label.trim().trim_matches(['"', '\'']).to_owned())
+        let is_charset = name.trim().eq_ignore_ascii_case("charset");
+        is_charset.then(|| label.trim().trim_matches(['"', '\'']).to_owned())
     });
-    (mime, charset)
+    (mime.map(str::to_owned), charset)
 }
 
 /// Retry-After as seconds or as a date (RFC 9110 §10.2.3).
@@ -253,23 +253,23 @@ mod tests {
         let split = |text| split_content_type(Some(text));
         assert_eq!(
             split("Text/HTML; charset=\"EUC-KR\""),
-            (Some("text/html".into()), Some("EUC-KR".into()))
+            (Some("Text/HTML".into()), Some("EUC-KR".into()))
         );
         assert_eq!(
             split("text/plain;x=y ; Charset = utf-8"),
             (Some("text/plain".into()), Some("utf-8".into()))
         );
-        assert_eq!(split("nonsense"), (None, None));
+        assert_eq!(split("nonsense"), (Some("nonsense".into()), None));
         assert_eq!(split_content_type(None), (None, None));
     }
 
     #[test]
     fn retry_after_is_seconds_or_a_date() {
         let now = Timestamp::parse_rfc3339("2026-11-15T09:42:00Z").unwrap();
-        assert_eq!(retry_after("120", now), Some(Duration::from_secs(120)));
+        assert_eq!(retry_after("120", now), Some(Duration::from_mins(2)));
         assert_eq!(
             retry_after("Sun, 15 Nov 2026 09:43:00 GMT", now),
-            Some(Duration::from_secs(60))
+            Some(Duration::from_mins(1))
         );
         assert_eq!(
             retry_after("Sun, 15 Nov 2020 09:43:00 GMT", now),

@@ -23,7 +23,7 @@ use crate::stage::read::{Answer, Read};
 use crate::{CrawlConfig, CrawlError};
 
 /// How long it is believed that a site cannot be reached.
-const UNREACHABLE_FOR: Duration = Duration::from_secs(3600);
+const UNREACHABLE_FOR: Duration = Duration::from_hours(1);
 
 /// What an attempt means for the page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -104,7 +104,10 @@ impl Journey<'_> {
     pub(crate) fn arrive(&mut self, event: Event) -> Result<(), CrawlError> {
         self.in_flight -= 1;
         match event {
-            Event::Resolved(lease, resolution) => self.settle_resolution(lease, resolution),
+            Event::Resolved(lease, resolution) => {
+                self.settle_resolution(lease, resolution);
+                Ok(())
+            }
             Event::Read(read) if matches!(read.lease.work(), Work::Robots(..)) => {
                 self.settle_robots(*read)
             }
@@ -112,11 +115,7 @@ impl Journey<'_> {
         }
     }
 
-    fn settle_resolution(
-        &mut self,
-        lease: Lease,
-        resolution: Resolution,
-    ) -> Result<(), CrawlError> {
+    fn settle_resolution(&mut self, lease: Lease, resolution: Resolution) {
         let now = self.clock.now();
         let site = lease.site();
         let Work::Resolve { attempts, .. } = lease.work() else {
@@ -146,7 +145,6 @@ impl Journey<'_> {
             }
         };
         self.frontier.settle_resolve(lease, resolved, now);
-        Ok(())
     }
 
     fn know(&mut self, site: SiteHash, access: SiteAccess) {
@@ -394,12 +392,7 @@ impl Journey<'_> {
     }
 
     /// A URL that robots.txt or an address rule forbids: never requested.
-    pub(crate) fn refuse(
-        &mut self,
-        lease: Lease,
-        reason: &str,
-        now: Timestamp,
-    ) -> Result<(), CrawlError> {
+    pub(crate) fn refuse(&mut self, lease: Lease, reason: &str, now: Timestamp) {
         let Work::Page(entry, _) = lease.work().clone() else {
             unreachable!("only pages are refused")
         };
@@ -420,7 +413,6 @@ impl Journey<'_> {
                 .edit(entry.seed, |seed| seed.outcome = SeedOutcome::Refused);
         }
         self.frontier.settle(lease, Settlement::NotAsked, now);
-        Ok(())
     }
 
     /// A page whose site is known to be out of reach ends as its site did.

@@ -1,5 +1,9 @@
 //! A test web, a directory, and a crawl of the one into the other.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot be set up has failed"
+)]
 #![allow(dead_code, reason = "each test file uses the parts it needs")]
 
 use std::sync::Arc;
@@ -16,14 +20,14 @@ use geomi_store::{CrawlDir, segment, visits};
 use geomi_testweb::{ServerOptions, ServerThread, Web, WebSpec};
 use tempfile::TempDir;
 
-pub struct House {
+pub(crate) struct House {
     pub server: ServerThread,
     pub dir: CrawlDir,
     _temp: TempDir,
 }
 
 impl House {
-    pub fn new(spec: WebSpec) -> Self {
+    pub(crate) fn new(spec: WebSpec) -> Self {
         let temp = tempfile::tempdir().unwrap();
         let options = ServerOptions {
             silence_max: Duration::from_secs(5),
@@ -39,7 +43,7 @@ impl House {
     }
 
     /// Everything reachable, as quickly as it goes.
-    pub fn config(&self) -> CrawlConfig {
+    pub(crate) fn config(&self) -> CrawlConfig {
         let seeds = self
             .server
             .seeds()
@@ -61,11 +65,11 @@ impl House {
         config
     }
 
-    pub fn crawl(&self, config: &CrawlConfig) -> Status {
+    pub(crate) fn crawl(&self, config: &CrawlConfig) -> Status {
         self.try_crawl(config, &mut NoFaults).unwrap()
     }
 
-    pub fn try_crawl(
+    pub(crate) fn try_crawl(
         &self,
         config: &CrawlConfig,
         steps: &mut dyn Steps,
@@ -80,7 +84,7 @@ impl House {
     }
 
     /// Every row of visits/.
-    pub fn visits(&self) -> Vec<Visit> {
+    pub(crate) fn visits(&self) -> Vec<Visit> {
         let segments = segment::list(&self.dir).unwrap();
         let rows = segments
             .into_iter()
@@ -88,7 +92,7 @@ impl House {
         rows.map(Result::unwrap).collect()
     }
 
-    pub fn verify(&self) {
+    pub(crate) fn verify(&self) {
         let report = geomi_store::verify::verify(&self.dir).unwrap();
         assert!(report.problems.is_empty(), "{:#?}", report.problems);
     }

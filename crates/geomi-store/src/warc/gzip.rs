@@ -11,6 +11,10 @@ pub(super) const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
 /// hold memory on every thread for the rest of the crawl.
 const KEPT_BYTES_MAX: usize = 1 << 20;
 
+/// Records up to this size, which are the requests, are stored as they are:
+/// compressing one costs 6 us and saves about 170 bytes.
+const STORED_BYTES_MAX: usize = 1024;
+
 /// How hard to compress, from 1 (fast) to 12 (small).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GzipLevel(u8);
@@ -37,6 +41,8 @@ impl Default for GzipLevel {
 pub(super) struct Scratch {
     level: GzipLevel,
     compressor: Compressor,
+    /// Wraps without compressing.
+    wrapper: Compressor,
     /// The record being built, not compressed.
     pub(super) record: Vec<u8>,
     member: Vec<u8>,
@@ -51,6 +57,7 @@ impl Scratch {
         Self {
             level,
             compressor: Compressor::new(level.to_library()),
+            wrapper: Compressor::new(CompressionLvl::new(0).expect("0 is a level of the library")),
             record: Vec::new(),
             member: Vec::new(),
         }
@@ -75,10 +82,14 @@ impl Scratch {
 
     /// Compresses the record into a member and starts a new record.
     pub(super) fn take_member(&mut self) -> &[u8] {
-        let bound = self.compressor.gzip_compress_bound(self.record.len());
+        let compressor = if self.record.len() <= STORED_BYTES_MAX {
+            &mut self.wrapper
+        } else {
+            &mut self.compressor
+        };
+        let bound = compressor.gzip_compress_bound(self.record.len());
         self.member.resize(bound, 0);
-        let len = self
-            .compressor
+        let len = compressor
             .gzip_compress(&self.record, &mut self.member)
             .expect("the library's own bound suffices");
         self.record.clear();
