@@ -1,7 +1,7 @@
 //! The command line: what was typed, and nothing about what it means.
 //!
 //! The flags of `crawl` that set a key are made from the table of
-//! [`keys`](crate::config::keys), with their variable and help; only what is
+//! keys, with their variable and help; only what is
 //! not a setting is declared here.
 
 use std::path::PathBuf;
@@ -47,22 +47,24 @@ pub(crate) struct Global {
     /// Set any key of geomi.toml, for example crawl.tries=2
     #[arg(long, global = true, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// What to print on standard output
+    /// What to print on standard output: human, json or jsonl
     #[arg(
         long,
         global = true,
         value_enum,
         default_value = "human",
+        hide_possible_values = true,
         env = "GEOMI_FORMAT",
         hide_env_values = true
     )]
     pub(crate) format: Format,
-    /// When to use colours
+    /// When to use colours: auto, always or never
     #[arg(
         long,
         global = true,
         value_enum,
         default_value = "auto",
+        hide_possible_values = true,
         env = "GEOMI_COLOR",
         hide_env_values = true
     )]
@@ -92,7 +94,7 @@ pub(crate) enum Format {
 /// When to use colours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Color {
-    /// On a terminal, unless NO_COLOR is set
+    /// On a terminal, unless the variable `NO_COLOR` is set
     Auto,
     /// Always
     Always,
@@ -119,6 +121,12 @@ pub(crate) enum Task {
     /// Show the configuration that would be used, and where each value is from
     #[command(after_help = "Example:\n  geomi config politeness.site_delay")]
     Config(ConfigArgs),
+    /// Measure what the journey of a page costs on this machine, stage by stage
+    #[command(after_help = "Example:\n  geomi bench --pages 20000 --size 100kB --format json")]
+    Bench(BenchArgs),
+    /// Serve the test web of `bench` until standard input closes
+    #[command(hide = true)]
+    ServeTestweb(ServeTestwebArgs),
 }
 
 /// Arguments of `geomi crawl`.
@@ -186,7 +194,7 @@ pub(crate) struct InitArgs {
 /// Arguments of `geomi config`.
 #[derive(Debug, Args)]
 pub(crate) struct ConfigArgs {
-    /// One key, such as politeness.site_delay; all if left out
+    /// One key, such as `politeness.site_delay`; all if left out
     pub(crate) key: Option<String>,
     /// Crawl directory whose geomi.toml counts too
     #[arg(
@@ -197,6 +205,31 @@ pub(crate) struct ConfigArgs {
         hide_env_values = true
     )]
     pub(crate) out: Option<PathBuf>,
+}
+
+/// Arguments of `geomi bench`.
+#[derive(Debug, Args)]
+pub(crate) struct BenchArgs {
+    /// Pages in all
+    #[arg(long, value_name = "N", default_value_t = 20_000)]
+    pub(crate) pages: u32,
+    /// Mean size of a page
+    #[arg(long, value_name = "SIZE", default_value = "18kB")]
+    pub(crate) size: String,
+    /// Sites they are on
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) sites: u32,
+}
+
+/// Arguments of the hidden `geomi serve-testweb`.
+#[derive(Debug, Args)]
+pub(crate) struct ServeTestwebArgs {
+    /// Number of sites.
+    pub(crate) sites: u32,
+    /// Pages a site.
+    pub(crate) pages: u32,
+    /// Mean size of a page.
+    pub(crate) page_bytes: u32,
 }
 
 /// Values for keys, from flags and variables.

@@ -5,6 +5,7 @@
 //! [`config`]; how a crawl runs, in geomi-crawler.
 
 mod args;
+mod bench;
 mod config;
 mod crawl;
 mod demo;
@@ -70,6 +71,8 @@ fn main() -> ExitCode {
         Task::Verify(args) => verify::run(args, &cli.global),
         Task::Init(args) => settings::init(args),
         Task::Config(args) => settings::show(args, &cli.global),
+        Task::Bench(args) => bench::run(args, &cli.global),
+        Task::ServeTestweb(args) => bench::serve(args),
     };
     match outcome {
         Ok(exit) => exit.into(),

@@ -17,10 +17,7 @@ use super::written::{Written, unknown, unknown_section};
 /// Reads a file over what is written already.
 pub(crate) fn read(path: &Path, text: &str, written: &mut Written, problems: &mut Problems) {
     let at = |offset: usize| {
-        let line = 1 + text.as_bytes()[..offset.min(text.len())]
-            .iter()
-            .filter(|byte| **byte == b'\n')
-            .count();
+        let line = 1 + text.get(..offset).unwrap_or(text).matches('\n').count();
         Place::File(path.to_owned(), line)
     };
     let document = match Document::parse(text) {
@@ -33,7 +30,7 @@ pub(crate) fn read(path: &Path, text: &str, written: &mut Written, problems: &mu
         }
     };
     let table = document.as_table();
-    for (name, item) in table.iter() {
+    for (name, item) in table {
         let place = at(offset_of(table, name));
         match item.as_table_like() {
             Some(section) if SECTIONS.iter().any(|(known, _)| *known == name) => {

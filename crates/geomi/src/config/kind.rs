@@ -75,6 +75,8 @@ pub(crate) enum Kind {
     Flag(fn(&mut Draft, bool)),
     /// Words, each of which the setter may refuse.
     List(fn(&mut Draft, &str) -> Checked),
+    /// Words nobody objects to at once, and where they are kept.
+    Words(fn(&mut Draft) -> &mut Vec<String>),
 }
 
 impl Kind {
@@ -97,7 +99,7 @@ impl Kind {
             Self::Size(..) | Self::MaybeSize(_) => "a size such as \"8MiB\"",
             Self::Text(_) | Self::MaybeText(_) | Self::Choice(..) => "a string",
             Self::Flag(_) => "true or false",
-            Self::List(_) => "a list of strings",
+            Self::List(_) | Self::Words(_) => "a list of strings",
         }
     }
 
@@ -154,8 +156,10 @@ impl Kind {
                 "false" | "0" | "no" => Ok(Value::Flag(false)),
                 _ => Err(format!("{word:?} is neither true nor false")),
             },
-            (Self::List(_), Raw::List(list)) => Ok(Value::List(list.clone())),
-            (Self::List(_), Raw::Typed(word)) => Ok(Value::List(vec![word.clone()])),
+            (Self::List(_) | Self::Words(_), Raw::List(list)) => Ok(Value::List(list.clone())),
+            (Self::List(_) | Self::Words(_), Raw::Typed(word)) => {
+                Ok(Value::List(vec![word.clone()]))
+            }
             (kind, raw) => Err(format!("{} is not {}", raw.show(), kind.noun())),
         }
     }
@@ -181,48 +185,38 @@ impl Kind {
 
     /// Puts a value where it belongs; the setter may find fault with it.
     pub(crate) fn apply(self, value: &Value, draft: &mut Draft) -> Vec<String> {
-        let checked = match (self, value) {
-            (Self::Count(_, _, set), Value::Count(count)) => done(set(draft, *count)),
-            (Self::MaybeCount(_, _, set), Value::Count(count)) => done(set(draft, Some(*count))),
-            (Self::MaybeCount(_, _, set), Value::None) => done(set(draft, None)),
-            (Self::Duration(set) | Self::Timeout(set), Value::Duration(span)) => {
-                done(set(draft, *span))
+        match (self, value) {
+            (Self::Text(set) | Self::MaybeText(set), Value::Text(words)) => {
+                return set(draft, words).err().into_iter().collect();
             }
+            (Self::List(set), Value::List(list)) => {
+                let faults = list.iter().filter_map(|word| set(draft, word).err());
+                return faults.collect();
+            }
+            (Self::Words(place), Value::List(list)) => place(draft).clone_from(list),
+            (Self::Count(_, _, set), Value::Count(count)) => set(draft, *count),
+            (Self::MaybeCount(_, _, set), Value::Count(count)) => set(draft, Some(*count)),
+            (Self::MaybeCount(_, _, set), Value::None) => set(draft, None),
+            (Self::Duration(set) | Self::Timeout(set), Value::Duration(span)) => set(draft, *span),
             (Self::MaybeDuration(set) | Self::Delay(set), Value::Duration(span)) => {
-                done(set(draft, Some(*span)))
+                set(draft, Some(*span));
             }
             (Self::MaybeDuration(set), Value::None) | (Self::Delay(set), Value::Text(_)) => {
-                done(set(draft, None))
+                set(draft, None);
             }
-            (Self::Size(_, set), Value::Size(size)) => done(set(draft, *size)),
-            (Self::MaybeSize(set), Value::Size(size)) => done(set(draft, Some(*size))),
-            (Self::MaybeSize(set), Value::None) => done(set(draft, None)),
-            (Self::Text(set) | Self::MaybeText(set), Value::Text(words)) => set(draft, words),
-            (Self::MaybeText(_), Value::None) => Ok(()),
+            (Self::Size(_, set), Value::Size(size)) => set(draft, *size),
+            (Self::MaybeSize(set), Value::Size(size)) => set(draft, Some(*size)),
+            (Self::MaybeSize(set), Value::None) => set(draft, None),
+            (Self::MaybeText(_), Value::None) => {}
             (Self::Choice(words, set), Value::Text(word)) => {
                 let place = words.iter().position(|known| known == word);
-                done(set(draft, place.expect("the word was checked when read")))
+                set(draft, place.expect("the word was checked when read"));
             }
-            (Self::Flag(set), Value::Flag(flag)) => done(set(draft, *flag)),
-            (Self::List(set), Value::List(list)) => {
-                return list
-                    .iter()
-                    .filter_map(|word| set(draft, word).err())
-                    .collect();
-            }
+            (Self::Flag(set), Value::Flag(flag)) => set(draft, *flag),
             (kind, value) => unreachable!("{kind:?} does not read {value:?}"),
-        };
-        checked.err().into_iter().collect()
+        }
+        Vec::new()
     }
-}
-
-/// A setter without an opinion always succeeds.
-#[expect(
-    clippy::unnecessary_wraps,
-    reason = "it stands beside setters that fail"
-)]
-fn done((): ()) -> Checked {
-    Ok(())
 }
 
 impl Raw {

@@ -4,7 +4,7 @@
 //! place of every value) becomes what is meant ([`CrawlConfig`]). The layers,
 //! lowest first:
 //!
-//! 1. the default in the table of [`keys`],
+//! 1. the default in the [`table`] of keys,
 //! 2. `./geomi.toml`, unless `--config` names another file,
 //! 3. `DIR/geomi.toml` of the crawl directory: the configuration as last used,
 //! 4. the file `--config` names,
@@ -19,6 +19,7 @@ pub(crate) mod keys;
 mod kind;
 mod locality;
 mod place;
+mod table;
 mod units;
 mod written;
 
@@ -30,6 +31,7 @@ pub(crate) use file::{as_used, explain, template};
 pub(crate) use kind::Raw;
 pub(crate) use locality::Locality;
 pub(crate) use place::{Place, Problems};
+pub(crate) use units::parse_size;
 pub(crate) use written::{Written, unknown};
 
 /// The name of the file.

@@ -97,13 +97,11 @@ pub(crate) fn unknown_section(name: &str) -> String {
     let names = || SECTIONS.iter().map(|(known, _)| *known);
     let closest = names()
         .max_by(|a, b| strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name)));
-    match closest.filter(|known| strsim::jaro_winkler(known, name) > 0.7) {
-        Some(meant) => format!("unknown section [{name}]; did you mean [{meant}]?"),
-        None => {
-            let names: Vec<&str> = names().collect();
-            format!("unknown section [{name}]; there are {}", names.join(", "))
-        }
+    if let Some(meant) = closest.filter(|known| strsim::jaro_winkler(known, name) > 0.7) {
+        return format!("unknown section [{name}]; did you mean [{meant}]?");
     }
+    let names: Vec<&str> = names().collect();
+    format!("unknown section [{name}]; there are {}", names.join(", "))
 }
 
 #[cfg(test)]

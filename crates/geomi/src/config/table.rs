@@ -1,0 +1,370 @@
+//! The table of keys: everything that can be set, in the order of the file.
+//!
+//! One row is one setting: its path, its default, its kind with the place it
+//! goes to, its sentence of documentation, and its flag where it has one. From
+//! this table come the parser of geomi.toml, `--set`, the flags of `crawl` with
+//! their variables and help, the file `geomi init` writes, the suggestion for a
+//! misspelled key and every message about a wrong value.
+
+use super::draft::{self, Draft};
+use super::keys::{Key, key, unset};
+use super::kind::Kind;
+
+/// Sections with their sentence, in the order of the file.
+pub(crate) const SECTIONS: [(&str, &str); 6] = [
+    ("crawl", "How much, and in which order."),
+    ("politeness", "How gently sites are asked."),
+    ("fetch", "How one request is made, and to whom."),
+    ("scope", "Which URLs are wanted."),
+    ("output", "How the crawl directory is written."),
+    ("cluster", "How the work is divided."),
+];
+
+const SCOPE: &str = "Scope";
+const LIMITS: &str = "Limits";
+const GENTLY: &str = "Politeness";
+const NETWORK: &str = "Network";
+
+const ORDERS: &[&str] = &["rtt", "round-robin", "fifo", "priority"];
+const ROBOTS: &[&str] = &["respect", "ignore"];
+const SCOPES: &[&str] = &["page", "path", "host", "domain", "any", "party"];
+
+const MAX: u64 = i64::MAX as u64;
+
+/// The table.
+pub(crate) const KEYS: &[Key] = &[
+    key(
+        "crawl.name",
+        "\"geomi\"",
+        Kind::Text(draft::set_name),
+        "First part of the names of WARC files.",
+    ),
+    key(
+        "crawl.connections",
+        "256",
+        Kind::Count(1, 65_536, |d, n| d.crawl.connections = n as usize),
+        "Visits in progress at once, over all sites.",
+    )
+    .flag(NETWORK, "connections", "N", "GEOMI_CONNECTIONS")
+    .letter('c'),
+    key(
+        "crawl.order",
+        "\"rtt\"",
+        Kind::Choice(ORDERS, draft::set_order),
+        "Which ready site goes first: rtt, round-robin, fifo or priority.",
+    )
+    .flag(GENTLY, "order", "ORDER", "GEOMI_ORDER"),
+    unset(
+        "crawl.max_pages",
+        "10_000",
+        Kind::MaybeCount(1, MAX, |d, n| d.crawl.limits.pages_max = n),
+        "Stop when this many pages are saved.",
+    )
+    .flag(LIMITS, "max-pages", "N", "GEOMI_MAX_PAGES")
+    .letter('n'),
+    unset(
+        "crawl.max_bytes",
+        "\"10GiB\"",
+        Kind::MaybeSize(|d, n| d.crawl.limits.bytes_max = n),
+        "Stop when this much came over the wire.",
+    )
+    .flag(LIMITS, "max-bytes", "SIZE", "GEOMI_MAX_BYTES"),
+    unset(
+        "crawl.max_time",
+        "\"8h\"",
+        Kind::MaybeDuration(|d, span| d.crawl.limits.time_max = span),
+        "Stop this long after the run began.",
+    )
+    .flag(LIMITS, "max-time", "DUR", "GEOMI_MAX_TIME"),
+    unset(
+        "crawl.max_failures",
+        "1_000",
+        Kind::MaybeCount(0, MAX, |d, n| d.crawl.limits.failures_max = n),
+        "Stop when more pages than this have failed (exit code 3).",
+    ),
+    key(
+        "crawl.prefer",
+        "[]",
+        Kind::Words(|d| &mut d.crawl.prefer),
+        "URLs to visit first: patterns as in scope.include.",
+    ),
+    key(
+        "crawl.tries",
+        "3",
+        Kind::Count(1, 255, |d, n| d.crawl.tries = n as u8),
+        "Attempts at one URL before it is given up.",
+    ),
+    key(
+        "crawl.retry_wait",
+        "\"2s\"",
+        Kind::Duration(|d, span| d.crawl.retry_wait = span),
+        "Rest of a URL before its second try; doubles for each further one.",
+    ),
+    key(
+        "crawl.nofollow",
+        "true",
+        Kind::Flag(|d, yes| d.crawl.respect_nofollow = yes),
+        "Whether links marked nofollow are left alone.",
+    ),
+    key(
+        "politeness.site_delay",
+        "\"adaptive\"",
+        Kind::Delay(|d, span| d.delay = span),
+        "Rest of a site after each answer: a duration, or adaptive.",
+    )
+    .flag(GENTLY, "site-delay", "DUR|adaptive", "GEOMI_SITE_DELAY"),
+    key(
+        "politeness.adaptive_floor",
+        "\"1s\"",
+        Kind::Duration(|d, span| d.adaptive_floor = span),
+        "The least adaptive delay.",
+    ),
+    key(
+        "politeness.adaptive_factor",
+        "5",
+        Kind::Count(0, 1_000, |d, n| d.adaptive_factor = n as u32),
+        "The adaptive delay is this many times the last download time.",
+    ),
+    key(
+        "politeness.adaptive_ceiling",
+        "\"30s\"",
+        Kind::MaybeDuration(|d, span| d.adaptive_ceiling = span),
+        "The greatest adaptive delay; \"none\" for no bound.",
+    ),
+    key(
+        "politeness.site_connections",
+        "1",
+        Kind::Count(1, 256, |d, n| politeness(d).site_connections = n as usize),
+        "Connections to one site at once; several only on private addresses.",
+    )
+    .flag(GENTLY, "site-connections", "N", "GEOMI_SITE_CONNECTIONS"),
+    key(
+        "politeness.address_connections",
+        "4",
+        Kind::Count(1, 4_096, |d, n| {
+            politeness(d).address_connections = n as usize;
+        }),
+        "Connections to one IP address at once, over all its sites.",
+    ),
+    key(
+        "politeness.max_wait",
+        "\"5m\"",
+        Kind::Duration(|d, span| d.crawl.frontier.wait_max = span),
+        "A site that wants to be left alone for longer is retired for this run.",
+    ),
+    key(
+        "politeness.backoff_first",
+        "\"2s\"",
+        Kind::Timeout(|d, span| politeness(d).backoff_first = span),
+        "Rest of a site after its first failure; doubles with each further one.",
+    ),
+    key(
+        "politeness.backoff_max",
+        "\"1h\"",
+        Kind::Timeout(|d, span| politeness(d).backoff_max = span),
+        "Back-off grows no further than this.",
+    ),
+    unset(
+        "fetch.contact",
+        "\"https://example.org/about-our-crawler\"",
+        Kind::MaybeText(draft::set_contact),
+        "Where site owners reach you: a URL or mailto:; needed for public hosts.",
+    )
+    .flag(NETWORK, "contact", "URL", "GEOMI_CONTACT"),
+    unset(
+        "fetch.user_agent",
+        "\"my-crawler/1.0 (+https://example.org/about-our-crawler)\"",
+        Kind::MaybeText(draft::set_user_agent),
+        "The User-Agent header; made of name, version and contact unless set.",
+    )
+    .flag(NETWORK, "user-agent", "TEXT", "GEOMI_USER_AGENT"),
+    key(
+        "fetch.robots",
+        "\"respect\"",
+        Kind::Choice(ROBOTS, draft::set_robots),
+        "Whether robots.txt is obeyed: respect or ignore.",
+    )
+    .flag(GENTLY, "robots", "respect|ignore", "GEOMI_ROBOTS"),
+    key(
+        "fetch.i_own_these_hosts",
+        "false",
+        Kind::Flag(|d, yes| d.owns_hosts = yes),
+        "Confirms that robots.txt may be ignored.",
+    )
+    .flag(GENTLY, "i-own-these-hosts", "", "GEOMI_I_OWN_THESE_HOSTS"),
+    key(
+        "fetch.connect_timeout",
+        "\"5s\"",
+        Kind::Timeout(|d, span| d.crawl.fetch.connect_timeout = span),
+        "Time for the TCP handshake, and again for the TLS handshake.",
+    ),
+    key(
+        "fetch.silence_timeout",
+        "\"5s\"",
+        Kind::Timeout(|d, span| d.crawl.fetch.silence_timeout = span),
+        "The longest silence while an answer is awaited.",
+    ),
+    key(
+        "fetch.total_timeout",
+        "\"1m\"",
+        Kind::Timeout(|d, span| d.crawl.fetch.total_timeout = span),
+        "Time for a whole answer.",
+    ),
+    key(
+        "fetch.body_max",
+        "\"16MiB\"",
+        Kind::Size(1_024, |d, n| d.crawl.fetch.body_bytes_max = n as usize),
+        "The longest body, after decoding; the rest is cut off.",
+    ),
+    key(
+        "fetch.redirects",
+        "5",
+        Kind::Count(0, 20, |d, n| d.crawl.redirects_max = n as u8),
+        "Redirects followed in a row.",
+    ),
+    key(
+        "fetch.resolve",
+        "[]",
+        Kind::List(draft::add_resolve),
+        "Addresses of hosts, as HOST:ADDR, or *:ADDR for all.",
+    )
+    .flag(NETWORK, "resolve", "HOST:ADDR", "GEOMI_RESOLVE"),
+    key(
+        "fetch.allow_private",
+        "[]",
+        Kind::List(draft::add_private),
+        "Loopback and private ranges that may be asked, as CIDR, or all.",
+    )
+    .flag(NETWORK, "allow-private", "CIDR|all", "GEOMI_ALLOW_PRIVATE"),
+    key(
+        "fetch.allow_hosts",
+        "[]",
+        Kind::List(draft::add_host),
+        "Hosts that may be at such addresses; those of typed seeds are added.",
+    ),
+    key(
+        "fetch.name_servers",
+        "[]",
+        Kind::List(draft::add_name_server),
+        "Name servers to ask instead of the system's, as ADDR or ADDR:PORT.",
+    ),
+    key(
+        "scope.kind",
+        "\"host\"",
+        Kind::Choice(SCOPES, draft::set_scope),
+        "How far from a seed: page, path, host, domain, any or party.",
+    )
+    .flag(SCOPE, "scope", "SCOPE", "GEOMI_SCOPE"),
+    key(
+        "scope.include",
+        "[]",
+        Kind::Words(|d| &mut d.crawl.scope.include),
+        "Only URLs like this: a glob over the whole URL, or re:REGEX.",
+    )
+    .flag(SCOPE, "include", "GLOB", "GEOMI_INCLUDE"),
+    key(
+        "scope.exclude",
+        "[]",
+        Kind::Words(|d| &mut d.crawl.scope.exclude),
+        "No URLs like this; stronger than include.",
+    )
+    .flag(SCOPE, "exclude", "GLOB", "GEOMI_EXCLUDE"),
+    unset(
+        "scope.depth",
+        "5",
+        Kind::MaybeCount(0, 65_535, |d, n| {
+            d.crawl.scope.depth_max = n.map(|n| n as u16);
+        }),
+        "Links away from the seed, at most.",
+    )
+    .flag(SCOPE, "depth", "N", "GEOMI_DEPTH")
+    .letter('d'),
+    key(
+        "scope.url_chars_max",
+        "2048",
+        Kind::Count(16, 1 << 20, |d, n| d.crawl.scope.url_chars_max = n as usize),
+        "Characters of a URL, at most.",
+    ),
+    key(
+        "scope.seed_chars_max",
+        "2048",
+        Kind::Count(16, 1 << 20, |d, n| {
+            d.crawl.scope.seed_chars_max = n as usize;
+        }),
+        "Characters of a seed, at most.",
+    ),
+    key(
+        "scope.extensions_denied",
+        "[]",
+        Kind::Words(|d| &mut d.crawl.scope.extensions_denied),
+        "File name extensions not to fetch, such as \"zip\".",
+    ),
+    key(
+        "scope.mimes_wanted",
+        "[]",
+        Kind::Words(|d| &mut d.crawl.scope.mimes_wanted),
+        "Content types wanted, such as \"text/html\" or \"image/*\"; all if empty.",
+    ),
+    key(
+        "scope.path_repeat_max",
+        "2",
+        Kind::MaybeCount(1, 1_000, |d, n| {
+            d.crawl.scope.path_repeat_max = n.map(|n| n as u16);
+        }),
+        "Times a run of path segments may repeat in a row; \"none\" for no bound.",
+    ),
+    key(
+        "scope.segments_max",
+        "32",
+        Kind::MaybeCount(1, 1_000, |d, n| {
+            d.crawl.scope.segments_max = n.map(|n| n as u16);
+        }),
+        "Segments of a path, at most; \"none\" for no bound.",
+    ),
+    key(
+        "scope.sites_denied",
+        "[]",
+        Kind::Words(|d| &mut d.crawl.scope.sites_denied),
+        "Sites never to visit: \"example.com\", or \"*.example.com\" and all under it.",
+    ),
+    key(
+        "output.warc_size",
+        "\"1GiB\"",
+        Kind::Size(1 << 20, |d, n| d.crawl.output.warc_bytes_max = n),
+        "A WARC file is closed at this size.",
+    ),
+    key(
+        "output.gzip_level",
+        "1",
+        Kind::Count(1, 12, |d, n| d.crawl.output.gzip_level = n as u8),
+        "Effort of compression, 1 to 12.",
+    ),
+    key(
+        "output.segment_rows",
+        "8192",
+        Kind::Count(1, 1 << 24, |d, n| d.crawl.output.segment_rows = n),
+        "Visits a Parquet file holds.",
+    ),
+    key(
+        "output.log_size",
+        "\"256MiB\"",
+        Kind::Size(1 << 16, |d, n| d.crawl.output.log_bytes_max = n),
+        "log.jsonl is rotated at this size.",
+    ),
+    key(
+        "output.min_free",
+        "\"64MiB\"",
+        Kind::Size(0, |d, n| d.crawl.limits.disk_free_min = n),
+        "Free disk space below which the crawl stops in good order (exit code 5).",
+    ),
+    key(
+        "cluster.partitions",
+        "1",
+        Kind::Count(1, 4_096, |d, n| d.crawl.partitions = n as u16),
+        "Parts the URL space is cut into; fixed for the life of a directory.",
+    ),
+];
+
+fn politeness(draft: &mut Draft) -> &mut geomi_frontier::Politeness {
+    &mut draft.crawl.frontier.politeness
+}
