@@ -3,6 +3,7 @@ the same command goes on from there."""
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -117,6 +118,20 @@ class Limits(Case):
         captures = archive.check_counts(self, self.dir)
         self.assertEqual(max(captures.values()), 1)
         self.verify()
+
+    def test_without_its_frontier_a_crawl_begins_anew_and_keeps_what_it_has(self):
+        with TestWeb(2, 50) as web:
+            crawl = ["--seeds", self.seeds(web.seeds), "--scope", "any", *FAST]
+            self.crawl(*crawl)
+            before = set(archive.query("select epoch_us(time), url from visits", self.dir))
+            shutil.rmtree(self.dir / "frontier")
+            self.crawl(*crawl)
+            after = archive.query("select epoch_us(time), url from visits", self.dir)
+            self.assertLessEqual(before, set(after), "no visit is forgotten")
+            self.assertEqual(len(after), 2 * len(before), "all were visited again")
+            self.assertEqual(len(archive.log(self.dir)), len(after), "log.jsonl against visits")
+            self.assertEqual(len(archive.cdxj(self.dir)), len(after), "CDXJ against visits")
+            self.verify()
 
     def test_a_second_writer_is_refused_by_name(self):
         with TestWeb(2, 50) as web:

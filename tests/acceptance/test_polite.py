@@ -144,6 +144,26 @@ class Polite(Case):
             archive.query("select count(*) from visits where code in (429, 503)", self.dir), [(3,)]
         )
 
+    def test_retry_after_holds_across_a_kill(self):
+        with ScriptedWeb(["127.0.2.1"]) as web:
+            small_site(web, "127.0.2.1", pages=1)
+            busy = Answer("busy", 503, {"Retry-After": "3"})
+            web["127.0.2.1", "/0.html"] = lambda request: page() if request.asked_before else busy
+            args = self.crawl_args(web.url(), "--site-delay", "0s")
+            with Process(args) as crawl:
+                # It is known once it is in the log: what was lost is lost.
+                log = self.dir / "log.jsonl"
+                wait_until(lambda: crawl.poll() or log.exists() and b'"code":503' in log.read_bytes())
+                crawl.kill()
+            with Process(args) as crawl:
+                run = crawl.wait()
+            self.assertEqual(run.code, 0, run)
+            requests = web.by_host()["127.0.2.1"]
+            paths = [request.path for request in requests]
+            at = paths.index("/0.html")
+            self.assertEqual(paths.count("/0.html"), 2, paths)
+            self.assert_rests(requests[at : at + 2], 3.0)
+
     def test_a_wait_too_long_retires_the_site_and_keeps_its_urls(self):
         answers = {"busy": True}
         with ScriptedWeb(addresses(2)) as web:
