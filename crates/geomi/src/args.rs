@@ -44,7 +44,7 @@ pub(crate) struct Global {
         hide_env_values = true
     )]
     pub(crate) config: Option<PathBuf>,
-    /// Set any key of geomi.toml, for example crawl.tries=2
+    /// Set any key of geomi.toml, for example crawl.tries=2; `GEOMI_SET` has one a line
     #[arg(long, global = true, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// What to print on standard output: human, json or jsonl
@@ -70,13 +70,28 @@ pub(crate) struct Global {
     )]
     pub(crate) color: Color,
     /// Print the last line only
-    #[arg(short, long, global = true)]
+    #[arg(
+        short,
+        long,
+        global = true,
+        env = "GEOMI_QUIET",
+        hide_env_values = true,
+        value_parser = clap::builder::FalseyValueParser::new()
+    )]
     pub(crate) quiet: bool,
     /// Tell more on standard error; twice for even more
-    #[arg(short, long, global = true, action = ArgAction::Count)]
+    #[arg(
+        short,
+        long,
+        global = true,
+        action = ArgAction::Count,
+        env = "GEOMI_VERBOSE",
+        hide_env_values = true
+    )]
     pub(crate) verbose: u8,
     /// Show no progress
-    #[arg(long, global = true, env = "GEOMI_NO_PROGRESS", hide_env_values = true)]
+    #[arg(long, global = true, env = "GEOMI_NO_PROGRESS", hide_env_values = true,
+        value_parser = clap::builder::FalseyValueParser::new())]
     pub(crate) no_progress: bool,
 }
 
@@ -275,7 +290,7 @@ fn argument(key: &'static Key, flag: Flag) -> Arg {
     if flag.value.is_empty() {
         return argument
             .action(ArgAction::SetTrue)
-            .value_parser(clap::builder::BoolishValueParser::new());
+            .value_parser(clap::builder::FalseyValueParser::new());
     }
     let argument = argument.value_name(flag.value).allow_hyphen_values(true);
     if is_list {

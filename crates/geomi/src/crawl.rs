@@ -41,27 +41,31 @@ pub(crate) fn run(args: &CrawlArgs, global: &Global) -> anyhow::Result<Exit> {
 
 /// Variables first, then flags, then `--set`.
 fn settings(args: &CrawlArgs, global: &Global, problems: &mut Problems) -> Vec<Setting> {
-    let typed = &args.settings;
-    let mut settings: Vec<Setting> = typed
-        .variables
-        .iter()
-        .chain(&typed.flags)
-        .cloned()
-        .collect();
-    settings.extend(sets(global, problems));
-    settings
+    let (from_variable, from_flag) = sets(global, problems);
+    let typed = args.settings.clone();
+    [from_variable, typed.variables, typed.flags, from_flag].concat()
 }
 
-/// What `--set` says.
-pub(crate) fn sets(global: &Global, problems: &mut Problems) -> Vec<Setting> {
-    let mut settings = Vec::new();
-    for text in &global.set {
-        match config::parse_set(text) {
-            Ok(setting) => settings.push(setting),
-            Err(what) => problems.add(&Place::Flag("--set".to_owned()), what),
+/// What the variable `GEOMI_SET` says, one setting a line, and what `--set`
+/// says.
+pub(crate) fn sets(global: &Global, problems: &mut Problems) -> (Vec<Setting>, Vec<Setting>) {
+    let mut read = |texts: &mut dyn Iterator<Item = &str>, place: Place| {
+        let mut settings = Vec::new();
+        for text in texts {
+            match config::parse_set(text, place.clone()) {
+                Ok(setting) => settings.push(setting),
+                Err(what) => problems.add(&place, what),
+            }
         }
-    }
-    settings
+        settings
+    };
+    // A variable that is not there sets nothing.
+    let variable = std::env::var("GEOMI_SET").unwrap_or_default();
+    let mut lines = variable.lines().filter(|line| !line.trim().is_empty());
+    let from_variable = read(&mut lines, Place::Variable("GEOMI_SET"));
+    let mut flags = global.set.iter().map(String::as_str);
+    let from_flag = read(&mut flags, Place::Flag("--set".to_owned()));
+    (from_variable, from_flag)
 }
 
 /// Whether an earlier run left its state there.

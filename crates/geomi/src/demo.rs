@@ -132,12 +132,24 @@ fn check(root: &Path, exit: Exit) -> anyhow::Result<(String, Exit)> {
 
 fn next_steps(root: &Path) -> String {
     let root = root.display();
-    format!(
-        "\nwhat to look at next:\n  \
-         less {root}/log.jsonl            one line a visit\n  \
-         zcat {root}/warc/*.gz | less     requests and answers, byte for byte\n  \
-         head {root}/index/index.cdxj     where each capture lies\n  \
-         geomi verify {root}              check it yourself\n  \
-         geomi crawl --help               and then a crawl of your own\n\n"
-    )
+    let steps = [
+        (format!("less {root}/log.jsonl"), "one line a visit"),
+        (
+            format!("zcat {root}/warc/*.gz | less"),
+            "requests and answers, byte for byte",
+        ),
+        (
+            format!("head {root}/index/index.cdxj"),
+            "where each capture lies",
+        ),
+        (format!("geomi verify {root}"), "check it yourself"),
+        (
+            "geomi crawl --help".to_owned(),
+            "and then a crawl of your own",
+        ),
+    ];
+    let width = steps.iter().map(|(command, _)| command.len()).max();
+    let width = width.unwrap_or_default();
+    let lines = steps.map(|(command, what)| format!("  {command:width$}  {what}\n"));
+    format!("\nwhat to look at next:\n{}\n", lines.concat())
 }

@@ -116,7 +116,7 @@ fn listen(global: &Global) {
     tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
         .with_max_level(level)
-        .with_ansi(has_colours(global))
+        .with_ansi(false)
         .with_target(false)
         .init();
 }

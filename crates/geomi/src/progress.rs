@@ -87,7 +87,9 @@ pub(crate) struct Screen {
 
 impl Screen {
     fn new() -> Self {
-        let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(4));
+        // Every line of every status is drawn: eight a second, so that no line
+        // is older than its neighbours.
+        let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(20));
         let style = ProgressStyle::with_template("{wide_msg}").expect("the template is right");
         let lines = (0..4)
             .map(|_| all.add(ProgressBar::new_spinner().with_style(style.clone())))

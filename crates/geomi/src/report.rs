@@ -58,7 +58,7 @@ pub(crate) fn closing(status: &Status, dir: &Path) -> String {
     row(
         "visits",
         format!(
-            "{} made, {} captured ({} as revisits), {} to be tried again",
+            "{} made, {} captured ({} as revisits), {} were tried again",
             words::count(counters.visits),
             words::count(counters.captured),
             words::count(counters.revisits),

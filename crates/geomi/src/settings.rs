@@ -33,7 +33,8 @@ pub(crate) fn init(args: &InitArgs) -> anyhow::Result<Exit> {
 /// Shows what would be used, and where each value is from.
 pub(crate) fn show(args: &ConfigArgs, global: &Global) -> anyhow::Result<Exit> {
     let mut problems = Problems::default();
-    let settings = sets(global, &mut problems);
+    let (from_variable, from_flag) = sets(global, &mut problems);
+    let settings = [from_variable, from_flag].concat();
     let written = config::load(
         &Sources {
             config: global.config.as_deref(),

@@ -34,6 +34,7 @@ fn all_mistakes_are_told_at_once_with_place_and_remedy() {
             "crawl.conections=3",
         ])
         .env("GEOMI_ORDER", "sideways")
+        .env("GEOMI_SET", "output.gzip_level=99\nscope.depth")
         .output()
         .unwrap();
     common::Done::from(done).fails(
@@ -49,6 +50,8 @@ fn all_mistakes_are_told_at_once_with_place_and_remedy() {
             "--i-own-these-hosts",
             "did you mean \"crawl.connections\"?",
             "variable GEOMI_ORDER: crawl.order: \"sideways\" is not one of rtt, round-robin",
+            "variable GEOMI_SET: output.gzip_level: 99 is out of range: give 1 to 12",
+            "variable GEOMI_SET: \"scope.depth\" is not KEY=VALUE",
             "--contact https://example.org/about-our-crawler",
         ],
     );

@@ -109,7 +109,7 @@ pub(crate) fn resolve(
 }
 
 /// Reads `KEY=VALUE` as `--set` takes it: the value as in the file, or bare.
-pub(crate) fn parse_set(text: &str) -> Result<Setting, String> {
+pub(crate) fn parse_set(text: &str, place: Place) -> Result<Setting, String> {
     let (path, value) = text
         .split_once('=')
         .ok_or_else(|| format!("{text:?} is not KEY=VALUE, for example crawl.tries=2"))?;
@@ -123,7 +123,7 @@ pub(crate) fn parse_set(text: &str) -> Result<Setting, String> {
     Ok(Setting {
         path: path.to_owned(),
         raw,
-        place: Place::Flag("--set".to_owned()),
+        place,
     })
 }
 
@@ -155,14 +155,18 @@ mod tests {
 
     #[test]
     fn set_takes_values_bare_or_as_in_the_file() {
-        let raw = |text| parse_set(text).unwrap().raw;
+        let raw = |text| parse_set(text, Place::Default).unwrap().raw;
         assert_eq!(raw("crawl.tries=2"), Raw::Typed("2".into()));
         assert_eq!(raw("crawl.order=fifo"), Raw::Typed("fifo".into()));
         assert_eq!(raw("crawl.order=\"fifo\""), Raw::Typed("fifo".into()));
         let list = Raw::List(vec!["a".into(), "b".into()]);
         assert_eq!(raw("scope.include=[\"a\", \"b\"]"), list);
         assert_eq!(raw("scope.include=*x=1"), Raw::Typed("*x=1".into()));
-        assert!(parse_set("crawl.tries").unwrap_err().contains("KEY=VALUE"));
+        assert!(
+            parse_set("crawl.tries", Place::Default)
+                .unwrap_err()
+                .contains("KEY=VALUE")
+        );
     }
 
     #[test]
@@ -178,7 +182,7 @@ mod tests {
         )
         .unwrap();
         std::fs::write(&config, tries(5) + "connections = 5\n").unwrap();
-        let settings = [parse_set("crawl.tries=6").unwrap()];
+        let settings = [parse_set("crawl.tries=6", Place::Default).unwrap()];
         let sources = Sources {
             config: Some(&config),
             dir: Some(&dir),
