@@ -100,8 +100,9 @@ impl FjallStore {
                 .manual_journal_persist(true)
                 .open()?;
             let keyspace = database.keyspace(KEYSPACE, || {
-                // A whole filter or index of a table is some 500 KiB, too large
-                // to come and go in a small cache: read them in pieces.
+                // A whole filter of a table would be about 500 KiB (64 MiB of
+                // records, 10 bits a key), too large to come and go in a small
+                // cache: with pieces revisits cost a third (ADR 0002).
                 KeyspaceCreateOptions::default()
                     .filter_block_partitioning_policy(PartitioningPolicy::all(true))
                     .index_block_partitioning_policy(PartitioningPolicy::all(true))
