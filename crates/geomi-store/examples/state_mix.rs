@@ -224,7 +224,7 @@ impl Crawl {
         let queue = &mut self.queues[site];
         if queue.in_memory == 0 && queue.read < queue.written {
             // The cursor names the next chunk: a look-up, which a filter helps,
-            // and not a scan, which has to look into every level.
+            // and not a scan, which cannot use one.
             let next = chunk_key(site, queue.read);
             let chunk = self.store.get(&next)?.unwrap_or_default();
             queue.in_memory = (chunk.len() / QUEUED_URL_BYTES) as u32;
