@@ -130,8 +130,16 @@ pub enum Settlement {
 /// What came of looking a site's address up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Resolved {
-    /// This address, until then.
-    Address(IpAddr, Timestamp),
+    /// An address.
+    Address {
+        /// Where to ask.
+        addr: IpAddr,
+        /// How long it may be used.
+        until: Timestamp,
+        /// Whether it is on the public internet, where a site is always given
+        /// one connection and a delay.
+        is_public: bool,
+    },
     /// It failed and shall be tried again after a back-off.
     Retry,
     /// It has none, and that is to be believed until then.

@@ -137,7 +137,7 @@ pub struct Overview {
 ///     attempts: 0, redirects: 0, is_seed: true, not_before: None }, now);
 /// let Action::Lease(lease) = frontier.poll(now) else { panic!("there is work") };
 /// assert!(matches!(lease.work(), Work::Resolve { host, .. } if host == "example.com"));
-/// frontier.settle_resolve(lease, Resolved::Address([127, 0, 0, 1].into(), Timestamp::from_secs(5_000)), now);
+/// frontier.settle_resolve(lease, Resolved::Address { addr: [127, 0, 0, 1].into(), until: Timestamp::from_secs(5_000), is_public: false }, now);
 /// let Action::Lease(lease) = frontier.poll(now) else { panic!("robots.txt comes first") };
 /// assert!(matches!(lease.work(), Work::Robots(..)));
 /// # drop(lease);
@@ -307,7 +307,12 @@ impl Frontier {
         let politeness = self.config.politeness;
         let site = self.sites.get_mut(&hash).expect("a leased site is open");
         match resolved {
-            Resolved::Address(addr, until) => {
+            Resolved::Address {
+                addr,
+                until,
+                is_public,
+            } => {
+                site.is_public = is_public;
                 site.address = Need::Have;
                 site.state.address = Some((Some(addr), until));
             }
@@ -749,6 +754,11 @@ impl Frontier {
         signal: SiteSignal,
     ) {
         site.state.last_download = timing.took;
+        let politeness = if site.is_public {
+            politeness.for_public()
+        } else {
+            *politeness
+        };
         let rest = politeness.rest(timing.took, site.state.crawl_delay);
         let free_at = timing.ended + rest + Politeness::margin(rest);
         if let Some(slot) = slot {

@@ -21,6 +21,9 @@ pub enum Delay {
     },
 }
 
+/// The delay of a public site where none was asked for.
+const PUBLIC_DELAY: Duration = Duration::from_secs(1);
+
 /// The settings politeness depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Politeness {
@@ -67,6 +70,17 @@ impl Politeness {
             }
         };
         own.max(crawl_delay.unwrap_or(Duration::ZERO))
+    }
+
+    /// The same rules for a site on the public internet, where no delay at all
+    /// is not on offer.
+    #[must_use]
+    pub fn for_public(self) -> Self {
+        let delay = match self.delay {
+            Delay::Fixed(Duration::ZERO) => Delay::Fixed(PUBLIC_DELAY),
+            delay => delay,
+        };
+        Self { delay, ..self }
     }
 
     /// What is added to a rest before the next request is sent.
@@ -132,6 +146,17 @@ mod tests {
         };
         assert_eq!(rule.rest(SECOND, None), 30 * SECOND);
         assert_eq!(rule.rest(5 * SECOND, None), 50 * SECOND);
+    }
+
+    #[test]
+    fn public_sites_always_rest() {
+        let none = Politeness {
+            delay: Delay::Fixed(Duration::ZERO),
+            ..Politeness::default()
+        };
+        assert_eq!(none.rest(SECOND, None), Duration::ZERO);
+        assert_eq!(none.for_public().rest(SECOND, None), SECOND);
+        assert_eq!(Politeness::default().for_public(), Politeness::default());
     }
 
     #[test]

@@ -130,6 +130,8 @@ pub(crate) struct Site {
     pub(crate) slots: Vec<Slot>,
     pub(crate) address: Need,
     pub(crate) robots: Need,
+    /// Its address is on the public internet.
+    pub(crate) is_public: bool,
     pub(crate) place: Place,
     /// Distinguishes the site's current heap entry from stale ones.
     pub(crate) ticket: u64,
@@ -171,6 +173,7 @@ impl Site {
             } else {
                 Need::Missing
             },
+            is_public: false,
             place: Place::Idle,
             ticket: 0,
             opened,
@@ -199,9 +202,10 @@ impl Site {
     }
 
     /// The free slot that may be used soonest. A site that states a
-    /// Crawl-delay speaks of all its requests, so it is given one connection.
+    /// Crawl-delay speaks of all its requests, so it is given one connection;
+    /// and so is every site on the public internet.
     pub(crate) fn soonest_slot(&self) -> Option<(usize, Timestamp)> {
-        if self.state.crawl_delay.is_some() {
+        if self.is_public || self.state.crawl_delay.is_some() {
             let any_busy = self.slots.iter().any(|slot| slot.busy);
             let rested = self.slots.iter().map(|slot| slot.free_at).max()?;
             return (!any_busy).then_some((0, rested));

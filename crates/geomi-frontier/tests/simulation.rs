@@ -251,7 +251,11 @@ impl World {
                 let until = self.now + DAY;
                 self.frontier.settle_resolve(
                     lease,
-                    Resolved::Address(address(&host), until),
+                    Resolved::Address {
+                        addr: address(&host),
+                        until,
+                        is_public: false,
+                    },
                     self.now,
                 );
             }
@@ -419,7 +423,11 @@ fn a_site_that_asks_for_too_long_a_rest_is_retired_and_keeps_its_urls() {
     };
     frontier.settle_resolve(
         lease,
-        Resolved::Address([127, 0, 0, 1].into(), now + DAY),
+        Resolved::Address {
+            addr: [127, 0, 0, 1].into(),
+            until: now + DAY,
+            is_public: false,
+        },
         now,
     );
     let Action::Lease(lease) = frontier.poll(now) else {
@@ -440,4 +448,49 @@ fn a_site_that_asks_for_too_long_a_rest_is_retired_and_keeps_its_urls() {
     let overview = frontier.overview(now);
     assert_eq!(overview.retired.len(), 1);
     assert_eq!(frontier.counts().waiting, 1);
+}
+
+#[test]
+fn a_public_site_has_one_connection_and_a_delay_whatever_was_asked_for() {
+    let mut now = Timestamp::from_secs(1_000);
+    let politeness = Politeness {
+        delay: Delay::Fixed(Duration::ZERO),
+        site_connections: 8,
+        ..Politeness::default()
+    };
+    let mut frontier = Frontier::new(Config {
+        politeness,
+        ask_robots: false,
+        ..Config::default()
+    });
+    frontier.open_site(SiteState::new(url(0, 0).site()), now);
+    for page in 0..3 {
+        frontier.admit(entry(url(0, page), 1), now);
+    }
+    let Action::Lease(lease) = frontier.poll(now) else {
+        panic!("look-up first")
+    };
+    let public = Resolved::Address {
+        addr: [192, 0, 2, 1].into(),
+        until: now + DAY,
+        is_public: true,
+    };
+    frontier.settle_resolve(lease, public, now);
+    for _ in 0..3 {
+        let Action::Lease(lease) = frontier.poll(now) else {
+            panic!("a page is due")
+        };
+        assert!(
+            matches!(frontier.poll(now), Action::Wait(_)),
+            "one connection"
+        );
+        let timing = Timing {
+            ended: now,
+            took: Duration::ZERO,
+            rtt: None,
+        };
+        frontier.settle(lease, Settlement::Done(timing, SiteSignal::Fine), now);
+        assert!(matches!(frontier.poll(now), Action::Wait(_)), "a delay");
+        now = now + Duration::from_millis(1_100);
+    }
 }

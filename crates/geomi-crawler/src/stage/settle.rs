@@ -123,9 +123,11 @@ impl Journey<'_> {
         };
         let last_try = attempts + 1 >= self.config.tries;
         let resolved = match resolution {
-            Resolution::Addresses { addrs, expires_in } => {
-                Resolved::Address(addrs[0], now + expires_in)
-            }
+            Resolution::Addresses { addrs, expires_in } => Resolved::Address {
+                addr: addrs[0],
+                until: now + expires_in,
+                is_public: geomi_fetch::is_public(addrs[0]),
+            },
             Resolution::Failed { .. } if !last_try => Resolved::Retry,
             Resolution::Failed { error } => {
                 self.know(
