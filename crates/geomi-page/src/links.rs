@@ -134,15 +134,15 @@ impl<'a> LinkCollector<'a> {
             .and_then(|base| join(&page_url, &base, None))
             .filter(|base| !matches!(base.scheme(), "data" | "javascript"));
         let base = base.unwrap_or(page_url);
-        let mut quick = QuickResolver::new(&base);
+        let plain_base = CrawlUrl::from_url(&base).ok();
         let mut links = Vec::with_capacity(self.references.len());
         let mut seen = self.seen;
         seen.clear();
         for reference in self.references {
-            let resolved = quick
-                .resolve(&reference.text)
-                .or_else(|| quick.learn(resolve_one(&base, &reference.text, encoding_override)));
-            let Some(url) = resolved else {
+            let text = &*reference.text;
+            let plain = || plain_base.as_ref()?.join_plain(text);
+            let parsed = || resolve_one(&base, text, encoding_override);
+            let Some(url) = CrawlUrl::parse_plain(text).or_else(plain).or_else(parsed) else {
                 continue;
             };
             if seen.insert(url.hash64().0) {
@@ -180,50 +180,6 @@ fn query_encoder(encoding: &'static Encoding) -> impl Fn(&str) -> Cow<'_, [u8]> 
 
 /// What the web writes into attributes need not be a URL, nor one to visit: such
 /// a reference is no link, and there is nothing to report.
-/// Resolves what needs no parser: plain paths on the base's site, and on the
-/// other sites a page has linked to before.
-struct QuickResolver {
-    base: Option<CrawlUrl>,
-    others: Vec<CrawlUrl>,
-}
-
-/// How many other sites are remembered for one page.
-const OTHERS_MAX: usize = 8;
-
-impl QuickResolver {
-    fn new(base: &Url) -> Self {
-        Self {
-            base: CrawlUrl::from_url(base).ok(),
-            others: Vec::new(),
-        }
-    }
-
-    fn resolve(&self, text: &str) -> Option<CrawlUrl> {
-        if !text.starts_with("http") {
-            return self.base.as_ref()?.join_plain(text);
-        }
-        let known = self.base.iter().chain(&self.others);
-        known.into_iter().find_map(|known| {
-            let path = text.strip_prefix(known.origin())?;
-            path.starts_with('/').then(|| known.join_plain(path))?
-        })
-    }
-
-    /// Remembers the site of a URL that took the parser.
-    fn learn(&mut self, url: Option<CrawlUrl>) -> Option<CrawlUrl> {
-        let url = url?;
-        let known = self.base.iter().chain(&self.others);
-        if self.others.len() < OTHERS_MAX
-            && known
-                .into_iter()
-                .all(|known| known.origin() != url.origin())
-        {
-            self.others.push(url.clone());
-        }
-        Some(url)
-    }
-}
-
 fn resolve_one(base: &Url, text: &str, encode: url::EncodingOverride<'_>) -> Option<CrawlUrl> {
     CrawlUrl::from_url(&join(base, text, encode)?).ok()
 }

@@ -60,6 +60,33 @@ impl CrawlUrl {
         Self::from_url(&Url::parse(text)?)
     }
 
+    /// Takes an absolute URL that needs no parser, as most do: a plain host
+    /// name or IPv4 address and a plain path. `None` says nothing but that the
+    /// parser has to look at it.
+    pub fn parse_plain(text: &str) -> Option<Self> {
+        let is_https = text.starts_with("https://");
+        let host_start = if is_https { 8 } else { 7 };
+        if !is_https && !text.starts_with("http://") {
+            return None;
+        }
+        let path_start = host_start + text[host_start..].find('/')?;
+        let authority = &text[host_start..path_start];
+        let (host, port) = authority
+            .split_once(':')
+            .map_or((authority, None), |(h, p)| (h, Some(p)));
+        let default_port = if is_https { "443" } else { "80" };
+        let good_port =
+            port.is_none_or(|port| port != default_port && is_plain_number(port, u16::MAX));
+        if !good_port || !is_plain_host(host) || !is_plain(&text[path_start..]) {
+            return None;
+        }
+        Some(Self {
+            text: text.into(),
+            host_end: (host_start + host.len()) as u32,
+            path_start: path_start as u32,
+        })
+    }
+
     /// Resolves a reference found on this page.
     pub fn join(&self, reference: &str) -> Result<Self, UrlError> {
         if let Some(url) = self.join_plain(reference) {
@@ -213,6 +240,36 @@ impl CrawlUrl {
             "http://".len()
         }
     }
+}
+
+/// Whether a host is written as the parser would write it: a name in lower
+/// case without Punycode whose last label is no number, or four plain numbers.
+fn is_plain_host(host: &str) -> bool {
+    let last = host.rsplit('.').next().unwrap_or("");
+    if last.bytes().all(|byte| byte.is_ascii_digit()) {
+        let mut octets = 0;
+        return host.split('.').all(|octet| {
+            octets += 1;
+            is_plain_number(octet, 255)
+        }) && octets == 4;
+    }
+    let plain_byte = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
+    let plain_label =
+        |label: &str| !label.is_empty() && label.bytes().all(plain_byte) && !label.contains("--");
+    // A last label like 0x1 would be read as a number.
+    host.split('.').all(plain_label) && last.starts_with(|c: char| c.is_ascii_lowercase())
+}
+
+/// Whether a number is written without leading zeros and is not too large.
+fn is_plain_number(text: &str, max: u16) -> bool {
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    let canonical = text == "0" || !text.starts_with('0');
+    digits
+        && canonical
+        && text.len() <= 5
+        && text
+            .parse::<u32>()
+            .is_ok_and(|number| number <= u32::from(max))
 }
 
 /// Whether a reference is a path, with or without a query, that the parser
@@ -395,6 +452,35 @@ mod tests {
     }
 
     #[test]
+    fn plain_urls_need_no_parser_and_others_are_left_to_it() {
+        for plain in [
+            "http://example.com/",
+            "https://a-b.example.kr:8443/x/y.html?q=1",
+            "http://127.0.1.5:81/0",
+        ] {
+            assert_eq!(
+                CrawlUrl::parse_plain(plain),
+                CrawlUrl::parse(plain).ok(),
+                "{plain}"
+            );
+            assert!(CrawlUrl::parse_plain(plain).is_some(), "{plain}");
+        }
+        for other in [
+            "http://Example.com/",
+            "http://example.com",
+            "http://example.com:80/",
+            "http://127.1/",
+            "http://xn--a/",
+            "http://u@e.com/",
+            "http://e.com/%41",
+            "http://e.com//a",
+            "http://e.com/../a",
+        ] {
+            assert_eq!(CrawlUrl::parse_plain(other), None, "{other}");
+        }
+    }
+
+    #[test]
     fn parts_are_found_again() {
         let url = CrawlUrl::parse("https://example.com:8443/p/q?x=1?y").unwrap();
         assert_eq!(url.host(), "example.com");
@@ -414,6 +500,19 @@ mod tests {
                 let parsed = base.to_url().join(&reference).unwrap();
                 prop_assert_eq!(quick.clone(), CrawlUrl::from_url(&parsed).unwrap());
                 prop_assert_eq!(quick.origin(), base.origin());
+            }
+        }
+
+        #[test]
+        fn plain_urls_are_taken_as_the_parser_would(
+            host in "([a-z0-9-]{1,4}\\.){0,3}[a-z0-9-]{0,3}|[0-9]{1,3}\\.[0-9]{1,3}\\.[0-9]{1,2}\\.[0-9]{1,3}",
+            port in "(:[0-9]{0,5})?",
+            path in "[a-z/.?=%#]{0,8}",
+        ) {
+            let text = format!("http://{host}{port}/{path}");
+            if let Some(quick) = CrawlUrl::parse_plain(&text) {
+                let parsed = Url::parse(&text).map_err(|error| TestCaseError::fail(format!("{text}: {error}")))?;
+                prop_assert_eq!(quick, CrawlUrl::from_url(&parsed).unwrap());
             }
         }
 
