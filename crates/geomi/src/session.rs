@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use geomi_crawler::{
-    Clock, Control, CrawlConfig, Desired, Ending, LogLine, NoFaults, Observer, Status,
+    Clock, Control, CrawlConfig, CrawlError, Desired, Ending, LogLine, NoFaults, Observer, Status,
     Surroundings, SystemClock,
 };
 use geomi_model::{Timestamp, Visit};
@@ -15,7 +15,7 @@ use geomi_store::{CrawlDir, DirLock, Owner, StoreError};
 
 use crate::Exit;
 use crate::args::{Format, Global};
-use crate::config::{self, Written};
+use crate::config::{self, Problems, Written};
 use crate::progress::Progress;
 use crate::report;
 use crate::signals::Listener;
@@ -26,6 +26,8 @@ pub(crate) struct Session {
     dir: CrawlDir,
     clock: Arc<SystemClock>,
     started: Timestamp,
+    /// The configuration of the run before.
+    previous: Option<String>,
     /// Held until the session ends.
     _lock: DirLock,
 }
@@ -40,14 +42,16 @@ impl Session {
         let lock = dir.lock(&owner(started)).map_err(explain_lock)?;
         let used = config::as_used(written);
         let path = dir.config();
-        // A file that cannot be read is written anew, which says what is wrong.
-        if std::fs::read_to_string(&path).ok().as_deref() != Some(&*used) {
+        // A file that is not there, or cannot be read, is written anew.
+        let previous = std::fs::read_to_string(&path).ok();
+        if previous.as_deref() != Some(&*used) {
             CrawlDir::write_atomic(&path, used.as_bytes())?;
         }
         Ok(Self {
             dir,
             clock,
             started,
+            previous,
             _lock: lock,
         })
     }
@@ -87,8 +91,22 @@ impl Session {
                 eprintln!("error: {error}");
                 Ok((self.disk_full(&control), Exit::DiskFull))
             }
+            Err(error @ CrawlError::Partitions { .. }) => {
+                self.put_back()?;
+                let mut problems = Problems::default();
+                problems.add_general(error.to_string());
+                Err(problems.into())
+            }
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Restores the configuration of the run before, for a run that never was.
+    fn put_back(&self) -> anyhow::Result<()> {
+        if let Some(previous) = &self.previous {
+            CrawlDir::write_atomic(&self.dir.config(), previous.as_bytes())?;
+        }
+        Ok(())
     }
 
     /// The disk was full before the crawl could close its files: what it had

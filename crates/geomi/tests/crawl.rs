@@ -233,3 +233,20 @@ fn a_reader_that_leaves_stops_the_crawl() {
     done.fails(1, &["standard output was closed", "(stopped) -> out"]);
     assert!(asked(&server).len() < 40);
 }
+
+#[test]
+fn partitions_stay_as_they_were_and_the_configuration_too() {
+    let (place, server) = (Workplace::new(), serve(3, 6));
+    seeds_file(&place, &server);
+    let words = ["crawl", "--seeds", "seeds.txt", "-o", "out"];
+    let crawl = |partitions: &str| {
+        let set = format!("cluster.partitions={partitions}");
+        place.geomi(&[&words[..], &["--set", &set], &QUICK].concat())
+    };
+    let done = crawl("4");
+    assert_eq!(done.code, Some(0), "{done:#?}");
+    assert_each_once(&server, 18);
+    crawl("2").fails(2, &["started with 4 partitions", "cluster.partitions = 4"]);
+    assert!(place.read("out/geomi.toml").contains("partitions = 4\n"));
+    assert_eq!(place.geomi(&["crawl", "-o", "out"]).code, Some(0));
+}

@@ -4,10 +4,10 @@ use std::hint::black_box;
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use geomi_crawler::CrawlConfig;
 use geomi_fetch::{FetchOutcome, FetchRequest, Fetcher};
-use geomi_model::Visit;
+use geomi_model::{NetworkState, Visit};
 use geomi_page::{PageInput, Readers};
 use geomi_store::warc::{
     Exchange, GzipLevel, WarcConfig, WarcWriter, encode_exchange, payload_digest,
@@ -141,7 +141,14 @@ impl Network {
             }
             // The other stages go through both lists side by side.
             outcomes.sort_unstable_by_key(|(at, _)| *at);
-            Ok(outcomes.into_iter().map(|(_, outcome)| outcome).collect())
+            let outcomes: Vec<_> = outcomes.into_iter().map(|(_, outcome)| outcome).collect();
+            let failed = outcomes
+                .iter()
+                .find(|outcome| outcome.state != NetworkState::Ok);
+            if let Some(outcome) = failed {
+                bail!("a page could not be fetched again: {}", outcome.state);
+            }
+            Ok(outcomes)
         })
     }
 }
