@@ -457,21 +457,12 @@ fn many_names_on_one_address_share_its_limit() {
 
 #[test]
 fn preferred_urls_come_first() {
-    let links: String = (0..100)
-        .map(|n| {
-            format!(
-                "<a href=/{}/{n}>x</a>",
-                if n % 25 == 0 { "urgent" } else { "other" }
-            )
-        })
+    let path = |n: u32| format!("/{}/{n}", if n % 25 == 0 { "urgent" } else { "other" });
+    let links: Vec<String> = (0..100)
+        .map(|n| format!("<a href={}>x</a>", path(n)))
         .collect();
-    let mut fixed = vec![("/".to_owned(), html(&links))];
-    fixed.extend((0..100).map(|n| {
-        (
-            format!("/{}/{n}", if n % 25 == 0 { "urgent" } else { "other" }),
-            html(""),
-        )
-    }));
+    let mut fixed = vec![("/".to_owned(), html(&links.concat()))];
+    fixed.extend((0..100).map(|n| (path(n), html(""))));
     let house = scenario(vec![SiteBehaviour {
         fixed,
         ..SiteBehaviour::default()

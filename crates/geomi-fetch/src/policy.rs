@@ -16,13 +16,17 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::Cidr;
 
-/// What is allowed beyond the public internet. The default allows nothing.
+/// What is allowed beyond the public internet, and whether that is. The default
+/// allows the public internet and nothing else.
 #[derive(Clone, Debug, Default)]
 pub struct AddressPolicy {
     /// Ranges that may be asked although they are not public.
     pub allow: Vec<Cidr>,
     /// Every address may be asked.
     pub allow_all: bool,
+    /// No address of the public internet may be asked: nobody there could
+    /// reach the operator.
+    pub deny_public: bool,
     /// Hosts the user typed, in lower case and without brackets; they may be
     /// anywhere.
     pub typed_hosts: HashSet<String>,
@@ -47,7 +51,14 @@ impl AddressPolicy {
     /// Whether `host` may be asked at `addr`.
     pub fn check(&self, host: &str, addr: IpAddr) -> Result<(), Refusal> {
         let Some(reason) = not_public(addr) else {
-            return Ok(());
+            return if self.deny_public {
+                Err(Refusal {
+                    addr,
+                    reason: "public, which takes a contact",
+                })
+            } else {
+                Ok(())
+            };
         };
         if self.allow_all
             || self.allow.iter().any(|range| range.contains(addr))
@@ -154,6 +165,17 @@ mod tests {
 
     fn ip(text: &str) -> IpAddr {
         text.parse().unwrap()
+    }
+
+    #[test]
+    fn without_a_contact_the_public_internet_is_closed() {
+        let policy = AddressPolicy {
+            deny_public: true,
+            allow_all: true,
+            ..AddressPolicy::default()
+        };
+        assert!(policy.check("example.com", ip("8.8.8.8")).is_err());
+        assert!(policy.check("localhost", ip("127.0.0.1")).is_ok());
     }
 
     #[test]

@@ -1,6 +1,11 @@
 //! The frontier in virtual time against a model disk, with crashes: the
 //! invariants hold at every step and no URL is lost, whatever the seed.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot be set up has failed"
+)]
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::net::IpAddr;
 use std::time::Duration;

@@ -285,11 +285,10 @@ fn is_plain(reference: &str) -> bool {
     let mut in_query = false;
     for &byte in bytes {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'~' => {}
-            b'/' => {}
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'~' | b'/' => {}
+            b'?' if !in_query => in_query = true,
             // A dot segment begins with a dot; one inside a name is harmless.
             b'.' if before != b'/' || in_query => {}
-            b'?' if !in_query => in_query = true,
             b'=' | b'&' if in_query => {}
             _ => return false,
         }

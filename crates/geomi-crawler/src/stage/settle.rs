@@ -140,7 +140,12 @@ impl Journey<'_> {
                 Resolved::Nowhere(now + UNREACHABLE_FOR)
             }
             Resolution::Refused { addr, reason } => {
-                let reason = format!("{addr} is {reason}; --allow-private opens it");
+                let remedy = if geomi_fetch::is_public(addr) {
+                    "--contact"
+                } else {
+                    "--allow-private"
+                };
+                let reason = format!("{addr} is {reason}; {remedy} opens it");
                 tracing::warn!(site = ?self.frontier.site_key(site), %reason, "address refused");
                 self.know(site, SiteAccess::AddressRefused { reason });
                 Resolved::Nowhere(now + UNREACHABLE_FOR)

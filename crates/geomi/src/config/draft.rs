@@ -84,6 +84,8 @@ impl Draft {
             token.clone_into(&mut self.crawl.agent);
         }
         self.crawl.fetch.user_agent = user_agent;
+        // Seeds are checked below; this holds for what links lead to.
+        self.crawl.fetch.address_policy.deny_public = self.contact.is_none();
     }
 
     fn check_patterns(&self, written: &Written, problems: &mut Problems) {
