@@ -55,6 +55,8 @@ pub struct FetchConfig {
     pub idle_connections_per_origin_max: usize,
     /// The longest a connection is kept open without work.
     pub idle_age_max: Duration,
+    /// Open connections to one address, idle ones included.
+    pub connections_per_address_max: usize,
     /// Whether the machine's certificate authorities are trusted; where it has
     /// none, a list that is built in serves.
     pub native_roots: bool,
@@ -85,6 +87,7 @@ impl Default for FetchConfig {
             idle_connections_max: 256,
             idle_connections_per_origin_max: 8,
             idle_age_max: Duration::from_mins(1),
+            connections_per_address_max: 4,
             native_roots: true,
             extra_roots: Vec::new(),
         }

@@ -50,6 +50,7 @@ impl Fetcher {
                 pool: Pool::new(PoolLimits {
                     connections: config.idle_connections_max,
                     per_origin: config.idle_connections_per_origin_max,
+                    per_address: config.connections_per_address_max,
                     age: config.idle_age_max,
                 }),
                 tls,
@@ -81,6 +82,7 @@ impl Fetcher {
             outcome.error = Some(refusal.to_string());
             return outcome;
         }
+        let _in_use = shared.pool.enter(request.addr);
         let Some((answer, stream)) = shared.attempt(&request, started, &mut outcome).await else {
             outcome.phases.total = started.elapsed();
             return outcome;
@@ -151,6 +153,7 @@ impl Shared {
                 return Some((answer, stream));
             }
         }
+        self.pool.make_room(request.addr);
         match self
             .connect(request, limits.deadline, &mut outcome.phases)
             .await

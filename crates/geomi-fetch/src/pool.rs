@@ -24,6 +24,8 @@ pub(crate) struct Pool<C> {
 pub(crate) struct PoolLimits {
     pub(crate) connections: usize,
     pub(crate) per_origin: usize,
+    /// Open connections to one address, those in use included.
+    pub(crate) per_address: usize,
     pub(crate) age: Duration,
 }
 
@@ -32,7 +34,27 @@ struct Shelf<C> {
     by_age: BTreeMap<u64, Idle<C>>,
     /// Numbers into `by_age`, the newest last.
     by_origin: HashMap<Box<str>, Vec<u64>>,
+    /// How many are in use, by address.
+    in_use: HashMap<IpAddr, usize>,
     next_number: u64,
+}
+
+/// A connection in use, for as long as this lives.
+pub(crate) struct InUse<'a, C> {
+    pool: &'a Pool<C>,
+    addr: IpAddr,
+}
+
+impl<C> Drop for InUse<'_, C> {
+    fn drop(&mut self) {
+        let mut shelf = self.pool.lock();
+        if let Some(count) = shelf.in_use.get_mut(&self.addr) {
+            *count -= 1;
+            if *count == 0 {
+                shelf.in_use.remove(&self.addr);
+            }
+        }
+    }
 }
 
 struct Idle<C> {
@@ -49,9 +71,29 @@ impl<C> Pool<C> {
             shelf: Mutex::new(Shelf {
                 by_age: BTreeMap::new(),
                 by_origin: HashMap::new(),
+                in_use: HashMap::new(),
                 next_number: 0,
             }),
         }
+    }
+
+    /// Counts a connection to this address as in use.
+    pub(crate) fn enter(&self, addr: IpAddr) -> InUse<'_, C> {
+        *self.lock().in_use.entry(addr).or_default() += 1;
+        InUse { pool: self, addr }
+    }
+
+    /// Closes idle connections to this address, the oldest first, so that a
+    /// new one keeps to the limit.
+    pub(crate) fn make_room(&self, addr: IpAddr) {
+        let mut shelf = self.lock();
+        let in_use = shelf.in_use.get(&addr).copied().unwrap_or(0);
+        let idle = shelf.by_age.iter().filter(|(_, idle)| idle.addr == addr);
+        let numbers: Vec<u64> = idle.map(|(number, _)| *number).collect();
+        let excess = (numbers.len() + in_use).saturating_sub(self.limits.per_address);
+        let closing: Vec<_> = numbers.into_iter().take(excess).map(|number| shelf.remove(number)).collect();
+        drop(shelf);
+        drop(closing);
     }
 
     /// The connection to this origin and address that rested last.
@@ -167,6 +209,7 @@ mod tests {
         Pool::new(PoolLimits {
             connections,
             per_origin,
+            per_address: 2,
             age: Duration::from_secs(10),
         })
     }
@@ -213,6 +256,20 @@ mod tests {
         assert_eq!(pool.take("http://a", HOME, later), None);
         assert_eq!(pool.len(), 1);
         assert_eq!(pool.take("http://b", HOME, later), Some(2));
+    }
+
+    #[test]
+    fn a_new_connection_makes_room_at_its_address() {
+        let (pool, now) = (pool(8, 8), start());
+        pool.put("http://a", HOME, 1, now);
+        pool.put("http://b", HOME, 2, now);
+        pool.put("http://c", AWAY, 3, now);
+        let visitor = pool.enter(HOME);
+        pool.make_room(HOME);
+        assert_eq!(pool.take("http://a", HOME, now), None, "the oldest left");
+        assert_eq!(pool.len(), 2);
+        drop(visitor);
+        assert!(pool.lock().in_use.is_empty());
     }
 
     #[test]

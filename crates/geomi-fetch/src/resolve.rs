@@ -158,7 +158,10 @@ impl Resolver {
     }
 
     async fn look_up(&self, name: &str) -> (Answer, Duration) {
-        let failed = |error: String| (Err(error.into()), self.config.dns_negative_ttl);
+        // That a name does not exist is an answer and is remembered; that
+        // nobody answered is not, and the next to ask tries again.
+        let failed = |error: String, ttl| (Err(error.into()), ttl);
+        let negative = self.config.dns_negative_ttl;
         // A dot at the end keeps the machine's search list out of names that
         // are whole already; one without dots can only be meant locally.
         let query = if name.contains('.') {
@@ -167,12 +170,15 @@ impl Resolver {
             name.to_owned()
         };
         match timeout(self.config.dns_timeout, self.dns.lookup_ip(query)).await {
-            Err(_) => failed("no answer from the name servers in time".to_owned()),
-            Ok(Err(error)) => failed(error.to_string()),
+            Err(_) => failed("no answer from the name servers in time".to_owned(), Duration::ZERO),
+            Ok(Err(error)) => {
+                let ttl = if error.is_no_records_found() { negative } else { Duration::ZERO };
+                failed(error.to_string(), ttl)
+            }
             Ok(Ok(lookup)) => {
                 let addrs = distinct(&lookup);
                 if addrs.is_empty() {
-                    return failed("the name has no address".to_owned());
+                    return failed("the name has no address".to_owned(), negative);
                 }
                 let now = Instant::now().into_std();
                 let ttl = lookup.valid_until().saturating_duration_since(now);

@@ -30,18 +30,22 @@ impl AddressBook {
         false
     }
 
-    /// Gives a connection back; the site first in line may try again.
-    pub(crate) fn release(&mut self, addr: IpAddr) -> Option<SiteHash> {
-        let uses = self
-            .uses
-            .get_mut(&addr)
-            .expect("a released address was connected");
+    /// Gives a connection back.
+    pub(crate) fn release(&mut self, addr: IpAddr) {
+        let uses = self.uses.get_mut(&addr);
+        let uses = uses.expect("a released address was connected");
         uses.connections = uses
             .connections
             .checked_sub(1)
             .expect("a released connection was taken");
+    }
+
+    /// The site first in line for this address, which leaves the line. It may
+    /// have found something else to do since.
+    pub(crate) fn next_in_line(&mut self, addr: IpAddr) -> Option<SiteHash> {
+        let uses = self.uses.get_mut(&addr)?;
         let next = uses.blocked.pop_front();
-        if uses.connections == 0 && uses.blocked.is_empty() {
+        if next.is_none() && uses.connections == 0 {
             self.uses.remove(&addr);
         }
         next

@@ -178,6 +178,8 @@ pub struct Timing {
 pub enum SiteSignal {
     /// It answers.
     Fine,
+    /// It took the request and gave no complete answer.
+    Silent,
     /// It could not be reached at all.
     Unreachable,
     /// It asks us to slow down (429, 503), perhaps for how long.

@@ -19,6 +19,9 @@ use crate::lane::{self, PRIORITIES, Position};
 use crate::site::{Need, Place, Site};
 use crate::{HostOrder, Politeness, SiteState};
 
+/// Entries of a chunk: reading some of them back means reading all.
+const CHUNK_LEN_MAX: usize = 512;
+
 /// How a frontier is set up.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
@@ -132,7 +135,7 @@ pub struct Overview {
 /// let now = Timestamp::from_secs(1_000);
 /// let url = CrawlUrl::parse("http://example.com/").unwrap();
 /// let mut frontier = Frontier::new(Config::default());
-/// frontier.open_site(SiteState::new(url.site()), now);
+/// frontier.open_site(SiteState::new(url.site()), now, now);
 /// frontier.admit(Entry { url, seed: 0, via: None, kind: LinkKind::Anchor, depth: 0, priority: 1,
 ///     attempts: 0, redirects: 0, is_seed: true, not_before: None }, now);
 /// let Action::Lease(lease) = frontier.poll(now) else { panic!("there is work") };
@@ -149,12 +152,16 @@ pub struct Frontier {
     waiting: BinaryHeap<Reverse<(Timestamp, u64, SiteHash)>>,
     ready: BinaryHeap<Reverse<(i64, u64, SiteHash)>>,
     addresses: AddressBook,
+    /// Chunks being filled, and those that are full, since the last commit.
     appends: HashMap<(SiteHash, u8), Append>,
+    full_appends: Vec<Append>,
     dirty: Vec<SiteHash>,
     counts: Counts,
     in_memory: usize,
     next_ticket: u64,
     next_lease: u64,
+    /// Number of sites at which drained ones are looked for again.
+    next_sweep: usize,
 }
 
 impl Frontier {
@@ -167,11 +174,13 @@ impl Frontier {
             ready: BinaryHeap::new(),
             addresses: AddressBook::default(),
             appends: HashMap::new(),
+            full_appends: Vec::new(),
             dirty: Vec::new(),
             counts: Counts::default(),
             in_memory: 0,
             next_ticket: 0,
             next_lease: 0,
+            next_sweep: 0,
         }
     }
 
@@ -184,21 +193,18 @@ impl Frontier {
     /// Takes a site in, as it was saved or as new. No request goes to it
     /// before `not_before`: after a crash nobody knows when the last answer
     /// ended, so the caller gives a full delay from now.
-    pub fn open_site(&mut self, state: SiteState, not_before: Timestamp) {
+    pub fn open_site(&mut self, state: SiteState, not_before: Timestamp, now: Timestamp) {
         let hash = state.key.hash64();
         let pending = state.pending();
         self.counts.admitted += pending;
         self.counts.waiting += pending;
         self.next_ticket += 1;
-        let site = Site::open(
-            state,
-            self.config.politeness.site_connections,
-            not_before,
-            self.next_ticket,
-        );
+        let connections = self.config.politeness.site_connections;
+        let site = Site::open(state, connections, not_before, self.next_ticket);
         let before = self.sites.insert(hash, site);
         assert!(before.is_none(), "a site is opened once");
-        self.place(hash, not_before);
+        self.retire_if_too_long(hash, now);
+        self.place(hash, now);
     }
 
     /// Queues a URL that is wanted and new. Its site must be open.
@@ -253,9 +259,12 @@ impl Frontier {
         self.place(site, now);
     }
 
-    /// How many entries of a lane to read for a refill.
+    /// How many entries of a lane to read for a refill: fewer where memory is
+    /// short, but always one.
     pub fn refill_len(&self) -> usize {
-        self.config.front_len_max
+        let room = self.config.memory_len_max.saturating_sub(self.in_memory);
+        let share = room / usize::from(PRIORITIES);
+        self.config.front_len_max.min(share.max(1))
     }
 
     /// Settles a page.
@@ -313,20 +322,23 @@ impl Frontier {
                 is_public,
             } => {
                 site.is_public = is_public;
+                site.lookups_failed = 0;
                 site.address = Need::Have;
                 site.state.address = Some((Some(addr), until));
             }
             Resolved::Retry => {
                 site.address = Need::Missing;
-                site.state.failures += 1;
-                site.state.backoff_until = now + politeness.backoff(hash, site.state.failures);
+                site.lookups_failed = site.lookups_failed.saturating_add(1);
+                let wait = politeness.backoff(hash, u32::from(site.lookups_failed));
+                site.state.backoff_until = now + wait;
             }
             Resolved::Nowhere(until) => {
                 site.address = Need::Have;
                 site.state.address = Some((None, until));
-                site.state.failures = 0;
+                site.lookups_failed = 0;
             }
         }
+        self.retire_if_too_long(hash, now);
         self.place(hash, now);
     }
 
@@ -406,7 +418,8 @@ impl Frontier {
 
     /// The chunks admitted since the last call, to be written in this commit.
     pub fn take_appends(&mut self) -> impl Iterator<Item = Append> + '_ {
-        self.appends.drain().map(|(_, append)| append)
+        let full = self.full_appends.drain(..);
+        full.chain(self.appends.drain().map(|(_, append)| append))
     }
 
     /// The sites changed since the last call, to be written in this commit.
@@ -418,13 +431,17 @@ impl Frontier {
             .collect()
     }
 
-    /// Frees drained sites past the limit. To be called after a commit.
-    pub fn free_drained(&mut self) {
-        if self.sites.len() <= self.config.sites_max {
-            return;
+    /// Frees drained sites past the limit, and says whether it did. To be
+    /// called after a commit. Where most sites are not drained the next look
+    /// waits until there are twice as many.
+    pub fn free_drained(&mut self) -> bool {
+        if self.sites.len() <= self.next_sweep.max(self.config.sites_max) {
+            return false;
         }
         self.sites
             .retain(|_, site| site.dirty || site.retired.is_some() || !site.is_drained());
+        self.next_sweep = 2 * self.sites.len();
+        true
     }
 
     /// How many URLs are where.
@@ -466,7 +483,7 @@ impl Frontier {
             if site.is_drained() {
                 continue;
             }
-            if site.state.backoff_until > now {
+            if site.left_alone_until() > now {
                 overview.backing_off += 1;
             } else if matches!(site.place, Place::Ready) {
                 overview.ready += 1;
@@ -552,6 +569,10 @@ impl Frontier {
         );
         self.in_memory += lane.in_memory() - before;
         append.entries.push(entry);
+        if append.entries.len() == CHUNK_LEN_MAX {
+            self.full_appends
+                .extend(self.appends.remove(&(hash, index)));
+        }
         self.counts.admitted += 1;
         self.counts.waiting += 1;
         self.mark_dirty(hash);
@@ -584,10 +605,12 @@ impl Frontier {
         site.robots = Need::Have;
         site.state.robots_until = Some(until);
         // The rules are decided, for better or worse: pages need not wait for
-        // a back-off that belonged to finding them out.
+        // a back-off that belonged to finding them out. What the site itself
+        // asked for still holds.
         site.state.backoff_until = site.state.backoff_until.min(now);
         if asked != for_site {
             // The rules came from elsewhere, after this site's last answer.
+            let politeness = site.politeness(&politeness);
             let rested = now + politeness.rest(site.state.last_download, site.state.crawl_delay);
             site.slots
                 .iter_mut()
@@ -615,7 +638,7 @@ impl Frontier {
         if site.needs_address(now) {
             site.address = Need::Asked;
             let host = host_of(&site.state.key).to_owned();
-            let attempts = site.state.failures.min(255) as u8;
+            let attempts = site.lookups_failed;
             return Some(self.lease(hash, None, None, Work::Resolve { host, attempts }, now));
         }
         if self.config.ask_robots && site.errands.is_empty() && site.needs_robots(now) {
@@ -728,21 +751,26 @@ impl Frontier {
         if let Some(slot) = slot {
             site.slots[slot].busy = false;
         }
-        let wait = site
-            .state
-            .next_request
-            .max(site.state.backoff_until)
-            .since(now);
-        if wait > self.config.wait_max {
-            let reason = format!(
-                "it would have to be waited for {} s, more than politeness.max_wait",
-                wait.as_secs()
-            );
-            self.retire(hash, reason);
-        }
+        self.retire_if_too_long(hash, now);
         self.mark_dirty(hash);
         if let Some(addr) = addr {
             self.free_address(addr, now);
+        }
+    }
+
+    /// A site nobody is willing to wait for is left alone for this run.
+    fn retire_if_too_long(&mut self, hash: SiteHash, now: Timestamp) {
+        let site = self.sites.get(&hash).expect("a site with a wait is open");
+        let until = site.state.next_request.max(site.left_alone_until());
+        let wait = until.since(now);
+        if wait > self.config.wait_max {
+            self.retire(
+                hash,
+                format!(
+                    "it would have to be waited for {} s, more than politeness.max_wait",
+                    wait.as_secs()
+                ),
+            );
         }
     }
 
@@ -754,11 +782,7 @@ impl Frontier {
         signal: SiteSignal,
     ) {
         site.state.last_download = timing.took;
-        let politeness = if site.is_public {
-            politeness.for_public()
-        } else {
-            *politeness
-        };
+        let politeness = site.politeness(politeness);
         let rest = politeness.rest(timing.took, site.state.crawl_delay);
         let free_at = timing.ended + rest + Politeness::margin(rest);
         if let Some(slot) = slot {
@@ -768,48 +792,63 @@ impl Frontier {
         if let Some(rtt) = timing.rtt {
             site.observe_rtt(rtt);
         }
-        site.observe_answer(signal != SiteSignal::Unreachable);
-        let backoff = match signal {
-            SiteSignal::Fine => {
-                site.state.failures = 0;
-                return;
+        let answered = !matches!(signal, SiteSignal::Unreachable | SiteSignal::Silent);
+        site.observe_answer(answered);
+        match signal {
+            SiteSignal::Fine => site.state.failures = 0,
+            SiteSignal::Silent => {}
+            SiteSignal::Unreachable => {
+                site.state.failures = site.state.failures.saturating_add(1);
+                let wait = politeness.backoff(site.hash, site.state.failures);
+                site.state.backoff_until = site.state.backoff_until.max(timing.ended + wait);
             }
-            SiteSignal::Unreachable | SiteSignal::Throttled { retry_after: None } => {
-                site.state.failures += 1;
-                politeness.backoff(site.hash, site.state.failures)
+            SiteSignal::Throttled { retry_after } => {
+                site.state.failures = site.state.failures.saturating_add(1);
+                let own = politeness.backoff(site.hash, site.state.failures);
+                let wait =
+                    retry_after.map_or(own, |wait| wait.max(rest) + Politeness::margin(wait));
+                site.state.throttled_until = site.state.throttled_until.max(timing.ended + wait);
             }
-            SiteSignal::Throttled {
-                retry_after: Some(wait),
-            } => {
-                site.state.failures += 1;
-                wait.max(rest) + Politeness::margin(wait)
-            }
-        };
-        site.state.backoff_until = site.state.backoff_until.max(timing.ended + backoff);
+        }
     }
 
+    /// Gives a connection back and wakes whoever can use it: sites that have
+    /// found something else to do since they queued for it are passed over.
     fn free_address(&mut self, addr: IpAddr, now: Timestamp) {
-        if let Some(next) = self.addresses.release(addr)
-            && self
-                .sites
-                .get(&next)
-                .is_some_and(|site| site.place == Place::Blocked)
-        {
+        self.addresses.release(addr);
+        while let Some(next) = self.addresses.next_in_line(addr) {
+            let Some(site) = self.sites.get(&next) else {
+                continue;
+            };
+            if site.place != Place::Blocked {
+                continue;
+            }
+            let can_use_it = site.next_due(now).is_some_and(|due| due <= now)
+                && !site.needs_address(now)
+                && site
+                    .state
+                    .address
+                    .is_some_and(|(theirs, _)| theirs == Some(addr));
             self.place(next, now);
+            if can_use_it {
+                break;
+            }
         }
     }
 
     /// Moves the sites whose time has come from waiting to ready.
     fn wake(&mut self, now: Timestamp) {
-        while let Some(Reverse((when, ..))) = self.waiting.peek()
-            && *when <= now
-        {
-            let Reverse((when, ticket, hash)) = self.waiting.pop().expect("it was just seen");
-            if self
+        while let Some(Reverse((when, ticket, hash))) = self.waiting.peek().copied() {
+            let is_current = self
                 .sites
                 .get(&hash)
-                .is_some_and(|site| site.ticket == ticket)
-            {
+                .is_some_and(|site| site.ticket == ticket && site.place == Place::Waiting(when));
+            if is_current && when > now {
+                return;
+            }
+            // Due, or left behind by a site that was placed elsewhere since.
+            self.waiting.pop();
+            if is_current {
                 self.make_ready(hash, when);
             }
         }

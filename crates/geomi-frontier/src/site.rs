@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::lane::{Lane, PRIORITIES, Position};
 use crate::order::View;
-use crate::{Entry, Errand};
+use crate::{Entry, Errand, Politeness};
 
 /// What is kept of a site between runs.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -20,8 +20,10 @@ pub struct SiteState {
     pub key: SiteKey,
     /// No request before this, by the site's delay.
     pub next_request: Timestamp,
-    /// No request before this, by back-off or Retry-After.
+    /// No request before this, by back-off after failures.
     pub backoff_until: Timestamp,
+    /// No request before this, because the site asked for it (429, 503).
+    pub throttled_until: Timestamp,
     /// Failures in a row to reach it.
     pub failures: u32,
     /// Crawl-delay of its robots.txt.
@@ -67,6 +69,7 @@ impl SiteState {
             key,
             next_request: Timestamp::EPOCH,
             backoff_until: Timestamp::EPOCH,
+            throttled_until: Timestamp::EPOCH,
             failures: 0,
             crawl_delay: None,
             last_download: Duration::ZERO,
@@ -132,6 +135,8 @@ pub(crate) struct Site {
     pub(crate) robots: Need,
     /// Its address is on the public internet.
     pub(crate) is_public: bool,
+    /// Look-ups that failed in a row.
+    pub(crate) lookups_failed: u8,
     pub(crate) place: Place,
     /// Distinguishes the site's current heap entry from stale ones.
     pub(crate) ticket: u64,
@@ -162,18 +167,16 @@ impl Site {
                 };
                 connections
             ],
-            // What was learned in an earlier run holds until it expires.
-            address: if state.address.is_some() {
-                Need::Have
-            } else {
-                Need::Missing
-            },
+            // Robots rules of an earlier run hold until they expire. An address
+            // is looked up anew: the operator may have given another since.
+            address: Need::Missing,
             robots: if state.robots_until.is_some() {
                 Need::Have
             } else {
                 Need::Missing
             },
             is_public: false,
+            lookups_failed: 0,
             place: Place::Idle,
             ticket: 0,
             opened,
@@ -199,6 +202,20 @@ impl Site {
 
     pub(crate) fn is_drained(&self) -> bool {
         self.live_leases == 0 && self.errands.is_empty() && self.waiting_len() == 0
+    }
+
+    /// The rules that hold for it.
+    pub(crate) fn politeness(&self, general: &Politeness) -> Politeness {
+        if self.is_public {
+            general.for_public()
+        } else {
+            *general
+        }
+    }
+
+    /// When back-off and the site's own wish are over.
+    pub(crate) fn left_alone_until(&self) -> Timestamp {
+        self.state.backoff_until.max(self.state.throttled_until)
     }
 
     /// The free slot that may be used soonest. A site that states a
@@ -227,10 +244,10 @@ impl Site {
         };
         if self.needs_address(now) {
             // A look-up costs the site nothing, but waits for its back-off.
-            return (self.address != Need::Asked).then_some(due.max(self.state.backoff_until));
+            return (self.address != Need::Asked).then_some(due.max(self.left_alone_until()));
         }
         let (_, free_at) = self.soonest_slot()?;
-        Some(due.max(free_at).max(self.state.backoff_until))
+        Some(due.max(free_at).max(self.left_alone_until()))
     }
 
     /// The lane whose front is empty while its disk part is not.

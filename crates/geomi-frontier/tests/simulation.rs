@@ -60,10 +60,10 @@ fn url(site: u64, page: u64) -> CrawlUrl {
     CrawlUrl::parse(&format!("http://s{site}.test/p{page}")).unwrap()
 }
 
-/// Two sites share an address, so that its limit matters.
+/// Several sites share an address, so that its limit matters.
 fn address(host: &str) -> IpAddr {
     let number: u8 = host[1..host.find('.').unwrap()].parse().unwrap();
-    [127, 0, 0, 1 + number / 2].into()
+    [127, 0, 0, 1 + number / 4].into()
 }
 
 fn entry(url: CrawlUrl, priority: u8) -> Entry {
@@ -97,7 +97,7 @@ impl World {
         for site in 0..SITES {
             world
                 .frontier
-                .open_site(SiteState::new(url(site, 0).site()), world.now);
+                .open_site(SiteState::new(url(site, 0).site()), world.now, world.now);
             for page in 0..PAGES {
                 let priority = 1 + world.dice.roll(u64::from(PRIORITIES)) as u8;
                 world
@@ -145,7 +145,7 @@ impl World {
         self.frontier = Frontier::new(self.config);
         let not_before = self.now + self.config.politeness.rest(Duration::ZERO, None);
         for state in self.disk.sites.values().cloned() {
-            self.frontier.open_site(state, not_before);
+            self.frontier.open_site(state, not_before, self.now);
         }
     }
 
@@ -245,6 +245,15 @@ impl World {
         self.flying.push((self.now, end, lease));
     }
 
+    /// Opens a site that was freed when drained.
+    fn reopen(&mut self, url: &CrawlUrl) {
+        let site = url.site();
+        if !self.frontier.is_open(site.hash64()) {
+            let state = self.disk.sites[&site.hash64()].clone();
+            self.frontier.open_site(state, self.now, self.now);
+        }
+    }
+
     fn land(&mut self, start: Timestamp, ended: Timestamp, lease: Lease) {
         let timing = Timing {
             ended,
@@ -265,8 +274,13 @@ impl World {
                 );
             }
             Work::Robots(errand, _) => {
-                let next = if errand.attempts == 0 && self.dice.roll(3) == 0 {
+                let roll = self.dice.roll(4);
+                let next = if errand.attempts == 0 && roll == 0 {
                     RobotsNext::Retry
+                } else if errand.redirects == 0 && roll == 1 {
+                    let elsewhere = url(self.dice.roll(SITES), 0).join("/robots.txt").unwrap();
+                    self.reopen(&elsewhere);
+                    RobotsNext::Redirect(elsewhere)
                 } else {
                     RobotsNext::Known {
                         until: self.now + DAY,
@@ -421,7 +435,7 @@ fn one_seed_is_one_history() {
 fn a_site_that_asks_for_too_long_a_rest_is_retired_and_keeps_its_urls() {
     let now = Timestamp::from_secs(1_000);
     let mut frontier = Frontier::new(Config::default());
-    frontier.open_site(SiteState::new(url(0, 0).site()), now);
+    frontier.open_site(SiteState::new(url(0, 0).site()), now, now);
     frontier.admit(entry(url(0, 0), 1), now);
     let Action::Lease(lease) = frontier.poll(now) else {
         panic!("look-up first")
@@ -468,7 +482,7 @@ fn a_public_site_has_one_connection_and_a_delay_whatever_was_asked_for() {
         ask_robots: false,
         ..Config::default()
     });
-    frontier.open_site(SiteState::new(url(0, 0).site()), now);
+    frontier.open_site(SiteState::new(url(0, 0).site()), now, now);
     for page in 0..3 {
         frontier.admit(entry(url(0, page), 1), now);
     }
