@@ -1,8 +1,8 @@
 //! What is kept: WARC files, segments of visits, the log.
 
 use geomi_model::{Capture, Timestamp, Visit};
-use geomi_store::warc::{Encoded, GzipLevel, Position, WarcConfig, WarcWriter};
-use geomi_store::{CrawlDir, segment};
+use geomi_store::warc::{Encoded, GzipLevel, Position, WarcConfig, WarcReader, WarcWriter};
+use geomi_store::{CrawlDir, segment, visits};
 
 use crate::log::VisitLog;
 use crate::partition::{ArchiveMark, Partition};
@@ -38,29 +38,33 @@ impl Archive {
         for partition in &*partitions {
             mark = mark.max(partition.meta("archive")?.unwrap_or_default());
         }
-        let committed = mark.file.clone().map(|file| Position {
+        let mut committed = mark.file.clone().map(|file| Position {
             file,
             offset: mark.offset,
         });
+        if committed.is_none() {
+            // A new directory, or one whose frontier/ was deleted: then the
+            // segments say what has been collected.
+            committed = end_of_segments(dir)?;
+            mark.visits = segment::list(dir)?.last().map_or(0, |segment| segment.last);
+        }
         let mut settings = WarcConfig::new(dir.warc(), &config.name, &config.worker);
         settings.bytes_max = config.output.warc_bytes_max;
         settings.level = gzip;
-        settings.info.push((
-            "http-header-user-agent".to_owned(),
-            config.fetch.user_agent.clone(),
-        ));
-        settings.info.push((
-            "robots".to_owned(),
-            if config.frontier.ask_robots {
-                "rfc9309"
-            } else {
-                "ignored"
-            }
-            .to_owned(),
-        ));
+        let robots = if config.frontier.ask_robots {
+            "rfc9309"
+        } else {
+            "ignored"
+        };
+        for (name, value) in [
+            ("http-header-user-agent", &*config.fetch.user_agent),
+            ("robots", robots),
+        ] {
+            settings.info.push((name.to_owned(), value.to_owned()));
+        }
         let mut archive = Self {
             warc: WarcWriter::resume(settings, committed.as_ref())?,
-            log: VisitLog::open(dir.log(), config.output.log_bytes_max)?,
+            log: VisitLog::open(dir.log(), config.output.log_bytes_max, mark.visits)?,
             dir: dir.clone(),
             gzip,
             end: committed,
@@ -190,6 +194,40 @@ impl Archive {
         segment::merge_index(&self.dir)?;
         Ok(())
     }
+}
+
+/// Where the records of the last capture in a segment end.
+fn end_of_segments(dir: &CrawlDir) -> Result<Option<Position>, CrawlError> {
+    for segment in segment::list(dir)?.into_iter().rev() {
+        let mut last = None;
+        for visit in visits::read_visits(&segment.table(dir))? {
+            last = visit?.capture.or(last);
+        }
+        if let Some(capture) = last {
+            return Ok(Some(end_of_capture(dir, &capture)?));
+        }
+    }
+    Ok(None)
+}
+
+/// The end of the request record that follows a capture.
+fn end_of_capture(dir: &CrawlDir, capture: &Capture) -> Result<Position, CrawlError> {
+    let damaged = |error: &dyn std::fmt::Display| CrawlError::Damaged {
+        what: format!("{} past {}: {error}", capture.file, capture.offset),
+    };
+    let closed = dir.warc().join(&capture.file);
+    let open = dir.warc().join(format!("{}.open", capture.file));
+    let mut reader = WarcReader::open(if closed.exists() { &closed } else { &open })?;
+    while let Some(record) = reader.next_record().map_err(|error| damaged(&error))? {
+        let end = record.offset + reader.finish_record().map_err(|error| damaged(&error))?;
+        if record.offset > capture.offset {
+            return Ok(Position {
+                file: capture.file.clone(),
+                offset: end,
+            });
+        }
+    }
+    Err(damaged(&"the request record is missing"))
 }
 
 /// The visits in no segment yet, of all partitions, by number.

@@ -15,15 +15,13 @@ pub(crate) enum SiteAccess {
     /// It did not answer at all. RFC 9309 forbids every page; and a page asked
     /// for would end just as robots.txt did, so that is how its visits end.
     NoAnswer { state: NetworkState, reason: String },
-    /// Its addresses may not be asked.
-    AddressRefused { reason: String },
 }
 
 /// What a page may expect.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Access {
     Allowed,
-    /// By a line of robots.txt, by how it was answered, or by the address.
+    /// By a line of robots.txt, or by how it was answered.
     Disallowed(String),
     /// The site cannot be reached.
     Unreachable(NetworkState, String),
@@ -52,7 +50,6 @@ impl RobotsBook {
             Some(SiteAccess::NoAnswer { state, reason }) => {
                 Access::Unreachable(*state, reason.clone())
             }
-            Some(SiteAccess::AddressRefused { reason }) => Access::Disallowed(reason.clone()),
             Some(SiteAccess::Policy(policy)) => {
                 let verdict = policy.verdict(agent, path_and_query);
                 if verdict.allowed {
@@ -71,8 +68,13 @@ impl RobotsBook {
     pub(crate) fn retain(&mut self, is_open: impl Fn(SiteHash) -> bool) {
         self.sites.retain(|site, _| is_open(*site));
     }
+}
 
-    pub(crate) fn len(&self) -> usize {
-        self.sites.len()
-    }
+/// Why a site cannot be asked at any address.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Unaddressed {
+    /// It has addresses, and a rule forbids them.
+    Refused(String),
+    /// It has none.
+    NoAddress(String),
 }

@@ -1,8 +1,7 @@
 //! The one place that reads the time.
 
 use std::fmt::Debug;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use geomi_model::Timestamp;
 
@@ -12,25 +11,33 @@ pub trait Clock: Send + Sync + Debug {
     fn now(&self) -> Timestamp;
 }
 
-/// Wall time that never runs backwards within a process: when the system clock
-/// is set back, it stands still until the old time is reached again.
-#[derive(Debug, Default)]
+/// Wall time as it was when the process began, carried on by the monotonic
+/// clock. A step of the system clock neither stalls a crawl nor cuts a rest
+/// short; the next run sees the corrected time.
+#[derive(Debug)]
 pub struct SystemClock {
-    latest: AtomicI64,
+    origin: Timestamp,
+    begun: Instant,
+}
+
+impl Default for SystemClock {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the clock everyone else is handed"
+    )]
+    fn default() -> Self {
+        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH);
+        // A clock set before 1970 reads as the epoch.
+        let since_epoch = since_epoch.unwrap_or_default();
+        Self {
+            origin: Timestamp::EPOCH + since_epoch,
+            begun: Instant::now(),
+        }
+    }
 }
 
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "this is the clock everyone else is handed"
-        )]
-        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH);
-        // A clock set before 1970 reads as the epoch.
-        let micros = since_epoch.map_or(0, |span| {
-            i64::try_from(span.as_micros()).unwrap_or(i64::MAX)
-        });
-        let latest = self.latest.fetch_max(micros, Ordering::Relaxed);
-        Timestamp::from_micros(latest.max(micros))
+        self.origin + self.begun.elapsed()
     }
 }

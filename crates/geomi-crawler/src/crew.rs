@@ -27,6 +27,20 @@ use crate::{Clock, CrawlError};
 pub(crate) enum Event {
     Resolved(Lease, Resolution),
     Read(Box<Read>),
+    /// Whoever had a lease panicked.
+    Lost,
+}
+
+/// Tells the owner if its holder panics.
+struct Alarm(Sender<Event>);
+
+impl Drop for Alarm {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            // If the owner is gone as well, nobody waits.
+            drop(self.0.send(Event::Lost));
+        }
+    }
 }
 
 /// Threads and channels of one crawl.
@@ -82,7 +96,9 @@ impl Crew {
     pub(crate) fn dispatch(&self, lease: Lease) {
         let carried = carry_out(self.fetcher.clone(), Arc::clone(&self.clock), lease);
         let (to_readers, to_owner) = (self.to_readers.clone(), self.to_owner.clone());
+        let alarm = Alarm(self.to_owner.clone());
         self.runtime.spawn(async move {
+            let _alarm = alarm;
             // A closed channel means that the crawl is over and nobody waits
             // for this answer: it was not acknowledged, so it will be repeated.
             match carried.await {
@@ -107,12 +123,11 @@ impl Crew {
 }
 
 fn read_all(fetched: &Receiver<Box<Fetched>>, to_owner: &Sender<Event>, settings: &ReadSettings) {
+    let _alarm = Alarm(to_owner.clone());
     let readers = Readers::standard();
     for fetched in fetched {
-        if to_owner
-            .send(Event::Read(Box::new(read(&readers, settings, *fetched))))
-            .is_err()
-        {
+        let read = read(&readers, settings, *fetched);
+        if to_owner.send(Event::Read(Box::new(read))).is_err() {
             return;
         }
     }

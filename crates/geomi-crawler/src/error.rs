@@ -46,6 +46,12 @@ pub enum CrawlError {
         /// Who has it.
         holder: String,
     },
+    /// A thread of ours failed while it held a lease: a bug, said as such
+    /// instead of waiting for an answer that will not come.
+    #[error(
+        "a worker thread failed; this is a bug in geomi, please report the message above (the crawl can be resumed)"
+    )]
+    LostWork,
     /// The operating system would not give us a thread.
     #[error("cannot start a thread: {0}")]
     Thread(#[source] std::io::Error),

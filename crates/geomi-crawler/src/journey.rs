@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crossbeam_channel::{after, select};
-use geomi_cluster::embedded::OwnershipTable;
+use geomi_cluster::embedded::{EmbeddedOwnership, OwnershipTable};
 use geomi_cluster::{Claim, Ownership, Partitions, WorkerId};
 use geomi_fetch::Fetcher;
 use geomi_frontier::Frontier;
@@ -29,10 +29,10 @@ use geomi_store::CrawlDir;
 use geomi_store::state::{FjallOptions, FjallStore};
 use geomi_store::warc::{GzipLevel, Position};
 use geomi_url::SiteHash;
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
 use crate::archive::Archive;
-use crate::books::RobotsBook;
+use crate::books::{RobotsBook, Unaddressed};
 use crate::control::{Control, Desired};
 use crate::crew::{Crew, Event};
 use crate::partition::Partition;
@@ -81,6 +81,8 @@ pub(crate) struct Journey<'a> {
     pub(crate) archive: Archive,
     pub(crate) seeds: SeedBook,
     pub(crate) robots: RobotsBook,
+    /// Sites that cannot be asked at any address, and why.
+    pub(crate) unaddressed: HashMap<SiteHash, Unaddressed>,
     pub(crate) admit: Admit,
     pub(crate) crew: Crew,
     pub(crate) in_flight: usize,
@@ -90,6 +92,8 @@ pub(crate) struct Journey<'a> {
     pub(crate) sent: HashSet<u64>,
     /// After an unclean stop, sites rest a full delay from here.
     pub(crate) unclean_since: Option<Timestamp>,
+    /// The claims on all partitions, held as long as the crawl runs.
+    _ownership: EmbeddedOwnership,
     post: Post,
     reporter: Reporter,
     observer: &'a mut dyn Observer,
@@ -129,7 +133,7 @@ impl<'a> Journey<'a> {
         let admit = Admit::new(config)?;
         let now = clock.now();
         let map = Partitions::new(config.partitions);
-        claim_all(config, map, now)?;
+        let ownership = claim_all(config, map, now)?;
         let mut partitions = open_partitions(dir, map)?;
         let gzip = GzipLevel::new(config.output.gzip_level).unwrap_or_default();
         let archive = Archive::open(dir, config, gzip, &mut partitions)?;
@@ -143,8 +147,10 @@ impl<'a> Journey<'a> {
             agent: config.agent.clone(),
             gzip,
         };
+        let mut fetch = config.fetch.clone();
+        fetch.connections_per_address_max = config.frontier.politeness.address_limit();
         let crew = Crew::assemble(
-            Fetcher::new(config.fetch.clone())?,
+            Fetcher::new(fetch)?,
             Arc::clone(&clock),
             &settings,
             config.connections,
@@ -157,11 +163,13 @@ impl<'a> Journey<'a> {
         let counters = total(&partitions);
         let mut journey = Self {
             frontier: Frontier::new(frontier_config),
+            _ownership: ownership,
             post: Post::new(map),
             reporter: Reporter::open(dir, &control, now, &counters)?,
             visits: vec![Vec::new(); count],
             ends: vec![None; count],
             robots: RobotsBook::default(),
+            unaddressed: HashMap::new(),
             in_flight: 0,
             limit: None,
             sent: HashSet::new(),
@@ -218,7 +226,12 @@ impl<'a> Journey<'a> {
         let now = self.clock.now();
         let until = wakeup.map_or(self.reporter.next, |wakeup| wakeup.min(self.reporter.next));
         let mut events = Vec::new();
-        let pause = until.since(now);
+        let on_its_way = self.partitions.iter().any(Partition::awaits_mail);
+        let pause = if on_its_way {
+            Duration::ZERO
+        } else {
+            until.since(now)
+        };
         select! {
             recv(self.crew.events) -> event => events.extend(event),
             recv(self.control.bell()) -> _ => {}
@@ -235,12 +248,10 @@ impl<'a> Journey<'a> {
                 Err(_) => break,
             }
         }
-        events.sort_by_key(|event| {
-            let site = match event {
-                Event::Resolved(lease, _) => lease.site(),
-                Event::Read(read) => read.lease.site(),
-            };
-            self.partition_of(site)
+        events.sort_by_key(|event| match event {
+            Event::Resolved(lease, _) => self.partition_of(lease.site()),
+            Event::Read(read) => self.partition_of(read.lease.site()),
+            Event::Lost => 0,
         });
         events
     }
@@ -257,8 +268,7 @@ impl<'a> Journey<'a> {
         for visit in &committed {
             self.observer.visited(visit);
         }
-        self.frontier.free_drained();
-        if self.robots.len() > 2 * self.config.frontier.sites_max {
+        if self.frontier.free_drained() {
             let frontier = &self.frontier;
             self.robots.retain(|site| frontier.is_open(site));
         }
@@ -350,7 +360,10 @@ impl<'a> Journey<'a> {
             return Some(Ending::Stopped);
         }
         let drained = self.frontier.counts().waiting == 0;
-        if let Some(limit) = self.limit.filter(|_| !drained) {
+        let holds = |limit: &Ending| {
+            !drained || matches!(limit, Ending::TooManyFailures | Ending::DiskFull)
+        };
+        if let Some(limit) = self.limit.filter(holds) {
             return Some(limit);
         }
         let idle = wakeup.is_none()
@@ -372,16 +385,24 @@ impl<'a> Journey<'a> {
             return;
         }
         let limits = &self.config.limits;
-        let counters = self.counters();
+        let sum = |count: fn(&Counters) -> u64| -> u64 {
+            self.partitions
+                .iter()
+                .map(|partition| count(&partition.counters))
+                .sum()
+        };
         let over = |max: Option<u64>, count: u64| max.is_some_and(|max| count >= max);
         let elapsed = self.clock.now().since(self.reporter.started);
-        self.limit = if over(limits.pages_max, counters.saved) {
+        self.limit = if over(limits.pages_max, sum(|counters| counters.saved)) {
             Some(Ending::PageLimit)
-        } else if over(limits.bytes_max, counters.wire_bytes) {
+        } else if over(limits.bytes_max, sum(|counters| counters.wire_bytes)) {
             Some(Ending::ByteLimit)
         } else if limits.time_max.is_some_and(|max| elapsed >= max) {
             Some(Ending::TimeLimit)
-        } else if limits.failures_max.is_some_and(|max| counters.failed > max) {
+        } else if limits
+            .failures_max
+            .is_some_and(|max| sum(|counters| counters.failed) > max)
+        {
             Some(Ending::TooManyFailures)
         } else if self.reporter.free_bytes < limits.disk_free_min {
             Some(Ending::DiskFull)
@@ -428,7 +449,9 @@ impl<'a> Journey<'a> {
         self.write_segment()?;
         self.archive.close()?;
         geomi_store::seeds::write_seeds(self.reporter.dir(), &self.seeds.rows())?;
-        self.partitions[0].set_meta("clean", &true);
+        // Requests that were given up may still be answered: as after a crash,
+        // nobody knows when.
+        self.partitions[0].set_meta("clean", &(self.in_flight == 0));
         self.partitions[0].commit(self.archive.mark())?;
         let now = self.clock.now();
         let status = self.status(Phase::Done, Some(ending), now);
@@ -480,7 +503,11 @@ fn total(partitions: &[Partition]) -> Counters {
 
 /// On one machine the directory's lock decides who owns everything; the claim
 /// is made all the same, through the interface a cluster uses.
-fn claim_all(config: &CrawlConfig, map: Partitions, now: Timestamp) -> Result<(), CrawlError> {
+fn claim_all(
+    config: &CrawlConfig,
+    map: Partitions,
+    now: Timestamp,
+) -> Result<EmbeddedOwnership, CrawlError> {
     let mut ownership =
         OwnershipTable::new(Duration::MAX / 4).handle(WorkerId::new(&config.worker));
     for partition in map.iter() {
@@ -491,7 +518,7 @@ fn claim_all(config: &CrawlConfig, map: Partitions, now: Timestamp) -> Result<()
             });
         }
     }
-    Ok(())
+    Ok(ownership)
 }
 
 fn open_partitions(dir: &CrawlDir, map: Partitions) -> Result<Vec<Partition>, CrawlError> {

@@ -93,7 +93,9 @@ pub(crate) struct VisitLog {
 
 impl VisitLog {
     /// Opens the log at its end, less a line that was torn by a crash.
-    pub(crate) fn open(path: PathBuf, bytes_max: u64) -> Result<Self, StoreError> {
+    /// `visits` have been numbered: a log that knows of more belongs to a
+    /// frontier that was deleted.
+    pub(crate) fn open(path: PathBuf, bytes_max: u64, visits: u64) -> Result<Self, StoreError> {
         let mut file = OpenOptions::new()
             .create(true)
             .truncate(false)
@@ -102,6 +104,12 @@ impl VisitLog {
             .open(&path)
             .map_err(|source| io(&path, source))?;
         let (bytes, last) = find_end(&mut file).map_err(|source| io(&path, source))?;
+        let last = if bytes == 0 {
+            last_rotated(&path)
+        } else {
+            last
+        };
+        let last = last.min(visits);
         file.set_len(bytes).map_err(|source| io(&path, source))?;
         file.seek(SeekFrom::End(0))
             .map_err(|source| io(&path, source))?;
@@ -140,11 +148,24 @@ impl VisitLog {
             .path
             .with_file_name(format!("log-{:012}.jsonl", self.last));
         std::fs::rename(&self.path, &rotated).map_err(|source| io(&rotated, source))?;
-        let last = self.last;
-        *self = Self::open(self.path.clone(), self.bytes_max)?;
-        self.last = last;
+        *self = Self::open(self.path.clone(), self.bytes_max, self.last)?;
         Ok(())
     }
+}
+
+/// The last visit of the newest rotated log, from its name.
+fn last_rotated(path: &Path) -> u64 {
+    let siblings = path.parent().and_then(|dir| std::fs::read_dir(dir).ok());
+    // A folder that cannot be listed has no rotated logs to repeat.
+    let names = siblings.into_iter().flatten().filter_map(Result::ok);
+    let number = |name: &str| {
+        name.strip_prefix("log-")?
+            .strip_suffix(".jsonl")?
+            .parse()
+            .ok()
+    };
+    let numbers = names.filter_map(|entry| number(entry.file_name().to_str()?));
+    numbers.max().unwrap_or(0)
 }
 
 fn io(path: &Path, source: std::io::Error) -> StoreError {

@@ -405,14 +405,16 @@ impl Partition {
             self.seen_logs += 1;
         }
         for (to, entries) in std::mem::take(&mut self.outgoing) {
-            self.next_mail += 1;
-            let body = keys::encode(&MailBody { entries });
-            self.batch.put(&keys::outbox(to, self.next_mail), &body);
-            self.unacknowledged
-                .entry(to)
-                .or_default()
-                .push(self.next_mail);
-            self.posted.push((to, self.next_mail, body));
+            for entries in parcels(entries) {
+                self.next_mail += 1;
+                let body = keys::encode(&MailBody { entries });
+                self.batch.put(&keys::outbox(to, self.next_mail), &body);
+                self.unacknowledged
+                    .entry(to)
+                    .or_default()
+                    .push(self.next_mail);
+                self.posted.push((to, self.next_mail, body));
+            }
         }
         if self.counters != self.counted {
             self.batch
@@ -460,6 +462,27 @@ fn read<T: serde::de::DeserializeOwned>(
         .get(key)?
         .map(|value| keys::decode(kind, &value))
         .transpose()
+}
+
+/// Cuts mail into bodies well below what a mailbox takes.
+fn parcels(entries: Vec<Entry>) -> Vec<Vec<Entry>> {
+    const PARCEL_BYTES_MAX: usize = 256 << 10;
+    let mut parcels = vec![Vec::new()];
+    let mut bytes = 0;
+    for entry in entries {
+        let via = entry.via.as_ref().map_or(0, |via| via.as_str().len());
+        bytes += entry.url.as_str().len() + via + 32;
+        if bytes > PARCEL_BYTES_MAX {
+            parcels.push(Vec::new());
+            bytes = 0;
+        }
+        parcels
+            .last_mut()
+            .expect("there is always one parcel")
+            .push(entry);
+    }
+    parcels.retain(|parcel| !parcel.is_empty());
+    parcels
 }
 
 /// Exact 64-bit hashes in memory. They are hashes already, so the table uses

@@ -11,7 +11,7 @@ use crate::CrawlError;
 use crate::keys;
 use crate::partition::{MailBody, Partition};
 
-/// Mail held in memory on its way; the outboxes hold the rest.
+/// Mail the embedded post holds for one receiver before it says full.
 const OFFICE_BYTES_MAX: usize = 16 << 20;
 /// Mails taken from one partition's box in one round.
 const MAILS_MAX: usize = 64;

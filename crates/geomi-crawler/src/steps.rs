@@ -14,7 +14,7 @@ pub enum DurableStep {
     MailPublished,
     /// Lines were added to the log.
     LogWritten,
-    /// A segment's index part was written, its visits not yet.
+    /// A segment was written; its rows are still in the state too.
     SegmentWritten,
     /// A segment's rows were deleted from the state.
     SegmentForgotten,
@@ -23,7 +23,7 @@ pub enum DurableStep {
 }
 
 impl DurableStep {
-    /// Every step, in the order of a round.
+    /// Every step.
     pub const ALL: [Self; 8] = [
         Self::WarcWritten,
         Self::WarcSynced,

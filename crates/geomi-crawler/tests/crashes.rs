@@ -85,3 +85,28 @@ fn nor_with_several_partitions() {
         crash_and_resume(step, 3);
     }
 }
+
+#[test]
+fn a_deleted_frontier_loses_only_the_ability_to_resume() {
+    let house = House::new(WebSpec::plain(2, 30));
+    let mut config = house.config();
+    config.output.segment_rows = 10;
+    let mut crash = CrashAt {
+        step: DurableStep::SegmentForgotten,
+        countdown: 3,
+    };
+    let crashed = house.try_crawl(&config, &mut crash);
+    assert!(matches!(crashed, Err(CrawlError::Crashed)));
+    let kept = house.visits();
+    assert!(kept.len() >= 30);
+    std::fs::remove_dir_all(house.dir.frontier()).unwrap();
+    std::fs::create_dir(house.dir.frontier()).unwrap();
+    let status = house.crawl(&config);
+    assert_eq!(status.counters.saved, 60, "the crawl begins anew");
+    assert_eq!(
+        house.visits()[..kept.len()],
+        kept,
+        "what was collected stays"
+    );
+    house.verify();
+}

@@ -426,6 +426,8 @@ fn a_site_that_wants_to_be_waited_for_too_long_is_left_alone() {
         status.sites_retired
     );
     assert_eq!((status.queued, status.counters.saved), (1, 0));
+    let again = house.crawl(&seeded(&house, &["/"]));
+    assert_eq!(again.sites_retired.len(), 1, "and so in the next run");
 }
 
 #[test]
@@ -457,7 +459,16 @@ fn many_names_on_one_address_share_its_limit() {
 
 #[test]
 fn preferred_urls_come_first() {
-    let path = |n: u32| format!("/{}/{n}", if n % 25 == 0 { "urgent" } else { "other" });
+    let path = |n: u32| {
+        format!(
+            "/{}/{n}",
+            if n.is_multiple_of(25) {
+                "urgent"
+            } else {
+                "other"
+            }
+        )
+    };
     let links: Vec<String> = (0..100)
         .map(|n| format!("<a href={}>x</a>", path(n)))
         .collect();

@@ -91,7 +91,11 @@ impl<C> Pool<C> {
         let idle = shelf.by_age.iter().filter(|(_, idle)| idle.addr == addr);
         let numbers: Vec<u64> = idle.map(|(number, _)| *number).collect();
         let excess = (numbers.len() + in_use).saturating_sub(self.limits.per_address);
-        let closing: Vec<_> = numbers.into_iter().take(excess).map(|number| shelf.remove(number)).collect();
+        let closing: Vec<_> = numbers
+            .into_iter()
+            .take(excess)
+            .map(|number| shelf.remove(number))
+            .collect();
         drop(shelf);
         drop(closing);
     }

@@ -170,9 +170,16 @@ impl Resolver {
             name.to_owned()
         };
         match timeout(self.config.dns_timeout, self.dns.lookup_ip(query)).await {
-            Err(_) => failed("no answer from the name servers in time".to_owned(), Duration::ZERO),
+            Err(_) => failed(
+                "no answer from the name servers in time".to_owned(),
+                Duration::ZERO,
+            ),
             Ok(Err(error)) => {
-                let ttl = if error.is_no_records_found() { negative } else { Duration::ZERO };
+                let ttl = if error.is_no_records_found() {
+                    negative
+                } else {
+                    Duration::ZERO
+                };
                 failed(error.to_string(), ttl)
             }
             Ok(Ok(lookup)) => {

@@ -3,6 +3,8 @@
 //! [`Admit`] decides what can be decided from the link alone. The seen test and
 //! the queue come after it, in the partition that owns the URL's site: links to
 //! another partition travel there as mail and are taken in when they arrive.
+//! Two short cuts hold while all partitions are in one process: a link known to
+//! be seen over there is not sent, and a candidate seed is queued at once.
 
 use geomi_frontier::{Entry, Features, Prioritizer, SiteState};
 use geomi_model::{Document, LinkKind, Timestamp};
@@ -11,7 +13,7 @@ use geomi_url::CrawlUrl;
 
 use crate::journey::Journey;
 use crate::seeds::SeedOutcome;
-use crate::{CrawlConfig, CrawlError, SeedInput};
+use crate::{CrawlConfig, CrawlError, RobotsMode, SeedInput};
 
 /// Links to other partitions that are remembered as sent.
 const SENT_MAX: usize = 1 << 20;
@@ -326,16 +328,25 @@ impl Journey<'_> {
             return Ok(false);
         }
         let now = self.clock.now();
-        let key = entry.url.site();
-        if !self.frontier.is_open(key.hash64()) {
-            let state = self.partitions[partition]
-                .site(key.hash64())?
-                .unwrap_or_else(|| SiteState::new(key));
-            self.open_site(partition, state, now)?;
-        }
+        self.ensure_open(&entry.url, now)?;
         self.partitions[partition].counters.admitted += 1;
         self.frontier.admit(entry, now);
         Ok(true)
+    }
+
+    /// Brings the site of a URL into memory, unless it is there.
+    pub(crate) fn ensure_open(&mut self, url: &CrawlUrl, now: Timestamp) -> Result<(), CrawlError> {
+        let site = url.site_hash();
+        if self.frontier.is_open(site) {
+            return Ok(());
+        }
+        let partition = self.partition_of(site);
+        let state = self.partitions[partition].site(site)?;
+        self.open_site(
+            partition,
+            state.unwrap_or_else(|| SiteState::new(url.site())),
+            now,
+        )
     }
 
     /// Brings a site into memory, with what its robots.txt permitted.
@@ -346,7 +357,8 @@ impl Journey<'_> {
         now: Timestamp,
     ) -> Result<(), CrawlError> {
         let site = state.key.hash64();
-        if !self.robots.knows(site)
+        if self.config.robots == RobotsMode::Respect
+            && !self.robots.knows(site)
             && let Some(access) = self.partitions[partition].access(site)?
         {
             self.robots.set(site, access);
@@ -355,7 +367,7 @@ impl Journey<'_> {
         let rested = self
             .unclean_since
             .map(|since| since + politeness.rest(state.last_download, state.crawl_delay));
-        self.frontier.open_site(state, rested.unwrap_or(now));
+        self.frontier.open_site(state, rested.unwrap_or(now), now);
         Ok(())
     }
 }

@@ -5,7 +5,7 @@ use geomi_frontier::{Action, Lease, Work};
 use geomi_model::{NetworkState, Timestamp};
 
 use crate::CrawlError;
-use crate::books::Access;
+use crate::books::{Access, Unaddressed};
 use crate::control::Desired;
 use crate::journey::Journey;
 
@@ -52,22 +52,29 @@ impl Journey<'_> {
             self.dispatch(lease);
             return Ok(true);
         };
-        let access =
-            self.robots
-                .access(lease.site(), &self.config.agent, entry.url.path_and_query());
-        match (access, addr) {
-            (Access::Allowed, Some(_)) => {
+        if addr.is_none() {
+            match self.unaddressed.get(&lease.site()).cloned() {
+                Some(Unaddressed::Refused(reason)) => {
+                    self.refuse(lease, "address", &reason, now)?;
+                }
+                Some(Unaddressed::NoAddress(reason)) => {
+                    self.give_up(lease, NetworkState::NoIp, reason, now)?;
+                }
+                None => {
+                    let reason = "the host has no address".to_owned();
+                    self.give_up(lease, NetworkState::NoIp, reason, now)?;
+                }
+            }
+            return Ok(false);
+        }
+        let path = entry.url.path_and_query();
+        match self.robots.access(lease.site(), &self.config.agent, path) {
+            Access::Allowed => {
                 self.dispatch(lease);
                 return Ok(true);
             }
-            (Access::Disallowed(reason), _) => self.refuse(lease, &reason, now),
-            (Access::Unreachable(state, reason), _) => self.give_up(lease, state, reason, now)?,
-            (Access::Allowed, None) => self.give_up(
-                lease,
-                NetworkState::NoIp,
-                "the host has no address".to_owned(),
-                now,
-            )?,
+            Access::Disallowed(reason) => self.refuse(lease, "robots", &reason, now)?,
+            Access::Unreachable(state, reason) => self.give_up(lease, state, reason, now)?,
         }
         Ok(false)
     }

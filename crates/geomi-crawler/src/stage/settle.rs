@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use geomi_fetch::Resolution;
 use geomi_frontier::{
-    Entry, Errand, Lease, Resolved, RobotsNext, Settlement, SiteSignal, SiteState, Timing, Work,
+    Entry, Errand, Lease, Resolved, RobotsNext, Settlement, SiteSignal, Timing, Work,
 };
 use geomi_model::{
     Capture, CaptureKind, Change, Document, NetworkState, Timestamp, UrlRecord, Visit,
@@ -12,7 +12,7 @@ use geomi_model::{
 use geomi_robots::{CACHE_MAX, RobotsPolicy};
 use geomi_url::{CrawlUrl, SiteHash};
 
-use crate::books::SiteAccess;
+use crate::books::{SiteAccess, Unaddressed};
 use crate::crew::Event;
 use crate::journey::Journey;
 use crate::partition::Stored;
@@ -71,6 +71,7 @@ pub(crate) fn signal(answer: &Answer) -> SiteSignal {
         (NetworkState::NoIp | NetworkState::ConnectError | NetworkState::ConnectTimeout, _) => {
             SiteSignal::Unreachable
         }
+        (state, _) if !state.is_answer() => SiteSignal::Silent,
         _ => SiteSignal::Fine,
     }
 }
@@ -104,6 +105,7 @@ impl Journey<'_> {
     pub(crate) fn arrive(&mut self, event: Event) -> Result<(), CrawlError> {
         self.in_flight -= 1;
         match event {
+            Event::Lost => return Err(CrawlError::LostWork),
             Event::Resolved(lease, resolution) => {
                 self.settle_resolution(lease, resolution);
                 Ok(())
@@ -121,33 +123,31 @@ impl Journey<'_> {
         let Work::Resolve { attempts, .. } = lease.work() else {
             unreachable!("a look-up was leased")
         };
-        let last_try = attempts + 1 >= self.config.tries;
+        let last_try = attempts.saturating_add(1) >= self.config.tries;
         let resolved = match resolution {
-            Resolution::Addresses { addrs, expires_in } => Resolved::Address {
-                addr: addrs[0],
-                until: now + expires_in,
-                is_public: geomi_fetch::is_public(addrs[0]),
-            },
+            Resolution::Addresses { addrs, expires_in } => {
+                self.unaddressed.remove(&site);
+                Resolved::Address {
+                    addr: addrs[0],
+                    until: now + expires_in,
+                    is_public: geomi_fetch::is_public(addrs[0]),
+                }
+            }
             Resolution::Failed { .. } if !last_try => Resolved::Retry,
             Resolution::Failed { error } => {
-                self.know(
-                    site,
-                    SiteAccess::NoAnswer {
-                        state: NetworkState::NoIp,
-                        reason: error,
-                    },
-                );
+                self.unaddressed.insert(site, Unaddressed::NoAddress(error));
                 Resolved::Nowhere(now + UNREACHABLE_FOR)
             }
             Resolution::Refused { addr, reason } => {
-                let remedy = if geomi_fetch::is_public(addr) {
+                let is_public = geomi_fetch::is_public(addr);
+                let remedy = if is_public {
                     "--contact"
                 } else {
                     "--allow-private"
                 };
                 let reason = format!("{addr} is {reason}; {remedy} opens it");
                 tracing::warn!(site = ?self.frontier.site_key(site), %reason, "address refused");
-                self.know(site, SiteAccess::AddressRefused { reason });
+                self.unaddressed.insert(site, Unaddressed::Refused(reason));
                 Resolved::Nowhere(now + UNREACHABLE_FOR)
             }
         };
@@ -214,18 +214,11 @@ impl Journey<'_> {
         if let Some(target) = &answer.location
             && usize::from(errand.redirects) < geomi_robots::REDIRECTS_MAX
         {
-            let key = target.site();
-            if !self.frontier.is_open(key.hash64()) {
-                let partition = self.partition_of(key.hash64());
-                let state = self.partitions[partition]
-                    .site(key.hash64())?
-                    .unwrap_or_else(|| SiteState::new(key));
-                self.open_site(partition, state, now)?;
-            }
+            self.ensure_open(target, now)?;
             return Ok(RobotsNext::Redirect(target.clone()));
         }
         let code = answer.code.unwrap_or(0);
-        if may_retry && code >= 500 {
+        if may_retry && (code == 429 || code >= 500) {
             return Ok(RobotsNext::Retry);
         }
         let policy = RobotsPolicy::from_answer(code, answer.robots.as_deref().unwrap_or_default());
@@ -337,7 +330,7 @@ impl Journey<'_> {
         );
         let (started, ended) = (read.started, read.ended);
         self.seeds.edit(entry.seed, |seed| {
-            seed.pages += 1;
+            seed.pages += u64::from(fate != Fate::Retry);
             let first = seed.party.map_or(started, |(first, _)| first.min(started));
             seed.party = Some((first, seed.party.map_or(ended, |(_, last)| last.max(ended))));
             if entry.is_seed {
@@ -399,27 +392,35 @@ impl Journey<'_> {
     }
 
     /// A URL that robots.txt or an address rule forbids: never requested.
-    pub(crate) fn refuse(&mut self, lease: Lease, reason: &str, now: Timestamp) {
+    pub(crate) fn refuse(
+        &mut self,
+        lease: Lease,
+        rule: &str,
+        reason: &str,
+        now: Timestamp,
+    ) -> Result<(), CrawlError> {
         let Work::Page(entry, _) = lease.work().clone() else {
             unreachable!("only pages are refused")
         };
         let partition = self.partition_of(lease.site());
         tracing::debug!(url = %entry.url, reason, "refused");
-        let counters = &mut self.partitions[partition].counters;
-        counters.refused += 1;
-        counters.refusal("robots");
+        let partition = &mut self.partitions[partition];
+        partition.counters.refused += 1;
+        partition.counters.refusal(rule);
+        let before = partition.record(&entry.url)?.unwrap_or_default();
         let record = UrlRecord {
             attempts: entry.attempts + 1,
             last_visit: now,
-            ..UrlRecord::default()
+            ..before
         };
-        self.partitions[partition].set_record(&entry.url, &record);
+        partition.set_record(&entry.url, &record);
         if entry.is_seed {
             tracing::warn!(url = %entry.url, reason, "seed refused");
             self.seeds
                 .edit(entry.seed, |seed| seed.outcome = SeedOutcome::Refused);
         }
         self.frontier.settle(lease, Settlement::NotAsked, now);
+        Ok(())
     }
 
     /// A page whose site is known to be out of reach ends as its site did.
