@@ -105,7 +105,7 @@ impl Journey<'_> {
     pub(crate) fn arrive(&mut self, event: Event) -> Result<(), CrawlError> {
         self.in_flight -= 1;
         match event {
-            Event::Lost => return Err(CrawlError::LostWork),
+            Event::Lost => Err(CrawlError::LostWork),
             Event::Resolved(lease, resolution) => {
                 self.settle_resolution(lease, resolution);
                 Ok(())
