@@ -676,7 +676,7 @@ impl Frontier {
                 // A redirect led to a name without an address.
                 self.retire(
                     errand.for_site,
-                    "its robots.txt redirects to a site without an address".to_owned(),
+                    "its robots.txt is at a site without an address".to_owned(),
                 );
                 self.place(hash, now);
                 return None;

@@ -65,7 +65,7 @@ impl Default for FjallOptions {
     fn default() -> Self {
         Self {
             cache_bytes: 8 * 1024 * 1024,
-            memtable_bytes: 8 * 1024 * 1024,
+            memtable_bytes: 4 * 1024 * 1024,
             journal_bytes_max: 128 * 1024 * 1024,
             open_files_max: 128,
         }
