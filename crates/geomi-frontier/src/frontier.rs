@@ -1,21 +1,30 @@
-//! The scheduler itself: heaps of sites, leases out, settlements in.
+//! The scheduler itself: URLs in, leases out, settlements in.
+//!
+//! What is called from outside is here; [`serve`] makes leases, [`rest`] is what
+//! follows a request, [`place`] keeps the heaps, [`look`] only looks.
+
+mod look;
+mod place;
+mod rest;
+mod serve;
+
+pub use look::Overview;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::net::IpAddr;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
 use geomi_model::Timestamp;
-use geomi_url::{SiteHash, SiteKey};
+use geomi_url::SiteHash;
 use hashbrown::HashMap;
 
 use crate::address::AddressBook;
 use crate::entry::{
-    Entry, Errand, Lease, LeaseId, Resolved, RobotsNext, Settlement, SiteSignal, Timing, Work,
+    Entry, Errand, Lease, Resolved, RobotsNext, Settlement, SiteSignal, Timing, Work,
 };
-use crate::lane::{self, PRIORITIES, Position};
+use crate::lane::{PRIORITIES, Position};
 use crate::site::{Need, Place, Site};
 use crate::{HostOrder, Politeness, SiteState};
 
@@ -108,21 +117,6 @@ pub struct Counts {
     pub leased: u64,
     /// URLs dealt with.
     pub settled: u64,
-}
-
-/// What the sites are doing, for progress lines.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Overview {
-    /// Sites that may be asked now.
-    pub ready: usize,
-    /// Sites resting between two requests.
-    pub waiting: usize,
-    /// Sites left alone after failures.
-    pub backing_off: usize,
-    /// Sites left alone for this run, with their reasons.
-    pub retired: Vec<(SiteKey, String)>,
-    /// The slowest site with work to do, by round-trip time.
-    pub slowest: Option<(SiteKey, Duration)>,
 }
 
 /// A pure scheduler; the crate's documentation has the picture.
@@ -444,104 +438,6 @@ impl Frontier {
         true
     }
 
-    /// How many URLs are where.
-    pub fn counts(&self) -> Counts {
-        self.counts
-    }
-
-    /// Share of the site's requests that were answered.
-    pub fn success(&self, site: SiteHash) -> f32 {
-        self.sites
-            .get(&site)
-            .map_or(1.0, |site| site.state.success())
-    }
-
-    /// The site's name.
-    pub fn site_key(&self, site: SiteHash) -> Option<&SiteKey> {
-        self.sites.get(&site).map(|site| &site.state.key)
-    }
-
-    /// Whether every URL that is left belongs to a retired site.
-    pub fn is_finished(&self) -> bool {
-        self.counts.leased == 0
-            && self
-                .sites
-                .values()
-                .all(|site| site.live_leases == 0 && (site.retired.is_some() || site.is_drained()))
-    }
-
-    /// What the sites are doing.
-    pub fn overview(&self, now: Timestamp) -> Overview {
-        let mut overview = Overview::default();
-        for site in self.sites.values() {
-            if let Some(reason) = &site.retired {
-                overview
-                    .retired
-                    .push((site.state.key.clone(), reason.clone()));
-                continue;
-            }
-            if site.is_drained() {
-                continue;
-            }
-            if site.left_alone_until() > now {
-                overview.backing_off += 1;
-            } else if matches!(site.place, Place::Ready) {
-                overview.ready += 1;
-            } else {
-                overview.waiting += 1;
-            }
-            if let Some(rtt) = site.state.rtt
-                && overview
-                    .slowest
-                    .as_ref()
-                    .is_none_or(|(_, slowest)| rtt > *slowest)
-            {
-                overview.slowest = Some((site.state.key.clone(), rtt));
-            }
-        }
-        overview
-    }
-
-    /// Panics where an invariant of the crate's documentation is broken.
-    pub fn check_invariants(&self) {
-        let limit = self.config.politeness.address_limit();
-        assert!(
-            self.addresses.connections().all(|used| used <= limit),
-            "an address carries no more than its limit"
-        );
-        let (mut waiting, mut leased) = (0, 0);
-        for site in self.sites.values() {
-            let busy = site.slots.iter().filter(|slot| slot.busy).count();
-            assert!(busy <= site.live_leases, "a busy slot has a live lease");
-            waiting += site.waiting_len();
-            for lane in &site.lanes {
-                let mut positions = lane.leased().to_vec();
-                leased += positions.len() as u64;
-                positions.sort_unstable();
-                assert!(
-                    positions.windows(2).all(|pair| pair[0] < pair[1]),
-                    "no position is leased twice"
-                );
-                let mark = lane.state().watermark;
-                assert!(
-                    positions.first().is_none_or(|first| mark <= *first),
-                    "the watermark waits for leases"
-                );
-            }
-        }
-        let counts = self.counts;
-        assert_eq!(
-            (counts.waiting, counts.leased),
-            (waiting, leased),
-            "counts are kept right"
-        );
-        assert_eq!(
-            counts.admitted,
-            waiting + leased + counts.settled,
-            "no URL is lost"
-        );
-    }
-
     fn enqueue(&mut self, hash: SiteHash, entry: Entry) {
         let index = entry.priority.clamp(1, PRIORITIES) - 1;
         let site = self
@@ -578,323 +474,6 @@ impl Frontier {
         self.mark_dirty(hash);
     }
 
-    fn add_errand(&mut self, hash: SiteHash, errand: Errand, now: Timestamp) {
-        let site = self.sites.get_mut(&hash).expect("an errand's site is open");
-        if site.retired.is_some() {
-            self.retire(
-                errand.for_site,
-                "its robots.txt redirects to a site that is left alone".to_owned(),
-            );
-            return;
-        }
-        site.errands.push_back(errand);
-        self.place(hash, now);
-    }
-
-    fn know_robots(
-        &mut self,
-        asked: SiteHash,
-        for_site: SiteHash,
-        until: Timestamp,
-        now: Timestamp,
-    ) {
-        let politeness = self.config.politeness;
-        let Some(site) = self.sites.get_mut(&for_site) else {
-            return;
-        };
-        site.robots = Need::Have;
-        site.state.robots_until = Some(until);
-        // The rules are decided, for better or worse: pages need not wait for
-        // a back-off that belonged to finding them out. What the site itself
-        // asked for still holds.
-        site.state.backoff_until = site.state.backoff_until.min(now);
-        if asked != for_site {
-            // The rules came from elsewhere, after this site's last answer.
-            let politeness = site.politeness(&politeness);
-            let rested = now + politeness.rest(site.state.last_download, site.state.crawl_delay);
-            site.slots
-                .iter_mut()
-                .for_each(|slot| slot.free_at = slot.free_at.max(rested));
-        }
-        self.mark_dirty(for_site);
-        self.place(for_site, now);
-    }
-
-    /// Serves a ready site, or puts it where it belongs instead.
-    fn serve(&mut self, hash: SiteHash, now: Timestamp) -> Option<Action> {
-        let site = self.sites.get_mut(&hash).expect("a ready site is open");
-        if let Some((lane, from)) = site.wants_refill() {
-            self.place(hash, now);
-            return Some(Action::Refill {
-                site: hash,
-                lane,
-                from,
-            });
-        }
-        if site.next_due(now).is_none_or(|due| due > now) {
-            self.place(hash, now);
-            return None;
-        }
-        if site.needs_address(now) {
-            site.address = Need::Asked;
-            let host = host_of(&site.state.key).to_owned();
-            let attempts = site.lookups_failed;
-            return Some(self.lease(hash, None, None, Work::Resolve { host, attempts }, now));
-        }
-        if self.config.ask_robots && site.errands.is_empty() && site.needs_robots(now) {
-            site.robots = Need::Asked;
-            let page = site
-                .sample_page()
-                .expect("a site in need of robots.txt has a page in memory");
-            let url = page
-                .join("/robots.txt")
-                .expect("every page can have a robots.txt beside it");
-            site.errands.push_back(Errand {
-                url,
-                for_site: hash,
-                redirects: 0,
-                attempts: 0,
-            });
-        }
-        self.serve_request(hash, now)
-    }
-
-    fn serve_request(&mut self, hash: SiteHash, now: Timestamp) -> Option<Action> {
-        let site = self.sites.get_mut(&hash).expect("a ready site is open");
-        let addr = site.state.address.and_then(|(addr, _)| addr);
-        let (slot, _) = site.soonest_slot().expect("a ready site has a free slot");
-        if let Some(addr) = addr
-            && !self
-                .addresses
-                .connect(addr, self.config.politeness.address_limit(), hash)
-        {
-            site.place = Place::Blocked;
-            return None;
-        }
-        if let Some(errand) = site.errands.pop_front() {
-            let Some(addr) = addr else {
-                // A redirect led to a name without an address.
-                self.retire(
-                    errand.for_site,
-                    "its robots.txt is at a site without an address".to_owned(),
-                );
-                self.place(hash, now);
-                return None;
-            };
-            return Some(self.lease(hash, Some(slot), None, Work::Robots(errand, addr), now));
-        }
-        let taken = lane::choose(&mut site.lanes, &mut site.lane_clock, now)
-            .and_then(|index| Some((index as u8, site.lanes[index].take(now)?)));
-        let Some((lane, (position, entry))) = taken else {
-            if let Some(addr) = addr {
-                self.free_address(addr, now);
-            }
-            self.place(hash, now);
-            return None;
-        };
-        self.in_memory -= 1;
-        self.counts.waiting -= 1;
-        self.counts.leased += 1;
-        Some(self.lease(
-            hash,
-            Some(slot),
-            Some((lane, position)),
-            Work::Page(entry, addr),
-            now,
-        ))
-    }
-
-    fn lease(
-        &mut self,
-        hash: SiteHash,
-        slot: Option<usize>,
-        position: Option<(u8, Position)>,
-        work: Work,
-        now: Timestamp,
-    ) -> Action {
-        self.next_lease += 1;
-        let site = self.sites.get_mut(&hash).expect("a leased site is open");
-        if let Some(slot) = slot {
-            debug_assert!(
-                site.slots[slot].free_at <= now,
-                "a slot is not leased before its delay is over"
-            );
-            site.slots[slot].busy = true;
-        }
-        site.live_leases += 1;
-        site.last_served = self.next_lease;
-        self.place(hash, now);
-        Action::Lease(Lease {
-            id: LeaseId(self.next_lease),
-            site: hash,
-            slot,
-            position,
-            work,
-        })
-    }
-
-    /// Gives slot and address back, and lets the site rest.
-    fn release(
-        &mut self,
-        hash: SiteHash,
-        slot: Option<usize>,
-        addr: Option<IpAddr>,
-        asked: Option<(Timing, SiteSignal)>,
-        now: Timestamp,
-    ) {
-        let politeness = self.config.politeness;
-        let site = self.sites.get_mut(&hash).expect("a leased site is open");
-        site.live_leases -= 1;
-        if let Some((timing, signal)) = asked {
-            Self::rest(site, &politeness, slot, timing, signal);
-        }
-        if let Some(slot) = slot {
-            site.slots[slot].busy = false;
-        }
-        self.retire_if_too_long(hash, now);
-        self.mark_dirty(hash);
-        if let Some(addr) = addr {
-            self.free_address(addr, now);
-        }
-    }
-
-    /// A site nobody is willing to wait for is left alone for this run.
-    fn retire_if_too_long(&mut self, hash: SiteHash, now: Timestamp) {
-        let site = self.sites.get(&hash).expect("a site with a wait is open");
-        let until = site.state.next_request.max(site.left_alone_until());
-        let wait = until.since(now);
-        if wait > self.config.wait_max {
-            self.retire(
-                hash,
-                format!(
-                    "it would have to be waited for {} s, more than politeness.max_wait",
-                    wait.as_secs()
-                ),
-            );
-        }
-    }
-
-    fn rest(
-        site: &mut Site,
-        politeness: &Politeness,
-        slot: Option<usize>,
-        timing: Timing,
-        signal: SiteSignal,
-    ) {
-        site.state.last_download = timing.took;
-        let politeness = site.politeness(politeness);
-        let rest = politeness.rest(timing.took, site.state.crawl_delay);
-        let free_at = timing.ended + rest + Politeness::margin(rest);
-        if let Some(slot) = slot {
-            site.slots[slot].free_at = free_at;
-        }
-        site.state.next_request = site.state.next_request.max(free_at);
-        if let Some(rtt) = timing.rtt {
-            site.observe_rtt(rtt);
-        }
-        let answered = !matches!(signal, SiteSignal::Unreachable | SiteSignal::Silent);
-        site.observe_answer(answered);
-        match signal {
-            SiteSignal::Fine => site.state.failures = 0,
-            SiteSignal::Silent => {}
-            SiteSignal::Unreachable => {
-                site.state.failures = site.state.failures.saturating_add(1);
-                let wait = politeness.backoff(site.hash, site.state.failures);
-                site.state.backoff_until = site.state.backoff_until.max(timing.ended + wait);
-            }
-            SiteSignal::Throttled { retry_after } => {
-                site.state.failures = site.state.failures.saturating_add(1);
-                let own = politeness.backoff(site.hash, site.state.failures);
-                let wait =
-                    retry_after.map_or(own, |wait| wait.max(rest) + Politeness::margin(wait));
-                site.state.throttled_until = site.state.throttled_until.max(timing.ended + wait);
-            }
-        }
-    }
-
-    /// Gives a connection back and wakes whoever can use it: sites that have
-    /// found something else to do since they queued for it are passed over.
-    fn free_address(&mut self, addr: IpAddr, now: Timestamp) {
-        self.addresses.release(addr);
-        while let Some(next) = self.addresses.next_in_line(addr) {
-            let Some(site) = self.sites.get(&next) else {
-                continue;
-            };
-            if site.place != Place::Blocked {
-                continue;
-            }
-            let can_use_it = site.next_due(now).is_some_and(|due| due <= now)
-                && !site.needs_address(now)
-                && site
-                    .state
-                    .address
-                    .is_some_and(|(theirs, _)| theirs == Some(addr));
-            self.place(next, now);
-            if can_use_it {
-                break;
-            }
-        }
-    }
-
-    /// Moves the sites whose time has come from waiting to ready.
-    fn wake(&mut self, now: Timestamp) {
-        while let Some(Reverse((when, ticket, hash))) = self.waiting.peek().copied() {
-            let is_current = self
-                .sites
-                .get(&hash)
-                .is_some_and(|site| site.ticket == ticket && site.place == Place::Waiting(when));
-            if is_current && when > now {
-                return;
-            }
-            // Due, or left behind by a site that was placed elsewhere since.
-            self.waiting.pop();
-            if is_current {
-                self.make_ready(hash, when);
-            }
-        }
-    }
-
-    /// Puts a site into the heap it belongs in.
-    fn place(&mut self, hash: SiteHash, now: Timestamp) {
-        let Some(site) = self.sites.get_mut(&hash) else {
-            return;
-        };
-        let due = site.next_due(now);
-        if matches!((site.place, due), (Place::Waiting(before), Some(due)) if before == due && due > now)
-        {
-            return;
-        }
-        self.next_ticket += 1;
-        site.ticket = self.next_ticket;
-        match due {
-            None => site.place = Place::Idle,
-            Some(due) if due <= now => self.make_ready(hash, now),
-            Some(due) => {
-                site.place = Place::Waiting(due);
-                self.waiting.push(Reverse((due, site.ticket, hash)));
-            }
-        }
-    }
-
-    /// After an admission: a site already ready, or in line for an address,
-    /// keeps its place in the queue of sites.
-    fn replace_if_resting(&mut self, hash: SiteHash, now: Timestamp) {
-        let place = self.sites.get(&hash).map(|site| site.place);
-        if matches!(place, Some(Place::Idle | Place::Waiting(_))) {
-            self.place(hash, now);
-        }
-    }
-
-    fn make_ready(&mut self, hash: SiteHash, ready_at: Timestamp) {
-        let site = self
-            .sites
-            .get_mut(&hash)
-            .expect("a site made ready is open");
-        site.place = Place::Ready;
-        let key = self.config.order.key(&site.view(ready_at));
-        self.ready.push(Reverse((key, site.ticket, hash)));
-    }
-
     fn mark_dirty(&mut self, hash: SiteHash) {
         let site = self.sites.get_mut(&hash).expect("a changed site is open");
         if !site.dirty {
@@ -915,16 +494,5 @@ impl Frontier {
             state: site.saved(),
             freed,
         })
-    }
-}
-
-/// The host of a site key, its port taken off.
-fn host_of(key: &SiteKey) -> &str {
-    let text = key.as_str();
-    match text.rsplit_once(':') {
-        Some((host, port)) if !port.contains(']') && port.bytes().all(|b| b.is_ascii_digit()) => {
-            host
-        }
-        _ => text,
     }
 }

@@ -1,0 +1,124 @@
+//! Looking at a frontier without changing it.
+
+use std::time::Duration;
+
+use geomi_model::Timestamp;
+use geomi_url::{SiteHash, SiteKey};
+
+use super::{Counts, Frontier};
+use crate::site::Place;
+
+/// What the sites are doing, for progress lines.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Overview {
+    /// Sites that may be asked now.
+    pub ready: usize,
+    /// Sites resting between two requests.
+    pub waiting: usize,
+    /// Sites left alone after failures.
+    pub backing_off: usize,
+    /// Sites left alone for this run, with their reasons.
+    pub retired: Vec<(SiteKey, String)>,
+    /// The slowest site with work to do, by round-trip time.
+    pub slowest: Option<(SiteKey, Duration)>,
+}
+
+impl Frontier {
+    /// How many URLs are where.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Share of the site's requests that were answered.
+    pub fn success(&self, site: SiteHash) -> f32 {
+        self.sites
+            .get(&site)
+            .map_or(1.0, |site| site.state.success())
+    }
+
+    /// The site's name.
+    pub fn site_key(&self, site: SiteHash) -> Option<&SiteKey> {
+        self.sites.get(&site).map(|site| &site.state.key)
+    }
+
+    /// Whether every URL that is left belongs to a retired site.
+    pub fn is_finished(&self) -> bool {
+        self.counts.leased == 0
+            && self
+                .sites
+                .values()
+                .all(|site| site.live_leases == 0 && (site.retired.is_some() || site.is_drained()))
+    }
+
+    /// What the sites are doing.
+    pub fn overview(&self, now: Timestamp) -> Overview {
+        let mut overview = Overview::default();
+        for site in self.sites.values() {
+            if let Some(reason) = &site.retired {
+                overview
+                    .retired
+                    .push((site.state.key.clone(), reason.clone()));
+                continue;
+            }
+            if site.is_drained() {
+                continue;
+            }
+            if site.left_alone_until() > now {
+                overview.backing_off += 1;
+            } else if matches!(site.place, Place::Ready) {
+                overview.ready += 1;
+            } else {
+                overview.waiting += 1;
+            }
+            if let Some(rtt) = site.state.rtt
+                && overview
+                    .slowest
+                    .as_ref()
+                    .is_none_or(|(_, slowest)| rtt > *slowest)
+            {
+                overview.slowest = Some((site.state.key.clone(), rtt));
+            }
+        }
+        overview
+    }
+
+    /// Panics where an invariant of the crate's documentation is broken.
+    pub fn check_invariants(&self) {
+        let limit = self.config.politeness.address_limit();
+        assert!(
+            self.addresses.connections().all(|used| used <= limit),
+            "an address carries no more than its limit"
+        );
+        let (mut waiting, mut leased) = (0, 0);
+        for site in self.sites.values() {
+            let busy = site.slots.iter().filter(|slot| slot.busy).count();
+            assert!(busy <= site.live_leases, "a busy slot has a live lease");
+            waiting += site.waiting_len();
+            for lane in &site.lanes {
+                let mut positions = lane.leased().to_vec();
+                leased += positions.len() as u64;
+                positions.sort_unstable();
+                assert!(
+                    positions.windows(2).all(|pair| pair[0] < pair[1]),
+                    "no position is leased twice"
+                );
+                let mark = lane.state().watermark;
+                assert!(
+                    positions.first().is_none_or(|first| mark <= *first),
+                    "the watermark waits for leases"
+                );
+            }
+        }
+        let counts = self.counts;
+        assert_eq!(
+            (counts.waiting, counts.leased),
+            (waiting, leased),
+            "counts are kept right"
+        );
+        assert_eq!(
+            counts.admitted,
+            waiting + leased + counts.settled,
+            "no URL is lost"
+        );
+    }
+}

@@ -1,0 +1,75 @@
+//! Where a site stands: in the heap of those that wait for a moment, in the
+//! heap of those that are ready, or in neither.
+//!
+//! A site's entry in a heap carries a ticket. Placing a site anew gives it a
+//! new ticket, which makes the old entry stale; stale entries are dropped when
+//! they come up.
+
+use std::cmp::Reverse;
+
+use geomi_model::Timestamp;
+use geomi_url::SiteHash;
+
+use super::Frontier;
+use crate::site::Place;
+
+impl Frontier {
+    /// Moves the sites whose time has come from waiting to ready.
+    pub(super) fn wake(&mut self, now: Timestamp) {
+        while let Some(Reverse((when, ticket, hash))) = self.waiting.peek().copied() {
+            let is_current = self
+                .sites
+                .get(&hash)
+                .is_some_and(|site| site.ticket == ticket && site.place == Place::Waiting(when));
+            if is_current && when > now {
+                return;
+            }
+            // Due, or left behind by a site that was placed elsewhere since.
+            self.waiting.pop();
+            if is_current {
+                self.make_ready(hash, when);
+            }
+        }
+    }
+
+    /// Puts a site into the heap it belongs in.
+    pub(super) fn place(&mut self, hash: SiteHash, now: Timestamp) {
+        let Some(site) = self.sites.get_mut(&hash) else {
+            return;
+        };
+        let due = site.next_due(now);
+        if matches!((site.place, due), (Place::Waiting(before), Some(due)) if before == due && due > now)
+        {
+            return;
+        }
+        self.next_ticket += 1;
+        site.ticket = self.next_ticket;
+        match due {
+            None => site.place = Place::Idle,
+            Some(due) if due <= now => self.make_ready(hash, now),
+            Some(due) => {
+                site.place = Place::Waiting(due);
+                self.waiting.push(Reverse((due, site.ticket, hash)));
+            }
+        }
+    }
+
+    /// After an admission: a site already ready, or in line for an address,
+    /// keeps its place in the queue of sites.
+    pub(super) fn replace_if_resting(&mut self, hash: SiteHash, now: Timestamp) {
+        let place = self.sites.get(&hash).map(|site| site.place);
+        if matches!(place, Some(Place::Idle | Place::Waiting(_))) {
+            self.place(hash, now);
+        }
+    }
+
+    pub(super) fn make_ready(&mut self, hash: SiteHash, ready_at: Timestamp) {
+        let site = self
+            .sites
+            .get_mut(&hash)
+            .expect("a site made ready is open");
+        site.place = Place::Ready;
+        let key = self.config.order.key(&site.view(ready_at));
+        self.ready.push(Reverse((key, site.ticket, hash)));
+    }
+}

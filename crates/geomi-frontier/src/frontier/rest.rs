@@ -1,0 +1,159 @@
+//! After a request: the site rests, is left alone, or is retired, and whoever
+//! waits for its address gets a turn.
+
+use std::net::IpAddr;
+
+use geomi_model::Timestamp;
+use geomi_url::SiteHash;
+
+use super::Frontier;
+use crate::Politeness;
+use crate::entry::{Errand, SiteSignal, Timing};
+use crate::site::{Need, Place, Site};
+
+impl Frontier {
+    pub(super) fn add_errand(&mut self, hash: SiteHash, errand: Errand, now: Timestamp) {
+        let site = self.sites.get_mut(&hash).expect("an errand's site is open");
+        if site.retired.is_some() {
+            self.retire(
+                errand.for_site,
+                "its robots.txt redirects to a site that is left alone".to_owned(),
+            );
+            return;
+        }
+        site.errands.push_back(errand);
+        self.place(hash, now);
+    }
+
+    pub(super) fn know_robots(
+        &mut self,
+        asked: SiteHash,
+        for_site: SiteHash,
+        until: Timestamp,
+        now: Timestamp,
+    ) {
+        let politeness = self.config.politeness;
+        let Some(site) = self.sites.get_mut(&for_site) else {
+            return;
+        };
+        site.robots = Need::Have;
+        site.state.robots_until = Some(until);
+        // The rules are decided, for better or worse: pages need not wait for
+        // a back-off that belonged to finding them out. What the site itself
+        // asked for still holds.
+        site.state.backoff_until = site.state.backoff_until.min(now);
+        if asked != for_site {
+            // The rules came from elsewhere, after this site's last answer.
+            let politeness = site.politeness(&politeness);
+            let rested = now + politeness.rest(site.state.last_download, site.state.crawl_delay);
+            site.slots
+                .iter_mut()
+                .for_each(|slot| slot.free_at = slot.free_at.max(rested));
+        }
+        self.mark_dirty(for_site);
+        self.place(for_site, now);
+    }
+
+    /// Gives slot and address back, and lets the site rest.
+    pub(super) fn release(
+        &mut self,
+        hash: SiteHash,
+        slot: Option<usize>,
+        addr: Option<IpAddr>,
+        asked: Option<(Timing, SiteSignal)>,
+        now: Timestamp,
+    ) {
+        let politeness = self.config.politeness;
+        let site = self.sites.get_mut(&hash).expect("a leased site is open");
+        site.live_leases -= 1;
+        if let Some((timing, signal)) = asked {
+            Self::rest(site, &politeness, slot, timing, signal);
+        }
+        if let Some(slot) = slot {
+            site.slots[slot].busy = false;
+        }
+        self.retire_if_too_long(hash, now);
+        self.mark_dirty(hash);
+        if let Some(addr) = addr {
+            self.free_address(addr, now);
+        }
+    }
+
+    /// A site nobody is willing to wait for is left alone for this run.
+    pub(super) fn retire_if_too_long(&mut self, hash: SiteHash, now: Timestamp) {
+        let site = self.sites.get(&hash).expect("a site with a wait is open");
+        let until = site.state.next_request.max(site.left_alone_until());
+        let wait = until.since(now);
+        if wait > self.config.wait_max {
+            self.retire(
+                hash,
+                format!(
+                    "it would have to be waited for {} s, more than politeness.max_wait",
+                    wait.as_secs()
+                ),
+            );
+        }
+    }
+
+    pub(super) fn rest(
+        site: &mut Site,
+        politeness: &Politeness,
+        slot: Option<usize>,
+        timing: Timing,
+        signal: SiteSignal,
+    ) {
+        site.state.last_download = timing.took;
+        let politeness = site.politeness(politeness);
+        let rest = politeness.rest(timing.took, site.state.crawl_delay);
+        let free_at = timing.ended + rest + Politeness::margin(rest);
+        if let Some(slot) = slot {
+            site.slots[slot].free_at = free_at;
+        }
+        site.state.next_request = site.state.next_request.max(free_at);
+        if let Some(rtt) = timing.rtt {
+            site.observe_rtt(rtt);
+        }
+        let answered = !matches!(signal, SiteSignal::Unreachable | SiteSignal::Silent);
+        site.observe_answer(answered);
+        match signal {
+            SiteSignal::Fine => site.state.failures = 0,
+            SiteSignal::Silent => {}
+            SiteSignal::Unreachable => {
+                site.state.failures = site.state.failures.saturating_add(1);
+                let wait = politeness.backoff(site.hash, site.state.failures);
+                site.state.backoff_until = site.state.backoff_until.max(timing.ended + wait);
+            }
+            SiteSignal::Throttled { retry_after } => {
+                site.state.failures = site.state.failures.saturating_add(1);
+                let own = politeness.backoff(site.hash, site.state.failures);
+                let wait =
+                    retry_after.map_or(own, |wait| wait.max(rest) + Politeness::margin(wait));
+                site.state.throttled_until = site.state.throttled_until.max(timing.ended + wait);
+            }
+        }
+    }
+
+    /// Gives a connection back and wakes whoever can use it: sites that have
+    /// found something else to do since they queued for it are passed over.
+    pub(super) fn free_address(&mut self, addr: IpAddr, now: Timestamp) {
+        self.addresses.release(addr);
+        while let Some(next) = self.addresses.next_in_line(addr) {
+            let Some(site) = self.sites.get(&next) else {
+                continue;
+            };
+            if site.place != Place::Blocked {
+                continue;
+            }
+            let can_use_it = site.next_due(now).is_some_and(|due| due <= now)
+                && !site.needs_address(now)
+                && site
+                    .state
+                    .address
+                    .is_some_and(|(theirs, _)| theirs == Some(addr));
+            self.place(next, now);
+            if can_use_it {
+                break;
+            }
+        }
+    }
+}

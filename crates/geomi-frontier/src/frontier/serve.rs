@@ -1,0 +1,135 @@
+//! A ready site is served: what it needs next becomes a lease.
+
+use geomi_model::Timestamp;
+use geomi_url::{SiteHash, SiteKey};
+
+use super::{Action, Frontier};
+use crate::entry::{Errand, Lease, LeaseId, Work};
+use crate::lane::{self, Position};
+use crate::site::{Need, Place};
+
+impl Frontier {
+    /// Serves a ready site, or puts it where it belongs instead.
+    pub(super) fn serve(&mut self, hash: SiteHash, now: Timestamp) -> Option<Action> {
+        let site = self.sites.get_mut(&hash).expect("a ready site is open");
+        if let Some((lane, from)) = site.wants_refill() {
+            self.place(hash, now);
+            return Some(Action::Refill {
+                site: hash,
+                lane,
+                from,
+            });
+        }
+        if site.next_due(now).is_none_or(|due| due > now) {
+            self.place(hash, now);
+            return None;
+        }
+        if site.needs_address(now) {
+            site.address = Need::Asked;
+            let host = host_of(&site.state.key).to_owned();
+            let attempts = site.lookups_failed;
+            return Some(self.lease(hash, None, None, Work::Resolve { host, attempts }, now));
+        }
+        if self.config.ask_robots && site.errands.is_empty() && site.needs_robots(now) {
+            site.robots = Need::Asked;
+            let page = site
+                .sample_page()
+                .expect("a site in need of robots.txt has a page in memory");
+            let url = page
+                .join("/robots.txt")
+                .expect("every page can have a robots.txt beside it");
+            site.errands.push_back(Errand {
+                url,
+                for_site: hash,
+                redirects: 0,
+                attempts: 0,
+            });
+        }
+        self.serve_request(hash, now)
+    }
+
+    pub(super) fn serve_request(&mut self, hash: SiteHash, now: Timestamp) -> Option<Action> {
+        let site = self.sites.get_mut(&hash).expect("a ready site is open");
+        let addr = site.state.address.and_then(|(addr, _)| addr);
+        let (slot, _) = site.soonest_slot().expect("a ready site has a free slot");
+        if let Some(addr) = addr
+            && !self
+                .addresses
+                .connect(addr, self.config.politeness.address_limit(), hash)
+        {
+            site.place = Place::Blocked;
+            return None;
+        }
+        if let Some(errand) = site.errands.pop_front() {
+            let Some(addr) = addr else {
+                // A redirect led to a name without an address.
+                self.retire(
+                    errand.for_site,
+                    "its robots.txt is at a site without an address".to_owned(),
+                );
+                self.place(hash, now);
+                return None;
+            };
+            return Some(self.lease(hash, Some(slot), None, Work::Robots(errand, addr), now));
+        }
+        let taken = lane::choose(&mut site.lanes, &mut site.lane_clock, now)
+            .and_then(|index| Some((index as u8, site.lanes[index].take(now)?)));
+        let Some((lane, (position, entry))) = taken else {
+            if let Some(addr) = addr {
+                self.free_address(addr, now);
+            }
+            self.place(hash, now);
+            return None;
+        };
+        self.in_memory -= 1;
+        self.counts.waiting -= 1;
+        self.counts.leased += 1;
+        Some(self.lease(
+            hash,
+            Some(slot),
+            Some((lane, position)),
+            Work::Page(entry, addr),
+            now,
+        ))
+    }
+
+    pub(super) fn lease(
+        &mut self,
+        hash: SiteHash,
+        slot: Option<usize>,
+        position: Option<(u8, Position)>,
+        work: Work,
+        now: Timestamp,
+    ) -> Action {
+        self.next_lease += 1;
+        let site = self.sites.get_mut(&hash).expect("a leased site is open");
+        if let Some(slot) = slot {
+            debug_assert!(
+                site.slots[slot].free_at <= now,
+                "a slot is not leased before its delay is over"
+            );
+            site.slots[slot].busy = true;
+        }
+        site.live_leases += 1;
+        site.last_served = self.next_lease;
+        self.place(hash, now);
+        Action::Lease(Lease {
+            id: LeaseId(self.next_lease),
+            site: hash,
+            slot,
+            position,
+            work,
+        })
+    }
+}
+
+/// The host of a site key, its port taken off.
+fn host_of(key: &SiteKey) -> &str {
+    let text = key.as_str();
+    match text.rsplit_once(':') {
+        Some((host, port)) if !port.contains(']') && port.bytes().all(|b| b.is_ascii_digit()) => {
+            host
+        }
+        _ => text,
+    }
+}
