@@ -16,10 +16,9 @@ use std::io;
 use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
-use geomi_model::NetworkState;
+use geomi_model::{NetworkState, Truncation};
 use tokio::time::{Instant, timeout_at};
 
-use crate::Truncation;
 use crate::body::{BodyReader, Frame, Step};
 use crate::head::{Head, STATUS_LINE_BYTES_MIN, find_end};
 use crate::stream::Stream;

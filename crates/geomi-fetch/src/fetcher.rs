@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use geomi_model::{NetworkState, Phases};
+use geomi_model::{NetworkState, Phases, Truncation};
 use geomi_url::CrawlUrl;
 use tokio::time::{Instant, timeout_at};
 
@@ -17,9 +17,7 @@ use crate::pool::{Pool, PoolLimits};
 use crate::resolve::Resolver;
 use crate::stream::{Stream, connect_tcp};
 use crate::tls::Tls;
-use crate::{
-    Body, FetchConfig, FetchError, FetchOutcome, FetchRequest, Refusal, Resolution, Truncation,
-};
+use crate::{Body, FetchConfig, FetchError, FetchOutcome, FetchRequest, Refusal, Resolution};
 
 /// Longer payloads are decoded off the thread that serves the sockets.
 const DECODE_HERE_BYTES_MAX: usize = 256 << 10;

@@ -63,7 +63,7 @@ pub use config::{FetchConfig, HostPattern, parse_override};
 pub use error::FetchError;
 pub use fetcher::Fetcher;
 pub use head::Headers;
-pub use outcome::{Body, FetchOutcome, Truncation};
+pub use outcome::{Body, FetchOutcome};
 pub use policy::{AddressPolicy, Refusal, is_public};
 pub use request::FetchRequest;
 pub use resolve::Resolution;

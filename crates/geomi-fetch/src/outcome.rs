@@ -1,12 +1,11 @@
 //! What came of one attempt.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::net::IpAddr;
 use std::ops::Deref;
 
 use bytes::Bytes;
-use geomi_model::{NetworkState, Phases};
+use geomi_model::{NetworkState, Phases, Truncation};
 
 use crate::Headers;
 
@@ -92,33 +91,5 @@ impl Deref for Body {
 
     fn deref(&self) -> &[u8] {
         &self.bytes
-    }
-}
-
-/// Why an answer is shorter than the server meant it, in the words WARC uses.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Truncation {
-    /// It passed the limit on its length.
-    Length,
-    /// It took too long.
-    Time,
-    /// The connection, or the framing, broke.
-    Disconnect,
-}
-
-impl Truncation {
-    /// The value of the `WARC-Truncated` field.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Length => "length",
-            Self::Time => "time",
-            Self::Disconnect => "disconnect",
-        }
-    }
-}
-
-impl fmt::Display for Truncation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }

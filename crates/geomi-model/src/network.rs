@@ -96,6 +96,34 @@ impl fmt::Display for NetworkState {
     }
 }
 
+/// Why an answer is shorter than the server meant it, in the words WARC uses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Truncation {
+    /// It passed the limit on its length.
+    Length,
+    /// It took too long.
+    Time,
+    /// The connection, or the framing, broke.
+    Disconnect,
+}
+
+impl Truncation {
+    /// The value of the `WARC-Truncated` field.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Length => "length",
+            Self::Time => "time",
+            Self::Disconnect => "disconnect",
+        }
+    }
+}
+
+impl fmt::Display for Truncation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
 /// Where the time of a visit went. A phase that did not happen is `None`: a
 /// reused connection has neither DNS nor connect time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]

@@ -7,11 +7,11 @@ mod sample;
 use std::fs;
 use std::path::Path;
 
-use geomi_model::{Digest, Timestamp};
+use geomi_model::{Digest, Timestamp, Truncation};
 use geomi_store::StoreError;
 use geomi_store::warc::{
-    Damage, Encoded, Exchange, GzipLevel, Position, ReadError, RecordInfo, Truncation, WarcConfig,
-    WarcReader, WarcWriter, encode_exchange, payload_digest,
+    Damage, Encoded, Exchange, GzipLevel, Position, ReadError, RecordInfo, WarcConfig, WarcReader,
+    WarcWriter, encode_exchange, payload_digest,
 };
 use geomi_url::CrawlUrl;
 use proptest::prelude::*;

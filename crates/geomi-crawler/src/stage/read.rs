@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use geomi_fetch::{FetchOutcome, Truncation};
+use geomi_fetch::FetchOutcome;
 use geomi_frontier::{Lease, Work};
 use geomi_model::{Digest, Document, NetworkState, Phases, RobotsMeta, Timestamp};
 use geomi_page::{PageInput, ReadLimits, Readers, robots_tag};
@@ -198,7 +198,7 @@ fn store(
         request: &outcome.request,
         head: &outcome.head,
         wire_body: &outcome.wire_body,
-        truncated: outcome.truncated.map(truncation),
+        truncated: outcome.truncated,
         payload_digest: payload,
     };
     Storable {
@@ -209,14 +209,6 @@ fn store(
         request: outcome.request.clone(),
         // A copy: the header must not keep the whole answer in memory.
         head: Bytes::copy_from_slice(&outcome.head),
-    }
-}
-
-fn truncation(why: Truncation) -> warc::Truncation {
-    match why {
-        Truncation::Length => warc::Truncation::Length,
-        Truncation::Time => warc::Truncation::Time,
-        Truncation::Disconnect => warc::Truncation::Disconnect,
     }
 }
 

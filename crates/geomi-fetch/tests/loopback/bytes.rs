@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use geomi_fetch::{FetchConfig, FetchOutcome, Truncation};
-use geomi_model::NetworkState;
+use geomi_fetch::{FetchConfig, FetchOutcome};
+use geomi_model::{NetworkState, Truncation};
 
 use crate::server::{Server, Step, config, fetch_script, fetcher, send};
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use geomi_fetch::{FetchConfig, FetchRequest, Fetcher, Truncation};
-use geomi_model::NetworkState;
+use geomi_fetch::{FetchConfig, FetchRequest, Fetcher};
+use geomi_model::{NetworkState, Truncation};
 use geomi_url::CrawlUrl;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::time::timeout;

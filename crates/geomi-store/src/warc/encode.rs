@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io::Write as _;
 use std::net::IpAddr;
 
-use geomi_model::{CaptureKind, Digest, Timestamp};
+use geomi_model::{CaptureKind, Digest, Timestamp, Truncation};
 use geomi_url::CrawlUrl;
 
 use super::gzip::{GzipLevel, Scratch};
@@ -32,28 +32,6 @@ pub struct Exchange<'a> {
     pub truncated: Option<Truncation>,
     /// [`payload_digest`](super::payload_digest) of `head` and `wire_body`.
     pub payload_digest: Digest,
-}
-
-/// Why a body was cut short.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Truncation {
-    /// It was longer than we take.
-    Length,
-    /// It took longer than we wait.
-    Time,
-    /// The connection ended.
-    Disconnect,
-}
-
-impl Truncation {
-    /// The word WARC uses.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Length => "length",
-            Self::Time => "time",
-            Self::Disconnect => "disconnect",
-        }
-    }
 }
 
 /// An answer whose content an earlier record holds already.

@@ -30,9 +30,7 @@ mod writer;
 
 pub use digest::payload_digest;
 pub(crate) use digest::payload_start;
-pub use encode::{
-    Encoded, Exchange, Revisit, RevisitProfile, Truncation, encode_exchange, encode_revisit,
-};
+pub use encode::{Encoded, Exchange, Revisit, RevisitProfile, encode_exchange, encode_revisit};
 pub use gzip::GzipLevel;
 pub(crate) use name::FileName;
 pub use reader::{Damage, ReadError, RecordInfo, WarcReader};
