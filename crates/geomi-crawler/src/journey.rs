@@ -111,6 +111,10 @@ pub fn run<'a>(
     let ending = match journey.go() {
         Ok(ending) => ending,
         Err(error) => {
+            // What is said of a crawl that failed should be its last word.
+            let now = journey.clock.now();
+            let status = journey.status(Phase::Stopping, None, now);
+            journey.control.publish(&status);
             journey.crew.dismiss();
             return Err(error);
         }

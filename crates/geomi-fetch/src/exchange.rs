@@ -49,9 +49,6 @@ pub(crate) struct Answer {
     pub(crate) error: Option<String>,
     /// Whether the connection may serve again.
     pub(crate) keeps_alive: bool,
-    /// Whether the connection ended before a single byte came back. On a
-    /// connection that was idle this means the server had given it up.
-    pub(crate) is_stale: bool,
     pub(crate) sent_at: Option<Instant>,
     pub(crate) first_byte_at: Option<Instant>,
     pub(crate) ended_at: Instant,
@@ -87,8 +84,6 @@ struct Exchange<'a> {
 struct Failure {
     state: NetworkState,
     error: String,
-    /// The connection is gone, as opposed to slow or nonsensical.
-    is_gone: bool,
 }
 
 /// How a read ended.
@@ -104,15 +99,14 @@ enum ReadEnd {
 
 impl Exchange<'_> {
     async fn send(&mut self, request: &[u8]) -> Result<Instant, Failure> {
-        let failed = |error: String, is_gone| Failure {
+        let failed = |error: String| Failure {
             state: NetworkState::Connected,
             error: format!("the request could not be sent: {error}"),
-            is_gone,
         };
         match timeout_at(self.next_deadline(), self.stream.send(request)).await {
             Ok(Ok(())) => Ok(Instant::now()),
-            Ok(Err(error)) => Err(failed(error.to_string(), true)),
-            Err(_) => Err(failed("too slow".to_owned(), false)),
+            Ok(Err(error)) => Err(failed(error.to_string())),
+            Err(_) => Err(failed("too slow".to_owned())),
         }
     }
 
@@ -160,12 +154,7 @@ impl Exchange<'_> {
             ReadEnd::TooLate => (NetworkState::HeaderTimeout, "no header in time".into()),
             _ => (NetworkState::HeaderError, "closed inside the header".into()),
         };
-        let is_gone = matches!(end, ReadEnd::Closed { .. } | ReadEnd::Broken(_));
-        Failure {
-            state,
-            error,
-            is_gone,
-        }
+        Failure { state, error }
     }
 
     async fn read_body(mut self, head: Head, head_len: usize, sent_at: Instant) -> Answer {
@@ -197,7 +186,6 @@ impl Exchange<'_> {
             truncated: ending.truncated,
             error: ending.error.take(),
             keeps_alive: frame.keeps_alive && ending.is_whole && !has_excess,
-            is_stale: false,
             sent_at: Some(sent_at),
             first_byte_at: self.first_byte_at,
             ended_at,
@@ -277,7 +265,6 @@ impl Exchange<'_> {
         Answer {
             state: failure.state,
             head: None,
-            is_stale: failure.is_gone && self.first_byte_at.is_none(),
             head_bytes: into_bytes(self.buffer, len),
             wire_body: Bytes::new(),
             payload: Bytes::new(),
@@ -345,7 +332,6 @@ fn not_http(error: &str) -> Failure {
     Failure {
         state: NetworkState::HeaderNotHttp,
         error: error.to_owned(),
-        is_gone: false,
     }
 }
 
@@ -353,7 +339,6 @@ fn broken(error: &str) -> Failure {
     Failure {
         state: NetworkState::HeaderError,
         error: error.to_owned(),
-        is_gone: false,
     }
 }
 

@@ -126,9 +126,11 @@ impl Shared {
         self.config.address_policy.check(host, addr)
     }
 
-    /// An exchange over an idle connection, or else over a new one. An idle
-    /// connection that turns out to be dead costs one retry, within the same
-    /// visit; a new one that dies is the server's answer.
+    /// An exchange over an idle connection, or else over a new one. A connection
+    /// that dies is the server's answer, also where it had been idle: the server
+    /// may have read the request, and a second one at once would be a request
+    /// the caller's politeness knows nothing of. One that the server has closed
+    /// in the meantime is noticed before it is used.
     async fn attempt(
         &self,
         request: &FetchRequest,
@@ -145,11 +147,9 @@ impl Shared {
         let sent = request.to_bytes(config);
         if let Some(mut stream) = self.take_idle(&request.url, request.addr, started).await {
             let answer = exchange(&mut stream, &sent, limits).await;
-            if !answer.is_stale {
-                outcome.request = sent;
-                outcome.reused_connection = true;
-                return Some((answer, stream));
-            }
+            outcome.request = sent;
+            outcome.reused_connection = true;
+            return Some((answer, stream));
         }
         self.pool.make_room(request.addr);
         match self

@@ -381,6 +381,9 @@ impl Frontier {
             }
             RobotsNext::Retry => {
                 let attempts = errand.attempts + 1;
+                let wait = self.config.politeness.backoff(hash, u32::from(attempts));
+                let site = self.sites.get_mut(&hash).expect("a leased site is open");
+                site.state.backoff_until = site.state.backoff_until.max(now + wait);
                 self.add_errand(hash, Errand { attempts, ..errand }, now);
             }
         }

@@ -85,7 +85,7 @@ pub(crate) fn closing(status: &Status, dir: &Path) -> String {
         row(
             "left",
             format!(
-                "{} waiting; the same command goes on with them",
+                "{} waiting; a crawl into the same directory goes on with them",
                 words::plural(status.queued, "URL")
             ),
         );

@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, bail};
 use geomi_store::CrawlDir;
-use geomi_store::verify::{VerifyReport, verify};
+use geomi_store::verify::{Problem, VerifyReport, verify};
 use serde_json::json;
 
 use crate::Exit;
@@ -32,17 +32,33 @@ pub(crate) fn run(args: &VerifyArgs, global: &Global) -> anyhow::Result<Exit> {
     })
 }
 
+/// How many problems are worth reading.
+const PROBLEMS_SHOWN: usize = 20;
+
 /// The report in words.
 pub(crate) fn human(report: &VerifyReport, is_quiet: bool) -> String {
     let counts = &report.counts;
     let mut lines: Vec<String> = Vec::new();
     if !is_quiet {
-        lines.extend(
-            report
-                .problems
-                .iter()
-                .map(|problem| format!("problem: {problem}")),
-        );
+        let shown = report.problems.iter().take(PROBLEMS_SHOWN);
+        lines.extend(shown.map(|problem| format!("problem: {problem}")));
+        let hidden = report.problems.len().saturating_sub(PROBLEMS_SHOWN);
+        if hidden > 0 {
+            lines.push(format!(
+                "and {} like these",
+                words::plural(hidden as u64, "problem")
+            ));
+        }
+        if report
+            .problems
+            .iter()
+            .any(|problem| matches!(problem, Problem::LeftOpen { .. }))
+        {
+            lines.push(
+                "the crawl was interrupted: run it again, which mends what it left, then verify"
+                    .to_owned(),
+            );
+        }
         if report.problems_omitted > 0 {
             lines.push(format!(
                 "and {} more",

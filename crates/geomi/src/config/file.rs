@@ -97,11 +97,20 @@ pub(crate) fn as_used(written: &Written) -> String {
          # Values may be changed here; flags and variables still come first.\n",
     );
     write_keys(&mut text, |at, key| match written.get(at).0 {
+        // Who resumes a crawl that reached a limit wants it to go on.
+        Some(value) if is_limit(key) && written.is_typed(at) => {
+            format!("# {} = {value}  # of the last run only", key.name())
+        }
         Some(value) => format!("{} = {value}", key.name()),
         None if key.default.is_some() => format!("{} = \"none\"", key.name()),
         None => format!("# {} = {}", key.name(), key.example),
     });
     text
+}
+
+/// Whether a key says when to stop.
+fn is_limit(key: &Key) -> bool {
+    key.path.starts_with("crawl.max_")
 }
 
 fn write_keys(text: &mut String, line: impl Fn(usize, &Key) -> String) {

@@ -67,6 +67,11 @@ impl Written {
         (value.to_toml(), place)
     }
 
+    /// Whether a key was set for this run only, by a flag or a variable.
+    pub(crate) fn is_typed(&self, at: usize) -> bool {
+        matches!(self.values[at].1, Place::Flag(_) | Place::Variable(_))
+    }
+
     /// Puts every value where it belongs.
     pub(crate) fn apply(&self, problems: &mut Problems) -> Draft {
         let mut draft = Draft::new();
