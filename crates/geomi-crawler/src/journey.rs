@@ -49,7 +49,7 @@ use crate::{Clock, CrawlConfig, CrawlError, RobotsMode};
 /// they share one sync.
 const GATHER_TIME: Duration = Duration::from_millis(4);
 /// Answers that make a round full.
-const GATHER_MAX: usize = 64;
+const GATHER_MAX: usize = 256;
 /// How often people are told.
 const REPORT_EVERY: Duration = Duration::from_millis(500);
 
@@ -244,14 +244,12 @@ impl<'a> Journey<'a> {
         if events.is_empty() {
             return events;
         }
-        let gathered = self.clock.now() + GATHER_TIME;
-        while events.len() < GATHER_MAX.min(self.in_flight) {
-            let left = gathered.since(self.clock.now());
-            match self.crew.events.recv_timeout(left) {
-                Ok(event) => events.push(event),
-                Err(_) => break,
-            }
+        // One more pause, and not one wake-up an answer: a stop rings the bell,
+        // which ends the pause; that it timed out is the usual case.
+        if events.len() + self.crew.events.len() < self.in_flight {
+            let _rung = self.control.bell().recv_timeout(GATHER_TIME);
         }
+        events.extend(self.crew.events.try_iter().take(GATHER_MAX));
         events.sort_by_key(|event| match event {
             Event::Resolved(lease, _) => self.partition_of(lease.site()),
             Event::Read(read) => self.partition_of(read.lease.site()),
