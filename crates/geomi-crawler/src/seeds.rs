@@ -27,6 +27,13 @@ pub(crate) struct Seed {
     pub(crate) pages: u64,
 }
 
+impl Seed {
+    /// Whether it was given up without any answer.
+    pub(crate) fn is_unreached(&self) -> bool {
+        self.outcome == SeedOutcome::Failed && !self.state.is_answer()
+    }
+}
+
 /// What became of a seed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) enum SeedOutcome {

@@ -490,3 +490,23 @@ fn preferred_urls_come_first() {
         &order[..8]
     );
 }
+
+#[test]
+fn a_seed_that_could_not_be_reached_is_tried_again_by_the_next_run() {
+    let house = scenario(vec![SiteBehaviour::default()]);
+    let mut config = house.config();
+    let url = format!("http://late.test:{}/", house.server.port());
+    let url = geomi_url::CrawlUrl::parse(&url).unwrap();
+    config.seeds = vec![SeedInput { url, topic: None }];
+    let at = |addr: &str| vec![geomi_fetch::parse_override(&format!("late.test:{addr}")).unwrap()];
+    config.fetch.overrides = at("127.99.99.99");
+    let status = house.crawl(&config);
+    assert_eq!(status.reason, Some(Ending::SeedsFailed));
+    assert_eq!(house.server.log().len(), 0);
+    config.fetch.overrides = at("127.0.1.1");
+    house.crawl(&config);
+    let last = house.visits().pop().expect("there were visits");
+    assert!(last.state.is_answer(), "{last:?}");
+    assert!(!house.server.log().is_empty());
+    house.verify();
+}

@@ -7,10 +7,11 @@
 //! be seen over there is not sent, and a candidate seed is queued at once.
 
 use geomi_frontier::{Entry, Features, Prioritizer, SiteState};
-use geomi_model::{Document, LinkKind, Timestamp};
+use geomi_model::{Document, LinkKind, Timestamp, UrlRecord};
 use geomi_scope::{Candidate, Refusal, Scope, ScopeConfig, ScopeKind, Verdict, candidate_seed};
 use geomi_url::CrawlUrl;
 
+use crate::books::SiteAccess;
 use crate::journey::Journey;
 use crate::seeds::SeedOutcome;
 use crate::{CrawlConfig, CrawlError, RobotsMode, SeedInput};
@@ -184,8 +185,39 @@ impl Journey<'_> {
         }
         let numbers: Vec<u32> = self.seeds.iter().map(|(number, _)| number).collect();
         for number in numbers {
-            self.admit_seed(number)?;
+            if self.seeds.get(number).is_unreached() {
+                self.retry_seed(number)?;
+            } else {
+                self.admit_seed(number)?;
+            }
         }
+        Ok(())
+    }
+
+    /// A seed that could not be reached in an earlier run gets another chance:
+    /// whoever runs a crawl again has perhaps mended the network.
+    fn retry_seed(&mut self, number: u32) -> Result<(), CrawlError> {
+        let url = self.seeds.get(number).url.clone();
+        let Admission::Queue(entry) = self.admit.seed(&url, number) else {
+            return Ok(());
+        };
+        let now = self.clock.now();
+        let partition = self.partition_of(url.site_hash());
+        self.ensure_open(&url, now)?;
+        let partition = &mut self.partitions[partition];
+        if let Some(record) = partition.record(&url)? {
+            partition.set_record(
+                &url,
+                &UrlRecord {
+                    attempts: 0,
+                    ..record
+                },
+            );
+        }
+        partition.counters.failed = partition.counters.failed.saturating_sub(1);
+        self.seeds
+            .edit(number, |seed| seed.outcome = SeedOutcome::Pending);
+        self.frontier.admit(entry, now);
         Ok(())
     }
 
@@ -353,7 +385,7 @@ impl Journey<'_> {
     pub(crate) fn open_site(
         &mut self,
         partition: usize,
-        state: SiteState,
+        mut state: SiteState,
         now: Timestamp,
     ) -> Result<(), CrawlError> {
         let site = state.key.hash64();
@@ -361,7 +393,12 @@ impl Journey<'_> {
             && !self.robots.knows(site)
             && let Some(access) = self.partitions[partition].access(site)?
         {
-            self.robots.set(site, access);
+            if matches!(access, SiteAccess::NoAnswer { .. }) {
+                // That it gave no answer once is no rule: it is asked again.
+                state.robots_until = None;
+            } else {
+                self.robots.set(site, access);
+            }
         }
         let politeness = &self.config.frontier.politeness;
         let rested = self
