@@ -49,6 +49,7 @@ pub(crate) struct Crew {
     runtime: Runtime,
     fetcher: Fetcher,
     clock: Arc<dyn Clock>,
+    ready: Vec<Lease>,
     to_readers: Sender<Box<Fetched>>,
     to_owner: Sender<Event>,
     pub(crate) events: Receiver<Event>,
@@ -85,6 +86,7 @@ impl Crew {
             runtime,
             fetcher,
             clock,
+            ready: Vec::new(),
             to_readers,
             to_owner,
             events,
@@ -92,12 +94,35 @@ impl Crew {
         })
     }
 
-    /// Sends a lease on its way; it comes back as an event.
-    pub(crate) fn dispatch(&self, lease: Lease) {
+    /// Makes a lease ready to leave with the others of its round: waking the
+    /// network costs more than a request does.
+    pub(crate) fn make_ready(&mut self, lease: Lease) {
+        self.ready.push(lease);
+    }
+
+    /// Sends what is ready on its way; each lease comes back as an event.
+    pub(crate) fn send_out(&mut self) {
+        if self.ready.is_empty() {
+            return;
+        }
+        let tasks: Vec<_> = std::mem::take(&mut self.ready)
+            .into_iter()
+            .map(|lease| self.task(lease))
+            .collect();
+        let alarm = Alarm(self.to_owner.clone());
+        self.runtime.spawn(async move {
+            let _alarm = alarm;
+            for task in tasks {
+                tokio::spawn(task);
+            }
+        });
+    }
+
+    fn task(&self, lease: Lease) -> impl Future<Output = ()> + Send + 'static {
         let carried = carry_out(self.fetcher.clone(), Arc::clone(&self.clock), lease);
         let (to_readers, to_owner) = (self.to_readers.clone(), self.to_owner.clone());
         let alarm = Alarm(self.to_owner.clone());
-        self.runtime.spawn(async move {
+        async move {
             let _alarm = alarm;
             // A closed channel means that the crawl is over and nobody waits
             // for this answer: it was not acknowledged, so it will be repeated.
@@ -107,7 +132,7 @@ impl Crew {
                 }
                 Carried::Fetched(fetched) => drop(to_readers.send(fetched)),
             }
-        });
+        }
     }
 
     /// Lets everybody go. Requests under way are given up.

@@ -127,22 +127,12 @@ impl<'a> LinkCollector<'a> {
             } else {
                 Some(&encode)
             };
-        let page_url = page.to_url();
-        // The standard does not let these two be a base.
-        let base = self
-            .base
-            .and_then(|base| join(&page_url, &base, None))
-            .filter(|base| !matches!(base.scheme(), "data" | "javascript"));
-        let base = base.unwrap_or(page_url);
-        let plain_base = CrawlUrl::from_url(&base).ok();
+        let mut base = Base::of(page, self.base.as_deref(), encoding_override);
         let mut links = Vec::with_capacity(self.references.len());
         let mut seen = self.seen;
         seen.clear();
         for reference in self.references {
-            let text = &*reference.text;
-            let plain = || plain_base.as_ref()?.join_plain(text);
-            let parsed = || resolve_one(&base, text, encoding_override);
-            let Some(url) = CrawlUrl::parse_plain(text).or_else(plain).or_else(parsed) else {
+            let Some(url) = base.resolve(&reference.text) else {
                 continue;
             };
             if seen.insert(url.hash64().0) {
@@ -153,9 +143,7 @@ impl<'a> LinkCollector<'a> {
                 });
             }
         }
-        let canonical = self
-            .canonical
-            .and_then(|text| resolve_one(&base, &text, encoding_override));
+        let canonical = self.canonical.and_then(|text| base.resolve(&text));
         Resolved {
             links,
             canonical,
@@ -178,10 +166,44 @@ fn query_encoder(encoding: &'static Encoding) -> impl Fn(&str) -> Cow<'_, [u8]> 
     move |query| encoding.encode(query).0
 }
 
-/// What the web writes into attributes need not be a URL, nor one to visit: such
-/// a reference is no link, and there is nothing to report.
-fn resolve_one(base: &Url, text: &str, encode: url::EncodingOverride<'_>) -> Option<CrawlUrl> {
-    CrawlUrl::from_url(&join(base, text, encode)?).ok()
+/// What references are resolved against. Most are plain and need no parser, nor
+/// does the base then.
+struct Base<'a> {
+    /// Where plain paths begin; a base that is no page has none.
+    plain: Option<Cow<'a, CrawlUrl>>,
+    parsed: Option<Url>,
+    encode: url::EncodingOverride<'a>,
+}
+
+impl<'a> Base<'a> {
+    fn of(page: &'a CrawlUrl, element: Option<&str>, encode: url::EncodingOverride<'a>) -> Self {
+        // The standard does not let these two be a base.
+        let parsed = element
+            .and_then(|base| join(&page.to_url(), base, None))
+            .filter(|base| !matches!(base.scheme(), "data" | "javascript"));
+        let plain = match &parsed {
+            None => Some(Cow::Borrowed(page)),
+            Some(base) => CrawlUrl::from_url(base).ok().map(Cow::Owned),
+        };
+        Self {
+            plain,
+            parsed,
+            encode,
+        }
+    }
+
+    /// What the web writes into attributes need not be a URL, nor one to visit:
+    /// such a reference is no link, and there is nothing to report.
+    fn resolve(&mut self, text: &str) -> Option<CrawlUrl> {
+        let on_base = || self.plain.as_ref()?.join_plain(text);
+        if let Some(url) = CrawlUrl::parse_plain(text).or_else(on_base) {
+            return Some(url);
+        }
+        if self.parsed.is_none() {
+            self.parsed = self.plain.as_ref().map(|page| page.to_url());
+        }
+        CrawlUrl::from_url(&join(self.parsed.as_ref()?, text, self.encode)?).ok()
+    }
 }
 
 fn join(base: &Url, text: &str, encode: url::EncodingOverride<'_>) -> Option<Url> {

@@ -14,9 +14,9 @@
 //! | after a number | digit, separator | nothing is kept |
 //! | after a number | letters, then their end | a unit or date word is dropped; any other word is kept, and back to running |
 //!
-//! The running state is most of every page and has no branch per word: each byte
-//! is looked up and stored, and the store position moves or does not. The text is
-//! never held as a whole, and how it is cut into pieces makes no difference.
+//! The running state is most of every page and is taken in blocks: what needs no
+//! thought is folded at once, and what stopped it is looked up. The text is never
+//! held as a whole, and how it is cut into pieces makes no difference.
 
 use geomi_model::Fingerprint;
 use xxhash_rust::xxh3::Xxh3;
@@ -60,25 +60,37 @@ const fn byte_classes() -> [u16; 256] {
 /// Bytes folded at once where that is possible.
 const BLOCK_BYTES: usize = 16;
 
-/// Folds a block of nothing but words with single blanks between them, of which
-/// every byte is kept: most of most texts. Written without branches, so that it
-/// becomes a few vector instructions.
+/// Folds a block and says how many of its first bytes are words with single
+/// blanks between them, of which every byte is kept: most of most texts.
+/// `after_blank` says that a blank at the start would be the second of two.
+/// Written without branches, so that it becomes a few vector instructions.
 #[expect(clippy::needless_bitwise_bool, reason = "a lazy operator is a branch")]
-fn fold_block(block: &[u8; BLOCK_BYTES]) -> Option<[u8; BLOCK_BYTES]> {
+fn fold_block(block: [u8; BLOCK_BYTES], after_blank: bool) -> ([u8; BLOCK_BYTES], usize) {
     let mut folded = [0; BLOCK_BYTES];
-    let mut others = 0;
-    for (out, &byte) in folded.iter_mut().zip(block) {
+    let mut others = [0; BLOCK_BYTES];
+    let mut blanks = [0; BLOCK_BYTES];
+    for at in 0..BLOCK_BYTES {
+        let byte = block[at];
         let is_letter = (byte | 0x20).wrapping_sub(b'a') < 26;
         let asks = (byte == 0xC2) | (byte.wrapping_sub(0xE1) < 3);
-        let is_plain = is_letter | ((byte >= 0x80) & !asks) | (byte == b' ');
-        others |= u8::from(!is_plain);
-        *out = byte | (u8::from(byte.wrapping_sub(b'A') < 26) << 5);
+        let is_blank = byte == b' ';
+        others[at] = u8::from(!(is_letter | ((byte >= 0x80) & !asks) | is_blank));
+        blanks[at] = u8::from(is_blank);
+        folded[at] = byte | (u8::from(byte.wrapping_sub(b'A') < 26) << 5);
     }
-    let mut double_blanks = 0;
-    for at in 1..BLOCK_BYTES {
-        double_blanks |= u8::from((block[at] == b' ') & (block[at - 1] == b' '));
-    }
-    (others | double_blanks == 0).then_some(folded)
+    let blanks = u128::from_le_bytes(blanks);
+    let second_blanks = blanks & (blanks << 8 | u128::from(after_blank));
+    let stops = u128::from_le_bytes(others) | second_blanks;
+    (folded, stops.trailing_zeros() as usize / 8)
+}
+
+/// The first bytes as a block. What is missing at the end stops folding.
+fn block_of(bytes: &[u8]) -> [u8; BLOCK_BYTES] {
+    bytes.first_chunk().copied().unwrap_or_else(|| {
+        let mut block = [0; BLOCK_BYTES];
+        block[..bytes.len()].copy_from_slice(bytes);
+        block
+    })
 }
 
 /// Where in the table above the text is.
@@ -95,7 +107,8 @@ enum State {
 pub(crate) struct VisibleText {
     hasher: Xxh3,
     /// Normalised text not yet hashed: words with one blank between them.
-    buffer: Box<[u8; BUFFER_BYTES]>,
+    /// The last block may be written past what is kept of it.
+    buffer: Box<[u8; BUFFER_BYTES + BLOCK_BYTES]>,
     length: usize,
     state: State,
     any_hashed: bool,
@@ -108,7 +121,7 @@ impl VisibleText {
     pub(crate) fn new() -> Self {
         Self {
             hasher: Xxh3::new(),
-            buffer: Box::new([0; BUFFER_BYTES]),
+            buffer: Box::new([0; BUFFER_BYTES + BLOCK_BYTES]),
             length: 0,
             state: State::Running,
             any_hashed: false,
@@ -179,30 +192,36 @@ impl VisibleText {
         let mut length = self.length;
         let mut folded_spaces = 0;
         let mut taken = 0;
-        'portion: while taken < portion {
+        while taken < portion {
             let rest = &bytes[taken..portion];
-            if let Some(block) = rest.first_chunk::<BLOCK_BYTES>()
-                && let Some(folded) = fold_block(block)
-                && (block[0] != b' ' || before & WORD != 0)
-            {
-                self.buffer[length..length + BLOCK_BYTES].copy_from_slice(&folded);
+            let block = block_of(rest);
+            let (folded, plain) = fold_block(block, before & WORD == 0);
+            self.buffer[length..length + BLOCK_BYTES].copy_from_slice(&folded);
+            // A branch for the usual case: where the next block begins is known
+            // before this one was looked at.
+            if plain == BLOCK_BYTES {
                 length += BLOCK_BYTES;
                 taken += BLOCK_BYTES;
                 before = CLASSES[usize::from(block[BLOCK_BYTES - 1])];
                 continue;
             }
-            for &byte in &rest[..rest.len().min(BLOCK_BYTES)] {
-                let class = CLASSES[usize::from(byte)];
-                if class & ASK != 0 && is_digit_or_space(&bytes[taken..]) {
-                    break 'portion;
-                }
-                // The remainder changes nothing but spares a bounds check.
-                self.buffer[length % BUFFER_BYTES] = class as u8;
-                length += usize::from((class | before) & WORD != 0);
-                folded_spaces += u64::from(class & before & SPACE != 0);
-                before = class;
-                taken += 1;
+            if plain > 0 {
+                length += plain;
+                taken += plain;
+                before = CLASSES[usize::from(block[plain - 1])];
             }
+            if taken == portion {
+                break;
+            }
+            let class = CLASSES[usize::from(bytes[taken])];
+            if class & ASK != 0 && is_digit_or_space(&bytes[taken..]) {
+                break;
+            }
+            self.buffer[length] = class as u8;
+            length += usize::from((class | before) & WORD != 0);
+            folded_spaces += u64::from(class & before & SPACE != 0);
+            before = class;
+            taken += 1;
         }
         self.length = length;
         self.in_space = before & SPACE != 0;

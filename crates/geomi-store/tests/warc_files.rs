@@ -89,6 +89,7 @@ fn whatever_was_torn_off_after_the_commit_is_gone_after_resuming() {
             .append(&encode("http://example.com/3", b"three").members, START)
             .unwrap();
         assert_eq!(at, committed);
+        again.sync().unwrap();
         let records = read_all(&open).unwrap();
         let urls: Vec<_> = records
             .iter()

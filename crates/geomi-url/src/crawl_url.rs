@@ -96,18 +96,24 @@ impl CrawlUrl {
     }
 
     /// Resolves a reference that needs no parser, as most do: a path on this
-    /// page's site in plain characters, without dot segments. `None` says
-    /// nothing but that the parser has to look at it.
+    /// page's site in plain characters, without dot segments except `../` at its
+    /// start. `None` says nothing but that the parser has to look at it.
     pub fn join_plain(&self, reference: &str) -> Option<Self> {
-        if !is_plain(reference) {
-            return None;
-        }
+        let mut reference = reference;
         let directory = if reference.starts_with('/') {
             self.origin()
         } else {
-            let end = self.path().rfind('/')? + 1;
-            &self.text[..self.path_start as usize + end]
+            let mut path = parent(self.path())?;
+            while let Some(rest) = reference.strip_prefix("../") {
+                // Above the top there is only the top.
+                path = parent(&path[..path.len() - 1]).unwrap_or("/");
+                reference = rest;
+            }
+            &self.text[..self.path_start as usize + path.len()]
         };
+        if !is_plain(reference) || (reference.starts_with('/') && directory.ends_with('/')) {
+            return None;
+        }
         let mut text = String::with_capacity(directory.len() + reference.len());
         text.push_str(directory);
         text.push_str(reference);
@@ -222,8 +228,9 @@ impl CrawlUrl {
 
     /// The site's key as it stands in the URL.
     pub(crate) fn site_text(&self) -> &str {
-        match self.port() {
-            80 | 443 => self.host(),
+        let port = &self.text[self.host_end as usize..self.path_start as usize];
+        match port {
+            "" | ":80" | ":443" => self.host(),
             _ => self.authority(),
         }
     }
@@ -240,6 +247,11 @@ impl CrawlUrl {
             "http://".len()
         }
     }
+}
+
+/// A path up to its last slash, which is kept.
+fn parent(path: &str) -> Option<&str> {
+    Some(&path[..=path.rfind('/')?])
 }
 
 /// Whether a host is written as the parser would write it: a name in lower

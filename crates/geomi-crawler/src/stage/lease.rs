@@ -16,6 +16,12 @@ impl Journey<'_> {
     /// Sends as much work out as there is room for. Says when there may be
     /// more: `None` if only an event can bring some.
     pub(crate) fn lease_more(&mut self) -> Result<Option<Timestamp>, CrawlError> {
+        let wakeup = self.lease_until_full()?;
+        self.crew.send_out();
+        Ok(wakeup)
+    }
+
+    fn lease_until_full(&mut self) -> Result<Option<Timestamp>, CrawlError> {
         let mut turned_away = 0;
         while self.may_lease() {
             let now = self.clock.now();
@@ -81,6 +87,6 @@ impl Journey<'_> {
 
     fn dispatch(&mut self, lease: Lease) {
         self.in_flight += 1;
-        self.crew.dispatch(lease);
+        self.crew.make_ready(lease);
     }
 }

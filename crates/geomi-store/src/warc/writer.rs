@@ -17,6 +17,9 @@
 //! | a later one | deleted: nothing in it was committed |
 //! | nothing committed at all | `.open` files are deleted, closed ones stay |
 //!
+//! Appended members are gathered and written together: a system call a record
+//! would cost more than the copy.
+//!
 //! A committed file that is gone altogether was taken away by somebody; that is
 //! theirs to do, and `verify` says so.
 
@@ -122,13 +125,18 @@ pub struct WarcWriter {
     next_serial: u32,
 }
 
+/// Gathered members are written when they are this many bytes.
+const GATHERED_BYTES_MAX: usize = 256 << 10;
+
 struct Current {
     name: FileName,
     path: PathBuf,
     file: Box<dyn WarcFile>,
-    /// End of the last complete append.
-    offset: u64,
-    /// A failed append could not be cut off; it must be before anything else.
+    /// End of the last complete write.
+    written: u64,
+    /// Members that follow there.
+    gathered: Vec<u8>,
+    /// A failed write could not be cut off; it must be before anything else.
     torn: bool,
 }
 
@@ -167,8 +175,10 @@ impl WarcWriter {
         Ok(writer)
     }
 
-    /// Appends whole members and says where they begin. On a full disk nothing
-    /// of them stays, and the writer can go on when there is room again.
+    /// Appends whole members and says where they begin. They may still wait to
+    /// be written: a full disk may show itself only when they are synced. Then
+    /// no part of them stays in the file, and when there is room again the writer
+    /// can go on as if nothing had happened.
     pub fn append(&mut self, members: &[u8], now: Timestamp) -> Result<Position, StoreError> {
         if self.is_full() {
             self.close()?;
@@ -179,7 +189,7 @@ impl WarcWriter {
         let current = self.current.as_mut().expect("a file was just begun");
         let begin = Position {
             file: current.name.to_string(),
-            offset: current.offset,
+            offset: current.offset(),
         };
         current.append(members)?;
         Ok(begin)
@@ -198,7 +208,7 @@ impl WarcWriter {
     pub fn position(&self) -> Option<Position> {
         self.current.as_ref().map(|current| Position {
             file: current.name.to_string(),
-            offset: current.offset,
+            offset: current.offset(),
         })
     }
 
@@ -219,7 +229,7 @@ impl WarcWriter {
         let bytes_max = self.config.bytes_max;
         self.current
             .as_ref()
-            .is_some_and(|current| current.offset >= bytes_max)
+            .is_some_and(|current| current.offset() >= bytes_max)
     }
 
     fn begin_file(&mut self, now: Timestamp) -> Result<Current, StoreError> {
@@ -236,10 +246,11 @@ impl WarcWriter {
             name,
             path,
             file,
-            offset: 0,
+            written: 0,
+            gathered: Vec::new(),
             torn: false,
         };
-        if let Err(error) = current.append(&info) {
+        if let Err(error) = current.append(&info).and_then(|()| current.write_out()) {
             // The first error is the one to report; an empty file that stays
             // is begun anew, or deleted when the crawl is resumed.
             let _ = fs::remove_file(&current.path);
@@ -273,7 +284,8 @@ impl WarcWriter {
                         file: (self.open_file)(&path).map_err(StoreError::io("open", &path))?,
                         name,
                         path,
-                        offset: *offset,
+                        written: *offset,
+                        gathered: Vec::new(),
                         torn: false,
                     });
                 }
@@ -292,23 +304,34 @@ impl WarcWriter {
 }
 
 impl Current {
+    /// End of the last append.
+    fn offset(&self) -> u64 {
+        self.written + self.gathered.len() as u64
+    }
+
     fn append(&mut self, members: &[u8]) -> Result<(), StoreError> {
-        self.cut_torn()?;
-        match self.file.write_all_at(members, self.offset) {
-            Ok(()) => {
-                self.offset += members.len() as u64;
-                Ok(())
-            }
-            Err(error) => {
-                self.torn = true;
-                self.cut_torn()?;
-                Err(StoreError::io("write", &self.path)(error))
-            }
+        if self.gathered.len() + members.len() > GATHERED_BYTES_MAX {
+            self.write_out()?;
         }
+        self.gathered.extend_from_slice(members);
+        Ok(())
+    }
+
+    fn write_out(&mut self) -> Result<(), StoreError> {
+        self.cut_torn()?;
+        if let Err(error) = self.file.write_all_at(&self.gathered, self.written) {
+            self.torn = true;
+            self.cut_torn()?;
+            return Err(StoreError::io("write", &self.path)(error));
+        }
+        self.written = self.offset();
+        self.gathered.clear();
+        self.gathered.shrink_to(GATHERED_BYTES_MAX);
+        Ok(())
     }
 
     fn sync(&mut self) -> Result<(), StoreError> {
-        self.cut_torn()?;
+        self.write_out()?;
         self.file
             .sync_data()
             .map_err(StoreError::io("sync", &self.path))
@@ -317,7 +340,7 @@ impl Current {
     fn cut_torn(&mut self) -> Result<(), StoreError> {
         if self.torn {
             self.file
-                .set_len(self.offset)
+                .set_len(self.written)
                 .map_err(StoreError::io("truncate", &self.path))?;
             self.torn = false;
         }
@@ -426,16 +449,18 @@ mod tests {
         let mut writer = WarcWriter::resume_with(config.clone(), None, open_on_small_disk).unwrap();
         writer.append(&one, NOW).unwrap();
         let committed = writer.sync().unwrap().unwrap();
+        assert_eq!(writer.append(&one, NOW).unwrap(), committed);
         for lacking in 1..=one.len() as u64 {
             ROOM.set(committed.offset + one.len() as u64 - lacking);
-            let error = writer.append(&one, NOW).unwrap_err();
+            let error = writer.sync().unwrap_err();
             assert!(matches!(error, StoreError::DiskFull { .. }));
             let open = folder.path().join(format!("{}.open", committed.file));
             assert_eq!(fs::metadata(&open).unwrap().len(), committed.offset);
         }
-        assert_eq!(writer.sync().unwrap().as_ref(), Some(&committed));
-        drop(writer);
         ROOM.set(u64::MAX);
+        let grown = writer.sync().unwrap().unwrap();
+        assert_eq!(grown.offset, committed.offset + one.len() as u64);
+        drop(writer);
         let mut writer =
             WarcWriter::resume_with(config, Some(&committed), open_on_small_disk).unwrap();
         assert_eq!(writer.append(&one, NOW).unwrap(), committed);
