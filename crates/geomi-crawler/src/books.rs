@@ -17,6 +17,27 @@ pub(crate) enum SiteAccess {
     NoAnswer { state: NetworkState, reason: String },
 }
 
+impl SiteAccess {
+    /// Whether our agent may ask for that path.
+    pub(crate) fn verdict(&self, agent: &str, path_and_query: &str) -> Access {
+        let policy = match self {
+            Self::NoAnswer { state, reason } => {
+                return Access::Unreachable(*state, reason.clone());
+            }
+            Self::Policy(policy) => policy,
+        };
+        let verdict = policy.verdict(agent, path_and_query);
+        if verdict.allowed {
+            return Access::Allowed;
+        }
+        Access::Disallowed(match (&verdict.rule, policy) {
+            (Some(rule), _) => format!("robots.txt line {}: {}", rule.line, rule.text),
+            (None, RobotsPolicy::Unreachable { reason }) => reason.to_string(),
+            (None, _) => "robots.txt".to_owned(),
+        })
+    }
+}
+
 /// What a page may expect.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Access {
@@ -45,23 +66,10 @@ impl RobotsBook {
     /// Whether our agent may ask this site for that path. A site nobody asked
     /// about is allowed: its robots.txt is being ignored.
     pub(crate) fn access(&self, site: SiteHash, agent: &str, path_and_query: &str) -> Access {
-        match self.sites.get(&site) {
-            None => Access::Allowed,
-            Some(SiteAccess::NoAnswer { state, reason }) => {
-                Access::Unreachable(*state, reason.clone())
-            }
-            Some(SiteAccess::Policy(policy)) => {
-                let verdict = policy.verdict(agent, path_and_query);
-                if verdict.allowed {
-                    return Access::Allowed;
-                }
-                Access::Disallowed(match (&verdict.rule, policy) {
-                    (Some(rule), _) => format!("robots.txt line {}: {}", rule.line, rule.text),
-                    (None, RobotsPolicy::Unreachable { reason }) => reason.to_string(),
-                    (None, _) => "robots.txt".to_owned(),
-                })
-            }
-        }
+        let access = self.sites.get(&site);
+        access.map_or(Access::Allowed, |access| {
+            access.verdict(agent, path_and_query)
+        })
     }
 
     /// Keeps only the sites that are still open.

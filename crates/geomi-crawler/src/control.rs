@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
+use crate::orders::{Order, Reply};
 use crate::status::Status;
 
 /// What the crawl shall be doing.
@@ -32,6 +33,10 @@ pub struct Control {
 struct Shared {
     desired: Desired,
     status: Status,
+    /// What was ordered and not carried out yet, and who waits for an answer.
+    orders: Vec<(Order, Sender<Reply>)>,
+    /// The crawl is over and takes no more orders.
+    is_over: bool,
 }
 
 impl Default for Control {
@@ -57,6 +62,32 @@ impl Control {
         let _already_rung = self.bell.try_send(());
     }
 
+    /// Gives an order and waits for the answer, which comes between two rounds
+    /// of the crawl. `None` if the crawl ends before it is carried out.
+    pub fn order(&self, order: Order) -> Option<Reply> {
+        let (answer, answered) = bounded(1);
+        let mut shared = self.lock();
+        if shared.is_over {
+            return None;
+        }
+        shared.orders.push((order, answer));
+        drop(shared);
+        let _already_rung = self.bell.try_send(());
+        // The crawl drops the other end when it is over.
+        answered.recv().ok()
+    }
+
+    pub(crate) fn take_orders(&self) -> Vec<(Order, Sender<Reply>)> {
+        std::mem::take(&mut self.lock().orders)
+    }
+
+    /// No more orders: whoever waits for an answer is told that none will come.
+    pub(crate) fn close(&self) {
+        let mut shared = self.lock();
+        shared.is_over = true;
+        shared.orders.clear();
+    }
+
     /// What the crawl shall be doing.
     pub fn desired(&self) -> Desired {
         self.lock().desired
@@ -71,7 +102,7 @@ impl Control {
         self.lock().status.clone_from(status);
     }
 
-    /// Rings when [`Control::set`] was called.
+    /// Rings when there is something to look at.
     pub(crate) fn bell(&self) -> &Receiver<()> {
         &self.rung
     }

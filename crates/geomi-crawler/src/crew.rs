@@ -6,7 +6,8 @@
 //! ```
 //!
 //! At most `connections` leases are out at a time and every channel has room
-//! for all of them, so no send ever waits.
+//! for all of them, so no send ever waits. There is room for some more, as
+//! connections can be added to a running crawl.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -21,6 +22,9 @@ use tokio::runtime::{Builder, Runtime};
 use crate::stage::fetch::{Carried, Fetched, carry_out};
 use crate::stage::read::{Read, ReadSettings, read};
 use crate::{Clock, CrawlError};
+
+/// Leases there is always room for.
+const ROOM_MIN: usize = 1_024;
 
 /// What comes back to the owner.
 #[derive(Debug)]
@@ -70,8 +74,9 @@ impl Crew {
             .enable_all()
             .build()
             .map_err(CrawlError::Thread)?;
-        let (to_readers, fetched) = bounded::<Box<Fetched>>(connections);
-        let (to_owner, events) = bounded(connections);
+        let room = connections.max(ROOM_MIN);
+        let (to_readers, fetched) = bounded::<Box<Fetched>>(room);
+        let (to_owner, events) = bounded(room);
         let readers = (0..cores).map(|number| {
             let (fetched, to_owner, settings) =
                 (fetched.clone(), to_owner.clone(), settings.clone());
@@ -92,6 +97,11 @@ impl Crew {
             events,
             readers,
         })
+    }
+
+    /// How many leases there is room for.
+    pub(crate) fn connections_max(&self) -> usize {
+        self.to_readers.capacity().unwrap_or(usize::MAX)
     }
 
     /// Makes a lease ready to leave with the others of its round: waking the

@@ -5,6 +5,7 @@
 //!
 //! ```text
 //! wait      for answers, a wake-up of the frontier, or a word from Control
+//! orders    other settings, more seeds, questions                       (orders)
 //! arrive    each answer: judge ─▶ keep ─▶ settle ─▶ admit its links     (stage/*)
 //! mail      links from other partitions: seen? ─▶ queue                 (post, stage/admit)
 //! commit    WARC synced ─▶ partitions committed ─▶ mail out ─▶ log      (below)
@@ -68,7 +69,8 @@ pub struct Surroundings<'a> {
 /// One crawl, running. Each field is one part; what they do to each other is
 /// in `stage/`.
 pub(crate) struct Journey<'a> {
-    pub(crate) config: &'a CrawlConfig,
+    /// As given, and as changed since by orders.
+    pub(crate) config: CrawlConfig,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) control: Control,
     pub(crate) frontier: Frontier,
@@ -95,36 +97,41 @@ pub(crate) struct Journey<'a> {
     /// The claims on all partitions, held as long as the crawl runs.
     _ownership: EmbeddedOwnership,
     post: Post,
-    reporter: Reporter,
+    pub(crate) reporter: Reporter,
     observer: &'a mut dyn Observer,
     steps: &'a mut dyn Steps,
 }
 
 /// Runs a crawl to its end and returns its last status. The caller holds the
 /// directory's lock.
-pub fn run<'a>(
-    config: &'a CrawlConfig,
+pub fn run(
+    config: &CrawlConfig,
     dir: &CrawlDir,
-    surroundings: Surroundings<'a>,
+    surroundings: Surroundings<'_>,
 ) -> Result<Status, CrawlError> {
-    let mut journey = Journey::open(config, dir, surroundings)?;
-    let ending = match journey.go() {
-        Ok(ending) => ending,
+    let control = surroundings.control.clone();
+    let outcome = Journey::open(config, dir, surroundings).and_then(to_the_end);
+    control.close();
+    outcome
+}
+
+fn to_the_end(mut journey: Journey<'_>) -> Result<Status, CrawlError> {
+    match journey.go() {
+        Ok(ending) => journey.close(ending),
         Err(error) => {
             // What is said of a crawl that failed should be its last word.
             let now = journey.clock.now();
             let status = journey.status(Phase::Stopping, None, now);
             journey.control.publish(&status);
             journey.crew.dismiss();
-            return Err(error);
+            Err(error)
         }
-    };
-    journey.close(ending)
+    }
 }
 
 impl<'a> Journey<'a> {
     fn open(
-        config: &'a CrawlConfig,
+        config: &CrawlConfig,
         dir: &CrawlDir,
         surroundings: Surroundings<'a>,
     ) -> Result<Self, CrawlError> {
@@ -178,7 +185,7 @@ impl<'a> Journey<'a> {
             limit: None,
             sent: HashSet::new(),
             unclean_since: unclean.then_some(now),
-            config,
+            config: config.clone(),
             clock,
             control,
             map,
@@ -214,7 +221,9 @@ impl<'a> Journey<'a> {
             if let Some(ending) = self.ending(wakeup) {
                 return Ok(ending);
             }
-            for event in self.wait(wakeup) {
+            let events = self.wait(wakeup);
+            self.take_orders()?;
+            for event in events {
                 self.arrive(event)?;
             }
             self.take_mail()?;
@@ -419,19 +428,28 @@ impl<'a> Journey<'a> {
             return Ok(());
         }
         self.reporter.next = now + REPORT_EVERY;
-        let phase = match self.control.desired() {
-            _ if self.limit.is_some() => Phase::Stopping,
-            Desired::Run => Phase::Running,
-            Desired::Pause => Phase::Paused,
-            Desired::Stop | Desired::StopNow => Phase::Stopping,
-        };
-        let status = self.status(phase, None, now);
+        let status = self.status(self.phase(), None, now);
         self.reporter.write(&status, now)?;
         self.observer.status(&status);
         Ok(())
     }
 
-    fn status(&mut self, phase: Phase, reason: Option<Ending>, now: Timestamp) -> Status {
+    /// What the crawl is doing.
+    pub(crate) fn phase(&self) -> Phase {
+        match self.control.desired() {
+            _ if self.limit.is_some() => Phase::Stopping,
+            Desired::Run => Phase::Running,
+            Desired::Pause => Phase::Paused,
+            Desired::Stop | Desired::StopNow => Phase::Stopping,
+        }
+    }
+
+    pub(crate) fn status(
+        &mut self,
+        phase: Phase,
+        reason: Option<Ending>,
+        now: Timestamp,
+    ) -> Status {
         let counters = self.counters();
         let (overview, counts) = (self.frontier.overview(now), self.frontier.counts());
         self.reporter.status(
@@ -523,7 +541,11 @@ fn claim_all(
     Ok(ownership)
 }
 
-fn open_partitions(dir: &CrawlDir, map: Partitions) -> Result<Vec<Partition>, CrawlError> {
+/// Opens the state of every partition of a crawl directory.
+pub(crate) fn open_partitions(
+    dir: &CrawlDir,
+    map: Partitions,
+) -> Result<Vec<Partition>, CrawlError> {
     let mut partitions = Vec::new();
     for id in map.iter() {
         let path = dir.frontier().join(format!("p{:04}", id.0));

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use geomi_frontier::{Append, Entry, Position, Save, SiteState};
+use geomi_frontier::{Append, Entry, LaneState, Position, Save, SiteState};
 use geomi_model::{Digest, Timestamp, UrlRecord, Visit};
 use geomi_store::state::{Batch, Scan, StateStore};
 use geomi_url::{CrawlUrl, SiteHash, UrlHash};
@@ -39,6 +39,9 @@ pub(crate) struct ArchiveMark {
     /// Its length.
     pub(crate) offset: u64,
 }
+
+/// Entries read at once when looking for a URL.
+const FIND_QUEUED_LEN: usize = 4_096;
 
 /// Past every chunk a lane can have.
 const LANE_END: Position = Position {
@@ -328,6 +331,31 @@ impl Partition {
             };
         }
         Ok((out, if found >= enough { next } else { LANE_END }))
+    }
+
+    /// Looks for a URL among the queues of its site: how many wait before it in
+    /// its own, and its entry.
+    pub(crate) fn find_queued(
+        &self,
+        url: &CrawlUrl,
+        lanes: &[LaneState],
+    ) -> Result<Option<(u64, Entry)>, CrawlError> {
+        for (lane, state) in (0u8..).zip(lanes) {
+            let mut from = state.watermark;
+            let mut ahead = 0;
+            while state.len > 0 && from != LANE_END {
+                let (entries, next) =
+                    self.read_lane(url.site_hash(), lane, from, FIND_QUEUED_LEN)?;
+                let found = entries.iter().position(|(_, entry)| entry.url == *url);
+                if let Some(at) = found {
+                    let (_, entry) = entries.into_iter().nth(at).expect("it was just found");
+                    return Ok(Some((ahead + at as u64, entry)));
+                }
+                ahead += entries.len() as u64;
+                from = next;
+            }
+        }
+        Ok(None)
     }
 
     /// Whether an entry was visited before a crash could move the watermark.

@@ -1,14 +1,16 @@
 //! The scheduler itself: URLs in, leases out, settlements in.
 //!
 //! What is called from outside is here; [`serve`] makes leases, [`rest`] is what
-//! follows a request, [`place`] keeps the heaps, [`look`] only looks.
+//! follows a request, [`place`] keeps the heaps, [`look`] and [`why`] only look.
 
 mod look;
 mod place;
 mod rest;
 mod serve;
+mod why;
 
 pub use look::Overview;
+pub use why::{Hold, SiteView};
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -388,6 +390,27 @@ impl Frontier {
             }
         }
         self.place(hash, now);
+    }
+
+    /// Goes on by other rules. They hold from the next request on: rests that
+    /// have begun are measured anew from the answer they began with. How many
+    /// connections a site has does not change.
+    pub fn reconfigure(&mut self, politeness: Politeness, wait_max: Duration, now: Timestamp) {
+        self.config.politeness = Politeness {
+            site_connections: self.config.politeness.site_connections,
+            address_connections: self.config.politeness.address_connections,
+            ..politeness
+        };
+        self.config.wait_max = wait_max;
+        let politeness = self.config.politeness;
+        let sites: Vec<SiteHash> = self.sites.keys().copied().collect();
+        for hash in sites {
+            let site = self.sites.get_mut(&hash).expect("it was just there");
+            site.rest_anew(&politeness);
+            self.retire_if_too_long(hash, now);
+            self.replace_if_resting(hash, now);
+            self.mark_dirty(hash);
+        }
     }
 
     /// Leaves a site alone for the rest of this run; its URLs stay queued.

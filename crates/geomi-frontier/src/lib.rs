@@ -62,7 +62,7 @@ mod site;
 pub use entry::{
     Entry, Errand, Lease, LeaseId, Resolved, RobotsNext, Settlement, SiteSignal, Timing, Work,
 };
-pub use frontier::{Action, Append, Config, Counts, Frontier, Overview, Save};
+pub use frontier::{Action, Append, Config, Counts, Frontier, Hold, Overview, Save, SiteView};
 pub use lane::{PRIORITIES, Position};
 pub use order::HostOrder;
 pub use politeness::{Delay, Politeness};

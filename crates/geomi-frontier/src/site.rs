@@ -120,6 +120,8 @@ pub(crate) enum Need {
 pub(crate) struct Slot {
     pub(crate) busy: bool,
     pub(crate) free_at: Timestamp,
+    /// When its last answer ended, if one did in this run.
+    pub(crate) rests_since: Option<Timestamp>,
 }
 
 #[derive(Debug)]
@@ -163,7 +165,8 @@ impl Site {
             slots: vec![
                 Slot {
                     busy: false,
-                    free_at
+                    free_at,
+                    rests_since: None,
                 };
                 connections
             ],
@@ -210,6 +213,24 @@ impl Site {
             general.for_public()
         } else {
             *general
+        }
+    }
+
+    /// Measures the rests that have begun by other rules.
+    pub(crate) fn rest_anew(&mut self, general: &Politeness) {
+        let politeness = self.politeness(general);
+        let rest = politeness.rest(self.state.last_download, self.state.crawl_delay);
+        for slot in &mut self.slots {
+            if let Some(since) = slot.rests_since {
+                slot.free_at = since + rest + Politeness::margin(rest);
+            }
+        }
+        let known = self.slots.iter().all(|slot| slot.rests_since.is_some());
+        let latest = self.slots.iter().map(|slot| slot.free_at).max();
+        if let Some(latest) = latest.filter(|_| known) {
+            self.state.next_request = latest;
+        } else {
+            self.state.next_request = self.state.next_request.max(latest.unwrap_or_default());
         }
     }
 

@@ -83,6 +83,20 @@ impl Scope {
         }
     }
 
+    /// Why a URL must not be asked for whoever links to it: its site, extension
+    /// or spelling is denied. What was queued before such a rule was made is
+    /// caught by this.
+    pub fn denies(&self, url: &CrawlUrl) -> Option<Refusal> {
+        if self.denied.contains(url) {
+            return Some(Refusal::SiteDenied);
+        }
+        if self.has_denied_extension(url) {
+            return Some(Refusal::Extension);
+        }
+        let pattern = self.exclude.first_match(url.as_str())?;
+        Some(Refusal::Excluded { pattern })
+    }
+
     /// Whether content of this type is wanted. `mime` is the value of
     /// Content-Type, parameters or not; an empty one says nothing, and is
     /// wanted.
@@ -107,17 +121,11 @@ impl Scope {
         // `None` is a link out of the party: no depth or include pattern of
         // this party can speak for it.
         let rule = self.place(candidate)?;
-        if self.denied.contains(url) {
-            return Err(Refusal::SiteDenied);
-        }
         if !candidate.is_seed {
             self.check_traps(url)?;
         }
-        if self.has_denied_extension(url) {
-            return Err(Refusal::Extension);
-        }
-        if let Some(pattern) = self.exclude.first_match(url.as_str()) {
-            return Err(Refusal::Excluded { pattern });
+        if let Some(refusal) = self.denies(url) {
+            return Err(refusal);
         }
         match rule {
             None => Ok(Verdict::CandidateSeed),

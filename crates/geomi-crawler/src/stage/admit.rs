@@ -76,6 +76,27 @@ impl Admit {
         mime.is_none_or(|mime| self.scope.wanted_mime(&mime.to_ascii_lowercase()))
     }
 
+    /// What scope says of a URL, as a link or a seed.
+    pub(crate) fn judge(&self, candidate: &Candidate<'_>) -> Verdict {
+        self.scope.judge(candidate)
+    }
+
+    /// Why a URL must not be asked for, whoever links to it.
+    pub(crate) fn denies(&self, url: &CrawlUrl) -> Option<Refusal> {
+        self.scope.denies(url)
+    }
+
+    /// A refusal with the pattern it speaks of.
+    pub(crate) fn in_words(&self, refusal: &Refusal) -> String {
+        match refusal {
+            Refusal::Excluded { pattern } => {
+                let patterns = &self.scope.config().exclude;
+                format!("{refusal}: {:?}", patterns[*pattern])
+            }
+            refusal => refusal.to_string(),
+        }
+    }
+
     /// Judges a seed.
     pub(crate) fn seed(&self, url: &CrawlUrl, number: u32) -> Admission {
         let candidate = Candidate {
@@ -180,8 +201,8 @@ impl Journey<'_> {
     /// Queues the seeds. Those of an earlier run are seen already, unless a
     /// crash came between finding one and queueing it.
     pub(crate) fn admit_seeds(&mut self) -> Result<(), CrawlError> {
-        for input in &self.config.seeds {
-            self.seeds.add(input, None);
+        for input in std::mem::take(&mut self.config.seeds) {
+            self.seeds.add(&input, None);
         }
         let numbers: Vec<u32> = self.seeds.iter().map(|(number, _)| number).collect();
         for number in numbers {
@@ -234,7 +255,7 @@ impl Journey<'_> {
         Ok(())
     }
 
-    fn refuse_seed(&mut self, number: u32, refusal: &Refusal) {
+    pub(crate) fn refuse_seed(&mut self, number: u32, refusal: &Refusal) {
         let seed = self.seeds.get(number);
         if seed.outcome == SeedOutcome::Refused {
             return;

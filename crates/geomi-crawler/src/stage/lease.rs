@@ -73,6 +73,12 @@ impl Journey<'_> {
             }
             return Ok(false);
         }
+        // It may have been queued before the rule was made.
+        if let Some(refusal) = self.admit.denies(&entry.url) {
+            let reason = self.admit.in_words(&refusal);
+            self.refuse(lease, refusal.as_str(), &reason, now)?;
+            return Ok(false);
+        }
         let path = entry.url.path_and_query();
         match self.robots.access(lease.site(), &self.config.agent, path) {
             Access::Allowed => {

@@ -267,7 +267,7 @@ impl Journey<'_> {
             judgement.change,
         );
         let settlement = settlement(
-            self.config,
+            &self.config,
             &read.answer,
             fate,
             entry.attempts,

@@ -85,13 +85,18 @@ impl Frontier {
         let until = site.state.next_request.max(site.left_alone_until());
         let wait = until.since(now);
         if wait > self.config.wait_max {
-            self.retire(
-                hash,
-                format!(
-                    "it would have to be waited for {} s, more than politeness.max_wait",
-                    wait.as_secs()
-                ),
+            let asked_by = match site.state.crawl_delay {
+                _ if site.state.throttled_until == until => "by its own wish (429 or 503)",
+                _ if site.state.backoff_until == until => "after failures",
+                Some(_) => "by the Crawl-delay of its robots.txt",
+                None => "by our own delay",
+            };
+            let reason = format!(
+                "it would have to be waited for {} s {asked_by}, more than politeness.max_wait ({} s)",
+                wait.as_secs(),
+                self.config.wait_max.as_secs()
             );
+            self.retire(hash, reason);
         }
     }
 
@@ -108,6 +113,7 @@ impl Frontier {
         let free_at = timing.ended + rest + Politeness::margin(rest);
         if let Some(slot) = slot {
             site.slots[slot].free_at = free_at;
+            site.slots[slot].rests_since = Some(timing.ended);
         }
         site.state.next_request = site.state.next_request.max(free_at);
         if let Some(rtt) = timing.rtt {

@@ -1,0 +1,61 @@
+//! A crawl at rest, opened to be looked at and not changed.
+
+use geomi_cluster::Partitions;
+use geomi_frontier::Frontier;
+use geomi_model::Timestamp;
+use geomi_store::{CrawlDir, StoreError};
+
+use super::{Explanation, Knowledge, Topic};
+use crate::journey::open_partitions;
+use crate::seeds::SeedBook;
+use crate::stage::admit::Admit;
+use crate::status::Status;
+use crate::{CrawlConfig, CrawlError};
+
+/// Explains a topic of a crawl nobody is at work on. The caller holds the
+/// directory's lock.
+pub fn inspect(
+    config: &CrawlConfig,
+    dir: &CrawlDir,
+    topic: &Topic,
+    now: Timestamp,
+) -> Result<Explanation, CrawlError> {
+    let map = Partitions::new(config.partitions);
+    let partitions = open_partitions(dir, map)?;
+    let seeds = SeedBook::load(partitions[0].seeds()?);
+    let mut frontier = Frontier::new(config.frontier);
+    for partition in &partitions {
+        for state in partition.pending_sites()? {
+            let rested = state.next_request;
+            frontier.open_site(state, rested, now);
+        }
+    }
+    let status = last_status(dir)?;
+    let knowledge = Knowledge {
+        config,
+        frontier: &frontier,
+        partitions: &partitions,
+        map,
+        admit: &Admit::new(config)?,
+        seeds: &seeds,
+        unaddressed: None,
+        status: &status,
+        is_running: false,
+        free_bytes: dir.free_bytes()?,
+        now,
+    };
+    knowledge.explain(topic)
+}
+
+/// The status as last written; that of a crawl not begun if there is none.
+fn last_status(dir: &CrawlDir) -> Result<Status, CrawlError> {
+    let path = dir.status();
+    let text = match std::fs::read(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Status::default()),
+        Err(error) => return Err(StoreError::from_io("read", &path, error).into()),
+    };
+    serde_json::from_slice(&text).map_err(|error| CrawlError::Damaged {
+        what: format!("status.json: {error}"),
+    })
+}

@@ -1,0 +1,201 @@
+//! A site explained.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use geomi_frontier::{Hold, SiteState, SiteView};
+use geomi_model::Timestamp;
+use geomi_robots::RobotsPolicy;
+use geomi_url::CrawlUrl;
+use serde::{Deserialize, Serialize};
+
+use super::Knowledge;
+use crate::books::{SiteAccess, Unaddressed};
+use crate::{CrawlError, RobotsMode};
+
+/// What is known of a site, and what it waits for.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct SiteReport {
+    /// Its name.
+    pub site: String,
+    /// Whether any URL of it was ever queued.
+    pub known: bool,
+    /// What it waits for: `ready`, `delay`, `crawl-delay`, `back-off` and so on.
+    pub hold: String,
+    /// The same in a sentence.
+    pub why: String,
+    /// When that ends by itself.
+    pub until: Option<String>,
+    /// URLs waiting.
+    pub queued: u64,
+    /// URLs waiting, by priority, 1 the highest; empty ones left out.
+    pub queued_by_priority: BTreeMap<u8, u64>,
+    /// Requests under way.
+    pub in_flight: u64,
+    /// Requests made.
+    pub requests: u64,
+    /// Requests that were answered.
+    pub answers: u64,
+    /// Failures in a row.
+    pub failures: u32,
+    /// Rest after each answer as things are, in seconds.
+    pub delay_s: f64,
+    /// Crawl-delay of its robots.txt, in seconds.
+    pub crawl_delay_s: Option<f64>,
+    /// Smoothed time from request to first byte, in milliseconds.
+    pub rtt_ms: Option<f64>,
+    /// Its mean deviation.
+    pub rtt_deviation_ms: f64,
+    /// Time the last request took, in milliseconds.
+    pub last_download_ms: f64,
+    /// Its address, if it has one.
+    pub address: Option<String>,
+    /// What its robots.txt said, in a sentence.
+    pub robots: String,
+    /// How long that may be relied on.
+    pub robots_until: Option<String>,
+}
+
+impl Knowledge<'_> {
+    pub(super) fn site(&self, url: &CrawlUrl) -> Result<SiteReport, CrawlError> {
+        let hash = url.site_hash();
+        let stored = self.partition(hash).site(hash)?;
+        let view = self
+            .frontier
+            .view(hash, self.now)
+            .or_else(|| stored.map(|state| self.at_rest(state)));
+        let known = view.is_some();
+        let view = view.unwrap_or_else(|| self.at_rest(SiteState::new(url.site())));
+        let (hold, why) = self.words(&view, known);
+        let state = &view.state;
+        let priorities = (1u8..).zip(&view.queued).filter(|(_, len)| **len > 0);
+        Ok(SiteReport {
+            site: view.key.to_string(),
+            known,
+            hold: hold.to_owned(),
+            why,
+            until: view.hold.until().map(Timestamp::to_rfc3339_millis),
+            queued: view.queued.iter().sum(),
+            queued_by_priority: priorities.map(|(lane, len)| (lane, *len)).collect(),
+            in_flight: view.leased as u64,
+            requests: state.requests,
+            answers: state.answers,
+            failures: state.failures,
+            delay_s: view.rest.as_secs_f64(),
+            crawl_delay_s: state.crawl_delay.map(|delay| delay.as_secs_f64()),
+            rtt_ms: state.rtt.map(millis),
+            rtt_deviation_ms: millis(state.rtt_deviation),
+            last_download_ms: millis(state.last_download),
+            address: state
+                .address
+                .and_then(|(address, _)| Some(address?.to_string())),
+            robots: self.robots_words(url)?,
+            robots_until: state.robots_until.map(Timestamp::to_rfc3339_millis),
+        })
+    }
+
+    /// A site that is not in memory has nothing to do.
+    fn at_rest(&self, state: SiteState) -> SiteView {
+        let politeness = &self.config.frontier.politeness;
+        SiteView {
+            key: state.key.clone(),
+            hold: Hold::Drained,
+            queued: state.lanes.iter().map(|lane| lane.len).collect(),
+            leased: 0,
+            rest: politeness.rest(state.last_download, state.crawl_delay),
+            state,
+        }
+    }
+
+    /// A code and a sentence for what a site waits for.
+    pub(super) fn words(&self, view: &SiteView, known: bool) -> (&'static str, String) {
+        let unaddressed = self
+            .unaddressed
+            .and_then(|sites| sites.get(&view.key.hash64()));
+        match (unaddressed, &view.hold) {
+            (_, Hold::Drained) if !known => {
+                ("unknown", "no URL of this site was ever queued".to_owned())
+            }
+            (Some(Unaddressed::Refused(reason)), _) => ("address-refused", reason.clone()),
+            (Some(Unaddressed::NoAddress(reason)), _) => ("no-address", reason.clone()),
+            (None, hold) => hold_words(hold, view),
+        }
+    }
+
+    fn robots_words(&self, url: &CrawlUrl) -> Result<String, CrawlError> {
+        if self.config.robots == RobotsMode::Ignore {
+            return Ok("robots.txt is ignored (fetch.robots)".to_owned());
+        }
+        let site = url.site_hash();
+        Ok(match self.partition(site).access(site)? {
+            None => "robots.txt has not been asked for yet".to_owned(),
+            Some(SiteAccess::NoAnswer { state, reason }) => {
+                format!("robots.txt gave no answer ({state}: {reason}), so no page is asked for")
+            }
+            Some(SiteAccess::Policy(RobotsPolicy::Unreachable { reason })) => {
+                format!("robots.txt is unreachable, so no page is asked for: {reason}")
+            }
+            Some(SiteAccess::Policy(policy)) => {
+                let verdict = policy.verdict(&self.config.agent, "/");
+                let start = if verdict.allowed { "may" } else { "may not" };
+                format!("robots.txt was read; the start page {start} be asked for")
+            }
+        })
+    }
+}
+
+/// A code and a sentence for a hold.
+fn hold_words(hold: &Hold, view: &SiteView) -> (&'static str, String) {
+    match hold {
+        Hold::Nothing => (
+            "ready",
+            "it is asked as soon as a connection of the crawl is free".to_owned(),
+        ),
+        Hold::Drained => ("drained", "nothing is queued for it".to_owned()),
+        Hold::Busy => (
+            "busy",
+            "requests under way take all the connections it is allowed".to_owned(),
+        ),
+        Hold::Lookup => ("lookup", "its name is being looked up".to_owned()),
+        Hold::LookupFailed { times, .. } => (
+            "lookup-failed",
+            format!("its name could not be looked up, {times} times in a row"),
+        ),
+        Hold::Robots => ("robots", "its robots.txt is on its way".to_owned()),
+        Hold::AddressLimit(address) => (
+            "address-limit",
+            format!("its address {address} carries as many connections as one address may"),
+        ),
+        Hold::Delay { .. } => (
+            "delay",
+            format!(
+                "it rests {:.1} s after each answer",
+                view.rest.as_secs_f64()
+            ),
+        ),
+        Hold::CrawlDelay { delay, .. } => (
+            "crawl-delay",
+            format!(
+                "its robots.txt asks for a Crawl-delay of {} s",
+                delay.as_secs_f64()
+            ),
+        ),
+        Hold::Throttled { .. } => (
+            "throttled",
+            "it asked to be left alone (429 or 503)".to_owned(),
+        ),
+        Hold::BackOff { failures, .. } => (
+            "back-off",
+            format!("it could not be reached, {failures} times in a row"),
+        ),
+        Hold::Retry { .. } => (
+            "retry",
+            "all that is queued for it are second tries whose time has not come".to_owned(),
+        ),
+        Hold::Retired(reason) => ("retired", format!("left alone for this run: {reason}")),
+    }
+}
+
+fn millis(span: Duration) -> f64 {
+    (span.as_secs_f64() * 1e6).round() / 1e3
+}

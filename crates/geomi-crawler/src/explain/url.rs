@@ -1,0 +1,289 @@
+//! A URL explained.
+
+use geomi_frontier::Entry;
+use geomi_model::{Timestamp, UrlRecord};
+use geomi_scope::{Candidate, Verdict};
+use geomi_url::CrawlUrl;
+use serde::{Deserialize, Serialize};
+
+use super::{Knowledge, SiteReport};
+use crate::books::{Access, SiteAccess};
+use crate::log::LogLine;
+use crate::{CrawlError, RobotsMode};
+
+/// Seeds a URL is held against when nobody knows from which it came.
+const SEEDS_TRIED_MAX: usize = 10_000;
+
+/// What is known of a URL, and what happens to it next.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct UrlReport {
+    /// As geomi spells it.
+    pub url: String,
+    /// Whether it was ever admitted.
+    pub seen: bool,
+    /// The rule of scope that lets it in or keeps it out.
+    pub scope: String,
+    /// What the site's robots.txt says of it.
+    pub robots: String,
+    /// Visits in all.
+    pub visits: u32,
+    /// When the last one was.
+    pub last_visit: Option<String>,
+    /// How it ended.
+    pub last_state: Option<String>,
+    /// With which code.
+    pub last_code: Option<u16>,
+    /// Comparisons with a visit before, and how many found a change.
+    pub comparisons: u32,
+    /// Changes found.
+    pub changes: u32,
+    /// Where it stands in its site's queue.
+    pub queue: Option<QueuePlace>,
+    /// What happens next.
+    pub next: NextStep,
+    /// Visits that are in no Parquet file yet, as lines of log.jsonl.
+    pub recent: Vec<serde_json::Value>,
+}
+
+/// A place in a site's queue.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct QueuePlace {
+    /// 1 is the highest.
+    pub priority: u8,
+    /// URLs of its priority before it.
+    pub ahead: u64,
+    /// Links away from its seed.
+    pub depth: u16,
+    /// The page it was found on.
+    pub via: Option<String>,
+    /// The seed it belongs to.
+    pub seed: String,
+    /// That seed's topic.
+    pub topic: Option<String>,
+    /// Tries made.
+    pub attempts: u8,
+    /// Not before this, if it is a second try.
+    pub not_before: Option<String>,
+}
+
+/// What happens to a URL next.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct NextStep {
+    /// `queued`, `visited`, `given-up`, `refused`, `out-of-scope`, `not-found`.
+    pub code: String,
+    /// In a sentence.
+    pub text: String,
+    /// The soonest moment, where one is known.
+    pub at: Option<String>,
+}
+
+impl NextStep {
+    fn new(code: &str, text: impl Into<String>) -> Self {
+        Self {
+            code: code.to_owned(),
+            text: text.into(),
+            at: None,
+        }
+    }
+}
+
+/// What scope says.
+struct Placing {
+    accepted: bool,
+    words: String,
+}
+
+impl Knowledge<'_> {
+    pub(super) fn url(&self, url: &CrawlUrl, site: &SiteReport) -> Result<UrlReport, CrawlError> {
+        let partition = self.partition(url.site_hash());
+        let record = partition.record(url)?;
+        let lanes = self
+            .frontier
+            .view(url.site_hash(), self.now)
+            .map(|view| view.state.lanes);
+        let queued = match lanes {
+            Some(lanes) => partition.find_queued(url, &lanes)?,
+            None => None,
+        };
+        let scope = self.scope_of(url, queued.as_ref().map(|(_, entry)| entry));
+        let robots = self.robots_of(url)?;
+        let seen = partition.has_seen(url.hash64());
+        let next = match (&queued, &record) {
+            (Some((_, entry)), _) => self.when_queued(entry, robots.as_ref(), site),
+            (None, Some(record)) => after_visit(record, robots.as_ref(), self.config.tries),
+            (None, None) => never_visited(seen, &scope, robots.as_ref()),
+        };
+        let mut recent = Vec::new();
+        partition.visits(&mut |visit| {
+            if visit.url == *url {
+                let line = serde_json::to_value(LogLine::new(&visit));
+                recent.push(line.expect("a line of the log is plain data"));
+            }
+        })?;
+        let visited = record.as_ref().filter(|record| record.visits > 0);
+        Ok(UrlReport {
+            url: url.as_str().to_owned(),
+            seen,
+            scope: scope.words,
+            robots: robots_words(robots.as_ref()).to_owned(),
+            visits: record.as_ref().map_or(0, |record| record.visits),
+            last_visit: visited.map(|record| record.last_visit.to_rfc3339_millis()),
+            last_state: visited.map(|record| record.state.as_str().to_owned()),
+            last_code: visited.and_then(|record| record.code),
+            comparisons: record.as_ref().map_or(0, |record| record.comparisons),
+            changes: record.as_ref().map_or(0, |record| record.changes),
+            queue: queued.map(|(ahead, entry)| self.queue_place(ahead, &entry)),
+            next,
+            recent,
+        })
+    }
+
+    fn queue_place(&self, ahead: u64, entry: &Entry) -> QueuePlace {
+        let seed = self.seeds.get(entry.seed);
+        QueuePlace {
+            priority: entry.priority,
+            ahead,
+            depth: entry.depth,
+            via: entry.via.as_ref().map(ToString::to_string),
+            seed: seed.url.to_string(),
+            topic: seed.topic.clone(),
+            attempts: entry.attempts,
+            not_before: entry.not_before.map(Timestamp::to_rfc3339_millis),
+        }
+    }
+
+    /// What scope says: by the seed it belongs to, or by any that takes it.
+    fn scope_of(&self, url: &CrawlUrl, queued: Option<&Entry>) -> Placing {
+        let judge = |number: u32, depth: u16| {
+            let seed = self.seeds.get(number);
+            let is_seed = seed.url == *url;
+            let candidate = Candidate {
+                url,
+                seed: &seed.home,
+                depth: if is_seed { 0 } else { depth },
+                is_seed,
+                is_redirect: false,
+            };
+            (self.admit.judge(&candidate), seed)
+        };
+        let depth = queued.map_or(1, |entry| entry.depth);
+        let numbers = queued.map_or(0..self.seeds.len() as u32, |entry| {
+            entry.seed..entry.seed + 1
+        });
+        let mut refused = None;
+        for number in numbers.take(SEEDS_TRIED_MAX) {
+            let (verdict, seed) = judge(number, depth);
+            match verdict {
+                Verdict::Accept { rule } => {
+                    return Placing {
+                        accepted: true,
+                        words: format!("in scope by rule {rule} of seed {}", seed.url),
+                    };
+                }
+                Verdict::CandidateSeed => {
+                    refused = Some(
+                        "it leaves the party of every seed: a link to it proposes a new seed"
+                            .to_owned(),
+                    );
+                }
+                Verdict::Refuse(refusal) => {
+                    refused.get_or_insert_with(|| {
+                        format!("out of scope: {}", self.admit.in_words(&refusal))
+                    });
+                }
+            }
+        }
+        Placing {
+            accepted: false,
+            words: refused.unwrap_or_else(|| "there is no seed".to_owned()),
+        }
+    }
+
+    /// What robots.txt says; `None` if it was not asked for yet.
+    fn robots_of(&self, url: &CrawlUrl) -> Result<Option<Access>, CrawlError> {
+        if self.config.robots == RobotsMode::Ignore {
+            return Ok(Some(Access::Allowed));
+        }
+        let site = url.site_hash();
+        let access: Option<SiteAccess> = self.partition(site).access(site)?;
+        Ok(access.map(|access| access.verdict(&self.config.agent, url.path_and_query())))
+    }
+
+    fn when_queued(&self, entry: &Entry, robots: Option<&Access>, site: &SiteReport) -> NextStep {
+        if let Some(Access::Disallowed(reason)) = robots {
+            let text = format!("when its turn comes it is refused by {reason}");
+            return NextStep::new("refused", text);
+        }
+        if let Some(refusal) = self.admit.denies(&entry.url) {
+            let reason = self.admit.in_words(&refusal);
+            return NextStep::new(
+                "refused",
+                format!("when its turn comes it is refused: {reason}"),
+            );
+        }
+        let crawl = self.crawl_holds();
+        let text = match crawl {
+            Some(reason) => format!("it waits in the queue of its site, and {reason}"),
+            None => format!("it waits in the queue of its site: {}", site.why),
+        };
+        let until = entry
+            .not_before
+            .map(Timestamp::to_rfc3339_millis)
+            .max(site.until.clone());
+        NextStep {
+            at: until,
+            ..NextStep::new("queued", text)
+        }
+    }
+}
+
+/// It was dealt with: by a visit, or by a refusal when its turn had come.
+fn after_visit(record: &UrlRecord, robots: Option<&Access>, tries: u8) -> NextStep {
+    if record.visits == 0 {
+        let reason = match robots {
+            Some(Access::Disallowed(reason) | Access::Unreachable(_, reason)) => reason.clone(),
+            _ => "a rule, when its turn had come".to_owned(),
+        };
+        return NextStep::new("refused", format!("it was refused by {reason}"));
+    }
+    let failed = !record.state.is_answer() || record.code.is_some_and(|code| code >= 400);
+    if failed {
+        let what = record
+            .code
+            .map_or(record.state.to_string(), |code| code.to_string());
+        let text = format!(
+            "it was given up after {} of {tries} tries ({what}); a crawl visits a URL once",
+            record.attempts
+        );
+        return NextStep::new("given-up", text);
+    }
+    NextStep::new("visited", "it was visited, and a crawl visits a URL once")
+}
+
+fn never_visited(seen: bool, scope: &Placing, robots: Option<&Access>) -> NextStep {
+    if seen {
+        return NextStep::new(
+            "on-its-way",
+            "it was admitted and is being visited, or on its way to its queue",
+        );
+    }
+    if !scope.accepted {
+        return NextStep::new("out-of-scope", format!("it is not wanted: {}", scope.words));
+    }
+    if let Some(Access::Disallowed(reason)) = robots {
+        let text = format!("no link to it was found, and it would be refused by {reason}");
+        return NextStep::new("refused", text);
+    }
+    NextStep::new(
+        "not-found",
+        "no page visited so far links to it: give it as a seed if it is wanted",
+    )
+}
+
+fn robots_words(robots: Option<&Access>) -> &str {
+    match robots {
+        None => "not asked for yet",
+        Some(Access::Allowed) => "allowed",
+        Some(Access::Disallowed(reason) | Access::Unreachable(_, reason)) => reason,
+    }
+}

@@ -1,0 +1,129 @@
+//! What a running crawl is told between two rounds: other settings, more
+//! seeds, questions.
+
+use crate::explain::{Explanation, Knowledge, Topic};
+use crate::journey::Journey;
+use crate::stage::admit::Admission;
+use crate::status::Phase;
+use crate::{CrawlConfig, CrawlError, SeedInput};
+
+/// What can be asked of a running crawl.
+#[derive(Debug)]
+pub enum Order {
+    /// Go on with these settings. What can change in a running crawl does, from
+    /// the next request on: delays, limits, scope, connections, tries.
+    Reconfigure(Box<CrawlConfig>),
+    /// Take these seeds in.
+    AddSeeds(Vec<SeedInput>),
+    /// Explain something.
+    Explain(Topic),
+}
+
+/// What a running crawl answers.
+#[derive(Debug)]
+pub enum Reply {
+    /// It is done.
+    Done,
+    /// What became of the seeds.
+    Seeds(SeedsAdded),
+    /// The explanation.
+    Explained(Box<Explanation>),
+}
+
+/// What became of added seeds.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SeedsAdded {
+    /// Queued.
+    pub added: u64,
+    /// Known already, as a seed or as a page.
+    pub known: u64,
+    /// Refused by a rule of scope: URL and reason.
+    pub refused: Vec<(String, String)>,
+}
+
+impl Journey<'_> {
+    /// Carries out what was ordered since the last round.
+    pub(crate) fn take_orders(&mut self) -> Result<(), CrawlError> {
+        for (order, answer) in self.control.take_orders() {
+            let reply = match order {
+                Order::Reconfigure(config) => {
+                    self.reconfigure(*config)?;
+                    Reply::Done
+                }
+                Order::AddSeeds(seeds) => Reply::Seeds(self.add_seeds(&seeds)?),
+                Order::Explain(topic) => Reply::Explained(Box::new(self.explain(&topic)?)),
+            };
+            // Whoever asked may have gone away; the order is carried out all
+            // the same.
+            let _asker_gone = answer.send(reply);
+        }
+        Ok(())
+    }
+
+    fn reconfigure(&mut self, new: CrawlConfig) -> Result<(), CrawlError> {
+        let now = self.clock.now();
+        self.admit = crate::stage::admit::Admit::new(&new)?;
+        self.frontier
+            .reconfigure(new.frontier.politeness, new.frontier.wait_max, now);
+        self.config.frontier.politeness.delay = new.frontier.politeness.delay;
+        self.config.scope = new.scope;
+        self.config.prefer = new.prefer;
+        self.config.connections = new.connections.min(self.crew.connections_max());
+        self.config.tries = new.tries;
+        self.config.retry_wait = new.retry_wait;
+        self.config.respect_nofollow = new.respect_nofollow;
+        self.config.limits = new.limits;
+        // A limit that was raised in time no longer holds.
+        self.limit = None;
+        Ok(())
+    }
+
+    fn add_seeds(&mut self, seeds: &[SeedInput]) -> Result<SeedsAdded, CrawlError> {
+        let mut result = SeedsAdded::default();
+        for input in seeds {
+            if self.seeds.knows(&input.url) {
+                result.known += 1;
+                continue;
+            }
+            let number = self.seeds.add(input, None);
+            match self.admit.seed(&input.url, number) {
+                Admission::Queue(entry) => {
+                    let partition = self.partition_of(input.url.site_hash());
+                    if self.queue(partition, entry)? {
+                        result.added += 1;
+                    } else {
+                        result.known += 1;
+                    }
+                }
+                Admission::Refused(refusal) => {
+                    self.refuse_seed(number, &refusal);
+                    let reason = self.admit.in_words(&refusal);
+                    result.refused.push((input.url.to_string(), reason));
+                }
+                Admission::CandidateSeed => unreachable!("a seed is no candidate"),
+            }
+        }
+        Ok(result)
+    }
+
+    fn explain(&mut self, topic: &Topic) -> Result<Explanation, CrawlError> {
+        let now = self.clock.now();
+        let phase = self.phase();
+        let limit = self.limit.filter(|_| phase == Phase::Stopping);
+        let status = self.status(phase, limit, now);
+        let knowledge = Knowledge {
+            config: &self.config,
+            frontier: &self.frontier,
+            partitions: &self.partitions,
+            map: self.map,
+            admit: &self.admit,
+            seeds: &self.seeds,
+            unaddressed: Some(&self.unaddressed),
+            status: &status,
+            is_running: true,
+            free_bytes: self.reporter.free_bytes,
+            now,
+        };
+        knowledge.explain(topic)
+    }
+}
