@@ -31,7 +31,7 @@ impl SiteAccess {
             return Access::Allowed;
         }
         Access::Disallowed(match (&verdict.rule, policy) {
-            (Some(rule), _) => format!("robots.txt line {}: {}", rule.line, rule.text),
+            (Some(rule), _) => format!("robots.txt line {}: Disallow: {}", rule.line, rule.text),
             (None, RobotsPolicy::Unreachable { reason }) => reason.to_string(),
             (None, _) => "robots.txt".to_owned(),
         })

@@ -22,7 +22,7 @@ pub struct Counters {
     pub redirected: u64,
     /// Pages given up.
     pub failed: u64,
-    /// URLs never requested, by robots.txt.
+    /// URLs never requested, by robots.txt or a rule.
     pub refused: u64,
     /// Visits that will be tried again.
     pub retried: u64,

@@ -136,6 +136,59 @@ pub(crate) enum Task {
     /// Show the configuration that would be used, and where each value is from
     #[command(after_help = "Example:\n  geomi config politeness.site_delay")]
     Config(ConfigArgs),
+    /// Explain a crawl, a site or a URL: what is known, what comes next, and why
+    #[command(after_help = "\
+Examples:
+  geomi explain news                        why nothing moves
+  geomi explain news example.com            what a site waits for
+  geomi explain news https://example.com/a  what happens to a URL
+
+Exit codes: 0 explained, 1 error, 2 usage.")]
+    Explain(ExplainArgs),
+    /// List running crawls, or all crawls in a folder
+    #[command(after_help = "\
+Examples:
+  geomi ls
+  geomi ls ~/crawls --format json
+
+Exit codes: 0 listed, 1 error, 2 usage.")]
+    Ls(LsArgs),
+    /// Pause a running crawl: no new request starts
+    #[command(
+        after_help = "Example:\n  geomi pause news\n\nExit codes: 0 paused, 1 error, 2 no such crawl is running."
+    )]
+    Pause(SteerArgs),
+    /// Let a paused crawl go on
+    #[command(
+        after_help = "Example:\n  geomi resume news\n\nExit codes: 0 it goes on, 1 error, 2 no such crawl is running."
+    )]
+    Resume(SteerArgs),
+    /// Stop a running crawl in good order and wait for it
+    #[command(after_help = "\
+Example:
+  geomi stop news
+
+The crawl ends as after SIGTERM, with exit code 143; the same command again resumes it.
+Exit codes: 0 stopped, 1 error, 2 no such crawl is running.")]
+    Stop(StopArgs),
+    /// Change keys of a running crawl: delays, limits, exclusions, connections
+    #[command(after_help = "\
+Examples:
+  geomi set news politeness.site_delay=5s
+  geomi set news 'scope.exclude+=*logout*' crawl.max_pages=none
+
+KEY+=VALUE adds to a list. It holds from the next request on, and for later runs;
+limits hold for this run only.
+Exit codes: 0 changed, 1 error, 2 nothing was changed.")]
+    Set(SetArgs),
+    /// Add seeds to a running crawl
+    #[command(after_help = "\
+Examples:
+  geomi add news https://example.com/new-section/
+  geomi add news --seeds more.txt
+
+Exit codes: 0 added, 1 error, 2 usage, or no such crawl is running.")]
+    Add(AddArgs),
     /// Measure what the journey of a page costs on this machine, stage by stage
     #[command(after_help = "Example:\n  geomi bench --pages 20000 --size 100kB --format json")]
     Bench(BenchArgs),
@@ -220,6 +273,78 @@ pub(crate) struct ConfigArgs {
         hide_env_values = true
     )]
     pub(crate) out: Option<PathBuf>,
+}
+
+/// Arguments of `geomi explain`.
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// Crawl directory
+    pub(crate) dir: PathBuf,
+    /// A URL, or a site such as example.com:8080; the whole crawl if left out
+    #[arg(value_name = "URL|SITE")]
+    pub(crate) what: Option<String>,
+    /// Visits to show, the latest ones
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 20,
+        env = "GEOMI_EXPLAIN_VISITS",
+        hide_env_values = true
+    )]
+    pub(crate) visits: usize,
+}
+
+/// Arguments of `geomi ls`.
+#[derive(Debug, Args)]
+pub(crate) struct LsArgs {
+    /// List all crawls in these folders, running or not
+    #[arg(value_name = "FOLDER")]
+    pub(crate) folders: Vec<PathBuf>,
+}
+
+/// Arguments of `geomi pause` and `geomi resume`.
+#[derive(Debug, Args)]
+pub(crate) struct SteerArgs {
+    /// Crawl directory; may be left out while only one crawl is running
+    pub(crate) dir: Option<PathBuf>,
+}
+
+/// Arguments of `geomi stop`.
+#[derive(Debug, Args)]
+pub(crate) struct StopArgs {
+    /// Crawl directory; may be left out while only one crawl is running
+    pub(crate) dir: Option<PathBuf>,
+    /// Give up what is under way
+    #[arg(long, env = "GEOMI_STOP_NOW", hide_env_values = true,
+        value_parser = clap::builder::FalseyValueParser::new())]
+    pub(crate) now: bool,
+    /// Do not wait for the end
+    #[arg(long, env = "GEOMI_STOP_NO_WAIT", hide_env_values = true,
+        value_parser = clap::builder::FalseyValueParser::new())]
+    pub(crate) no_wait: bool,
+}
+
+/// Arguments of `geomi set`.
+#[derive(Debug, Args)]
+pub(crate) struct SetArgs {
+    /// Crawl directory
+    pub(crate) dir: PathBuf,
+    /// What to change
+    #[arg(value_name = "KEY=VALUE", required = true)]
+    pub(crate) settings: Vec<String>,
+}
+
+/// Arguments of `geomi add`.
+#[derive(Debug, Args)]
+pub(crate) struct AddArgs {
+    /// Crawl directory
+    pub(crate) dir: PathBuf,
+    /// Seeds to add
+    #[arg(value_name = "URL")]
+    pub(crate) urls: Vec<String>,
+    /// File with one URL a line and an optional topic after a tab; `-` is standard input
+    #[arg(long, value_name = "FILE", env = "GEOMI_SEEDS", hide_env_values = true)]
+    pub(crate) seeds: Option<PathBuf>,
 }
 
 /// Arguments of `geomi bench`.

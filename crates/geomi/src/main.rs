@@ -9,8 +9,10 @@ mod bench;
 mod config;
 mod crawl;
 mod demo;
+mod explain;
 mod progress;
 mod report;
+mod running;
 mod seeds_file;
 mod session;
 mod settings;
@@ -25,6 +27,7 @@ use clap::Parser as _;
 
 use args::{Cli, Color, Global, Task};
 use config::Problems;
+use running::{commands, list};
 
 /// How a command ended; the numbers are a contract with the user.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,6 +74,13 @@ fn main() -> ExitCode {
         Task::Verify(args) => verify::run(args, &cli.global),
         Task::Init(args) => settings::init(args),
         Task::Config(args) => settings::show(args, &cli.global),
+        Task::Explain(args) => explain::run(args, &cli.global),
+        Task::Ls(args) => list::run(args, &cli.global),
+        Task::Pause(args) => commands::pause(args, &cli.global),
+        Task::Resume(args) => commands::resume(args, &cli.global),
+        Task::Stop(args) => commands::stop(args, &cli.global),
+        Task::Set(args) => commands::set(args, &cli.global),
+        Task::Add(args) => commands::add(args, &cli.global),
         Task::Bench(args) => bench::run(args, &cli.global),
         Task::ServeTestweb(args) => bench::serve(args),
     };

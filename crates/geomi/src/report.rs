@@ -48,7 +48,7 @@ pub(crate) fn closing(status: &Status, dir: &Path) -> String {
     row(
         "pages",
         format!(
-            "{} saved, {} redirected, {} failed, {} refused by robots.txt",
+            "{} saved, {} redirected, {} failed, {} refused",
             words::count(counters.saved),
             words::count(counters.redirected),
             words::count(counters.failed),

@@ -18,6 +18,7 @@ use crate::args::{Format, Global};
 use crate::config::{self, Problems, Written};
 use crate::progress::Progress;
 use crate::report;
+use crate::running::server::{Desk, Server};
 use crate::signals::Listener;
 
 /// A crawl directory that is ours to write.
@@ -26,7 +27,9 @@ pub(crate) struct Session {
     dir: CrawlDir,
     clock: Arc<SystemClock>,
     started: Timestamp,
-    /// The configuration of the run before.
+    /// The configuration of this run.
+    written: Written,
+    /// That of the run before.
     previous: Option<String>,
     /// Held until the session ends.
     _lock: DirLock,
@@ -39,7 +42,7 @@ impl Session {
         let clock = Arc::new(SystemClock::default());
         let started = clock.now();
         let dir = CrawlDir::create(root)?;
-        let lock = dir.lock(&owner(started)).map_err(explain_lock)?;
+        let lock = take_lock(&dir, started)?;
         let used = config::as_used(written);
         let path = dir.config();
         // A file that is not there, or cannot be read, is written anew.
@@ -51,6 +54,7 @@ impl Session {
             dir,
             clock,
             started,
+            written: written.clone(),
             previous,
             _lock: lock,
         })
@@ -64,6 +68,7 @@ impl Session {
     ) -> anyhow::Result<(Status, Exit)> {
         let control = Control::default();
         let signals = Listener::start(control.clone())?;
+        let server = self.reachable(&control, config);
         let mut watcher = Watcher {
             progress: Progress::new(global),
             lines: (global.format == Format::Jsonl)
@@ -84,7 +89,8 @@ impl Session {
         }
         match outcome {
             Ok(status) => {
-                let exit = exit_of(&status, &signals);
+                let by_command = server.as_ref().is_some_and(Server::was_stopped);
+                let exit = exit_of(&status, &signals, by_command);
                 Ok((status, exit))
             }
             Err(error) if error.is_disk_full() => {
@@ -99,6 +105,22 @@ impl Session {
             }
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Lets other terminals reach the crawl. One that cannot be reached is
+    /// still a crawl.
+    fn reachable(&self, control: &Control, config: &CrawlConfig) -> Option<Server> {
+        let desk = Desk::new(
+            self.dir.clone(),
+            control.clone(),
+            self.written.clone(),
+            config.seeds.clone(),
+        );
+        Server::start(desk)
+            .inspect_err(|error| {
+                tracing::warn!(%error, "this crawl cannot be steered from another terminal");
+            })
+            .ok()
     }
 
     /// Restores the configuration of the run before, for a run that never was.
@@ -156,11 +178,13 @@ fn room_needed(root: &Path) -> String {
     )
 }
 
-fn exit_of(status: &Status, signals: &Listener) -> Exit {
+fn exit_of(status: &Status, signals: &Listener, by_command: bool) -> Exit {
     match status.reason {
         Some(Ending::SeedsFailed | Ending::TooManyFailures) => Exit::Failed,
         Some(Ending::PageLimit | Ending::ByteLimit | Ending::TimeLimit) => Exit::Limit,
         Some(Ending::DiskFull) => Exit::DiskFull,
+        // `geomi stop` ends a crawl as SIGTERM does.
+        Some(Ending::Stopped) if by_command => Exit::Signal(143),
         Some(Ending::Stopped) => signals.exit_code().map_or(Exit::Error, Exit::Signal),
         Some(Ending::Finished) | None => Exit::Done,
     }
@@ -190,6 +214,11 @@ fn owner(started: Timestamp) -> Owner {
         .to_owned(),
         started: started.to_rfc3339_secs(),
     }
+}
+
+/// Becomes the only one at work on a directory.
+pub(crate) fn take_lock(dir: &CrawlDir, now: Timestamp) -> anyhow::Result<DirLock> {
+    dir.lock(&owner(now)).map_err(explain_lock)
 }
 
 fn explain_lock(error: StoreError) -> anyhow::Error {

@@ -101,19 +101,11 @@ impl Knowledge<'_> {
         let mut causes = Vec::new();
         causes.extend(self.wanted());
         causes.extend(self.disk());
+        causes.extend(self.moving());
         if counts.waiting > 0 {
             self.sites_causes(&busy, &mut causes);
         }
         self.drained_causes(&mut causes);
-        if causes.is_empty() {
-            causes.push(Cause::new(
-                "running",
-                format!(
-                    "it is running: {:.1} pages a second, {} requests under way",
-                    status.pages_per_s, counts.leased
-                ),
-            ));
-        }
         CrawlView {
             running: self.is_running,
             state: status.state,
@@ -225,6 +217,19 @@ impl Knowledge<'_> {
             Ending::Stopped => Cause::new("stopped", "somebody stopped the crawl")
                 .advise("run the same command again to go on"),
         }
+    }
+
+    /// It is at work, and all is well.
+    fn moving(&self) -> Option<Cause> {
+        let leased = self.frontier.counts().leased;
+        let runs = self.is_running && matches!(self.status.state, Phase::Running | Phase::Starting);
+        (runs && (leased > 0 || self.status.pages_per_s > 0.0)).then(|| {
+            let text = format!(
+                "it is running: {:.1} pages a second, {leased} requests under way",
+                self.status.pages_per_s
+            );
+            Cause::new("running", text)
+        })
     }
 
     fn disk(&self) -> Option<Cause> {

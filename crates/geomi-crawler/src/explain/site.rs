@@ -29,7 +29,7 @@ pub struct SiteReport {
     /// URLs waiting.
     pub queued: u64,
     /// URLs waiting, by priority, 1 the highest; empty ones left out.
-    pub queued_by_priority: BTreeMap<u8, u64>,
+    pub queued_by_priority: BTreeMap<String, u64>,
     /// Requests under way.
     pub in_flight: u64,
     /// Requests made.
@@ -76,7 +76,9 @@ impl Knowledge<'_> {
             why,
             until: view.hold.until().map(Timestamp::to_rfc3339_millis),
             queued: view.queued.iter().sum(),
-            queued_by_priority: priorities.map(|(lane, len)| (lane, *len)).collect(),
+            queued_by_priority: priorities
+                .map(|(lane, len)| (lane.to_string(), *len))
+                .collect(),
             in_flight: view.leased as u64,
             requests: state.requests,
             answers: state.answers,

@@ -17,6 +17,7 @@ mod draft;
 mod file;
 pub(crate) mod keys;
 mod kind;
+mod live;
 mod locality;
 mod place;
 mod table;
@@ -29,6 +30,7 @@ use geomi_crawler::{CrawlConfig, SeedInput};
 
 pub(crate) use file::{as_used, explain, template};
 pub(crate) use kind::Raw;
+pub(crate) use live::change_live;
 pub(crate) use locality::Locality;
 pub(crate) use place::{Place, Problems};
 pub(crate) use units::parse_size;

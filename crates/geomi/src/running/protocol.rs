@@ -1,0 +1,82 @@
+//! One line of JSON to a running crawl, one line back.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use geomi_crawler::Status;
+use geomi_crawler::explain::Explanation;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// The longest line: room for some hundred thousand seeds.
+const LINE_BYTES_MAX: u64 = 64 << 20;
+/// Whoever says nothing for so long has gone away.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What is asked of a crawl.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "kebab-case")]
+pub(crate) enum Request {
+    /// Say how it stands.
+    Status,
+    /// Start no new request.
+    Pause,
+    /// Go on.
+    Resume,
+    /// End in good order.
+    Stop {
+        /// Without waiting for what is under way.
+        now: bool,
+    },
+    /// Change keys: `KEY=VALUE`, or `KEY+=VALUE` to add to a list.
+    Set { settings: Vec<String> },
+    /// Take in seeds: URL and topic.
+    Add {
+        seeds: Vec<(String, Option<String>)>,
+    },
+    /// Explain the crawl, or a URL, or the site of one.
+    Explain { url: Option<String>, is_site: bool },
+}
+
+/// What a crawl answers.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "kebab-case")]
+pub(crate) enum Response {
+    /// How it stands.
+    Status { pid: u32, status: Box<Status> },
+    /// It was done.
+    Done,
+    /// What became of the seeds.
+    Added {
+        added: u64,
+        known: u64,
+        refused: Vec<(String, String)>,
+    },
+    /// The explanation.
+    Explained { explanation: Box<Explanation> },
+    /// It was not done, and why; all reasons at once.
+    Refused { problems: Vec<String> },
+}
+
+/// Sends one line.
+pub(crate) fn send<T: Serialize>(stream: &UnixStream, message: &T) -> io::Result<()> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    stream.set_write_timeout(Some(PATIENCE))?;
+    (&*stream).write_all(&line)
+}
+
+/// Receives one line. `patience` is how long a silence may last.
+pub(crate) fn receive<T: DeserializeOwned>(
+    stream: &UnixStream,
+    patience: Option<Duration>,
+) -> io::Result<T> {
+    stream.set_read_timeout(patience)?;
+    let mut line = Vec::new();
+    BufReader::new(stream.take(LINE_BYTES_MAX)).read_until(b'\n', &mut line)?;
+    if line.last() != Some(&b'\n') {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(serde_json::from_slice(&line)?)
+}

@@ -1,0 +1,283 @@
+//! A crawl brought to a halt in every way there is, and explained each time.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+mod common;
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Stdio};
+
+use common::Workplace;
+use geomi_testweb::{FixedPage, Robots, ServerOptions, ServerThread, SiteBehaviour, Web, WebSpec};
+use serde_json::Value;
+
+fn serve(sites: u32, pages: u32) -> ServerThread {
+    serve_with(sites, pages, SiteBehaviour::default())
+}
+
+/// A web whose first site behaves like this.
+fn serve_with(sites: u32, pages: u32, behaviour: SiteBehaviour) -> ServerThread {
+    let spec = WebSpec {
+        site_overrides: vec![(0, behaviour)],
+        ..WebSpec::plain(sites, pages)
+    };
+    ServerThread::start(Web::new(spec), ServerOptions::default()).unwrap()
+}
+
+fn robots(text: &str) -> SiteBehaviour {
+    SiteBehaviour {
+        robots: Some(Robots::Text(text.to_owned())),
+        ..SiteBehaviour::default()
+    }
+}
+
+fn crawl(place: &Workplace, seeds: &[String], more: &[&str]) -> Option<i32> {
+    let seeds: Vec<&str> = seeds.iter().map(String::as_str).collect();
+    let words = [&["crawl", "-o", "out", "--no-progress"], &seeds[..], more].concat();
+    place.geomi(&words).code
+}
+
+fn seeds(server: &ServerThread) -> Vec<String> {
+    server.seeds().iter().map(ToString::to_string).collect()
+}
+
+#[track_caller]
+fn explain(place: &Workplace, what: &[&str]) -> Value {
+    let done = place.geomi(&[&["explain", "out"], what, &["--format", "json"]].concat());
+    assert_eq!(done.code, Some(0), "{done:#?}");
+    serde_json::from_str(&done.out).unwrap()
+}
+
+/// The codes of the causes, in order.
+#[track_caller]
+fn causes(place: &Workplace) -> Vec<String> {
+    let explained = explain(place, &[]);
+    let causes = explained["crawl"]["causes"].as_array().unwrap();
+    causes
+        .iter()
+        .map(|cause| cause["code"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// A crawl that stays under way until it is dropped.
+struct Running(Child);
+
+impl Running {
+    /// Starts a crawl and waits for its first visit.
+    fn start(place: &Workplace, words: &[&str]) -> Self {
+        let mut child = place
+            .command(&[&["crawl", "-o", "out", "--format", "jsonl", "-q"], words].concat())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        Self(child)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+#[test]
+fn robots_txt_that_forbids_everything() {
+    let place = Workplace::new();
+    let server = serve_with(1, 5, robots("User-agent: *\nDisallow: /\n"));
+    assert_eq!(crawl(&place, &seeds(&server), &[]), Some(0));
+    assert_eq!(causes(&place), ["drained", "robots"]);
+    let url = explain(&place, &[&seeds(&server)[0]]);
+    assert_eq!(url["url"]["next"]["code"], "refused");
+    let reason = url["url"]["next"]["text"].as_str().unwrap();
+    assert!(
+        reason.contains("robots.txt line 2: Disallow: /"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn a_crawl_delay_over_the_cap() {
+    let place = Workplace::new();
+    let server = serve_with(1, 5, robots("User-agent: *\nCrawl-delay: 600\n"));
+    assert_eq!(crawl(&place, &seeds(&server), &[]), Some(0));
+    let explained = explain(&place, &[]);
+    let first = &explained["crawl"]["causes"][0];
+    assert_eq!(first["code"], "retired", "{explained:#}");
+    let all = explained["crawl"]["causes"].to_string();
+    assert!(
+        all.contains("Crawl-delay") && all.contains("max_wait (300 s)"),
+        "{all}"
+    );
+    let url = explain(&place, &[&seeds(&server)[0]]);
+    assert_eq!(url["url"]["next"]["code"], "queued", "{url:#}");
+    assert_eq!(url["url"]["queue"]["ahead"], 0);
+    assert_eq!(url["site"]["crawl_delay_s"], 600.0);
+}
+
+#[test]
+fn all_sites_failing() {
+    let place = Workplace::new();
+    // Nobody listens on port 9 of loopback.
+    let dead = ["http://127.0.0.1:9/".to_owned()];
+    let more = [
+        "--set",
+        "crawl.tries=1",
+        "--set",
+        "politeness.backoff_first=1ms",
+    ];
+    assert_eq!(crawl(&place, &dead, &more), Some(3));
+    let causes = causes(&place);
+    assert_eq!(causes[0], "seeds-failed");
+    assert!(causes.contains(&"failing".to_owned()), "{causes:?}");
+
+    // While it runs: the site is left alone after its failure.
+    let place = Workplace::new();
+    let more = [
+        "--set",
+        "politeness.backoff_first=2m",
+        "--set",
+        "crawl.tries=3",
+    ];
+    let _running = Running::start(&place, &[&[&*dead[0]], &more[..]].concat());
+    let site = explain(&place, &["127.0.0.1:9"]);
+    assert_eq!(site["site"]["hold"], "back-off", "{site:#}");
+    assert!(has_cause(&site["crawl"]["causes"], "failing"));
+}
+
+fn has_cause(causes: &Value, code: &str) -> bool {
+    let causes = causes.as_array().unwrap();
+    causes.iter().any(|cause| cause["code"] == code)
+}
+
+#[test]
+fn a_disk_that_is_nearly_full() {
+    let (place, server) = (Workplace::new(), serve(1, 5));
+    let more = ["--set", "output.min_free=1000000TiB", "--site-delay", "0s"];
+    assert_eq!(crawl(&place, &seeds(&server), &more), Some(5));
+    assert_eq!(causes(&place)[0], "disk-full");
+    let url = explain(&place, &[&seeds(&server)[0]]);
+    let next = url["url"]["next"]["text"].as_str().unwrap();
+    assert!(next.contains("output.min_free"), "{next}");
+}
+
+#[test]
+fn an_exclusion_of_everything() {
+    let (place, server) = (Workplace::new(), serve(1, 5));
+    crawl(&place, &seeds(&server), &["--exclude", "*"]);
+    assert!(causes(&place).contains(&"excluded".to_owned()));
+    let url = explain(&place, &[&seeds(&server)[0]]);
+    assert_eq!(url["url"]["next"]["code"], "out-of-scope");
+    assert!(
+        url["url"]["scope"].as_str().unwrap().contains("\"*\""),
+        "{url:#}"
+    );
+}
+
+#[test]
+fn a_limit_that_was_reached() {
+    let (place, server) = (Workplace::new(), serve(1, 20));
+    let more = ["-n", "4", "--site-delay", "0s"];
+    assert_eq!(crawl(&place, &seeds(&server), &more), Some(4));
+    assert_eq!(causes(&place)[0], "page-limit");
+    assert!(explain(&place, &[])["crawl"]["queued"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn a_pause() {
+    let (place, server) = (Workplace::new(), serve(1, 20));
+    let seed = &seeds(&server)[0];
+    let _running = Running::start(&place, &[seed, "--site-delay", "1s"]);
+    place.geomi(&["pause", "out"]);
+    assert_eq!(causes(&place)[0], "paused");
+}
+
+#[test]
+fn name_servers_that_do_not_answer() {
+    let place = Workplace::new();
+    let words = [
+        "http://board.internal/",
+        "--set",
+        "fetch.name_servers=[\"127.0.0.1:9\"]",
+        "--set",
+        "politeness.backoff_first=1ms",
+        "--set",
+        "crawl.tries=1",
+        "--contact",
+        "https://example.org/bot",
+    ];
+    let code = place
+        .geomi(&[&["crawl", "-o", "out", "--no-progress"], &words[..]].concat())
+        .code;
+    assert_eq!(code, Some(3));
+    let causes = causes(&place);
+    assert_eq!(causes[0], "seeds-failed");
+    assert!(causes.contains(&"dns".to_owned()), "{causes:?}");
+}
+
+#[test]
+fn one_site_that_is_left() {
+    let (place, server) = (Workplace::new(), serve(1, 30));
+    let seed = &seeds(&server)[0];
+    let _running = Running::start(&place, &[seed, "--site-delay", "5s"]);
+    // The first visit is robots.txt: its page, or more, are left.
+    let explained = explain(&place, &[]);
+    assert!(
+        has_cause(&explained["crawl"]["causes"], "waiting"),
+        "{explained:#}"
+    );
+    assert!(
+        has_cause(&explained["crawl"]["causes"], "one-site"),
+        "{explained:#}"
+    );
+    let site = explain(&place, &[seed])["site"].clone();
+    assert_eq!(site["hold"], "delay", "{site:#}");
+    assert!(site["until"].is_string());
+}
+
+#[test]
+fn a_queue_that_is_drained() {
+    let (place, server) = (Workplace::new(), serve(1, 6));
+    let seed = seeds(&server)[0].clone();
+    assert_eq!(
+        crawl(&place, std::slice::from_ref(&seed), &["--site-delay", "0s"]),
+        Some(0)
+    );
+    assert_eq!(causes(&place), ["drained"]);
+    let url = explain(&place, &[&seed]);
+    assert_eq!(url["url"]["next"]["code"], "visited");
+    assert_eq!(url["url"]["recent"].as_array().unwrap().len(), 1);
+    assert_eq!(url["url"]["recent"][0]["state"], "OK");
+    let other = explain(&place, &["http://elsewhere.test/"]);
+    assert_eq!(other["url"]["next"]["code"], "out-of-scope");
+    let unknown = explain(&place, &[&format!("{seed}no-such-page")]);
+    assert_eq!(unknown["url"]["next"]["code"], "not-found");
+    let words = place.geomi(&["explain", "out", &seed]);
+    assert!(words.out.contains("it was visited"), "{words:#?}");
+}
+
+#[test]
+fn a_crawl_that_was_killed_and_one_that_is_asked_to_wait() {
+    let busy = SiteBehaviour {
+        fixed: vec![("/".to_owned(), FixedPage::busy(120))],
+        ..SiteBehaviour::default()
+    };
+    let (place, server) = (Workplace::new(), serve_with(1, 5, busy));
+    let seed = seeds(&server)[0].clone();
+    let running = Running::start(&place, &[&seed, "--site-delay", "10ms"]);
+    // The second visit is answered with 503 and Retry-After.
+    while explain(&place, &[&seed])["site"]["hold"] != "throttled" {
+        std::thread::yield_now();
+    }
+    assert!(has_cause(
+        &explain(&place, &[])["crawl"]["causes"],
+        "throttled"
+    ));
+    drop(running);
+    assert_eq!(causes(&place)[0], "gone");
+}
