@@ -166,11 +166,7 @@ fn what_cannot_change_is_refused_with_every_reason() {
 #[test]
 fn seeds_are_added_with_their_topics() {
     let (place, server) = (Workplace::new(), serve(3, 6));
-    let mut crawl = Running::start(
-        &place,
-        &server,
-        &["--scope", "page", "--site-delay", "300ms"],
-    );
+    let mut crawl = Running::start(&place, &server, &["--scope", "page", "--site-delay", "5s"]);
     crawl.visit();
     let (second, third) = (server.seeds()[1].to_string(), server.seeds()[2].to_string());
     place.write("more.txt", &format!("{second}\tsport\n{third}\tmusic\n"));
@@ -178,6 +174,7 @@ fn seeds_are_added_with_their_topics() {
     assert_eq!((&added["added"], &added["known"]), (&2.into(), &0.into()));
     let again = json(&place, &["add", "out", &second]);
     assert_eq!((&again["added"], &again["known"]), (&0.into(), &1.into()));
+    geomi(&place, &["set", "out", "politeness.site_delay=0s"]);
     let (visits, done) = crawl.end();
     assert!(done.err.contains("done: 3 saved"), "{done:#?}");
     let topics: Vec<&str> = visits
