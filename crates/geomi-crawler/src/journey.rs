@@ -243,7 +243,7 @@ impl<'a> Journey<'a> {
         let pause = if on_its_way {
             Duration::ZERO
         } else {
-            until.since(now)
+            self.clock.wait_for(until.since(now))
         };
         select! {
             recv(self.crew.events) -> event => events.extend(event),

@@ -50,7 +50,7 @@ mod stage;
 mod status;
 mod steps;
 
-pub use clock::{Clock, SystemClock};
+pub use clock::{Clock, FastClock, SystemClock};
 pub use config::{CrawlConfig, Limits, Output, RobotsMode, SeedInput};
 pub use control::{Control, Desired};
 pub use error::CrawlError;

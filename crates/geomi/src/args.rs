@@ -225,6 +225,16 @@ pub(crate) struct CrawlArgs {
         hide_env_values = true
     )]
     pub(crate) out: Option<PathBuf>,
+    /// Let time run N times as fast, on private addresses only: for laboratories
+    #[arg(
+        long,
+        value_name = "N",
+        hide_short_help = true,
+        env = "GEOMI_TIME_SCALE",
+        hide_env_values = true,
+        value_parser = clap::value_parser!(u32).range(1..=10_000)
+    )]
+    pub(crate) time_scale: Option<u32>,
     /// Flags that set a key.
     #[command(flatten)]
     pub(crate) settings: Settings,

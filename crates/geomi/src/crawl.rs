@@ -1,8 +1,9 @@
 //! `geomi crawl`: from what was typed to a running crawl.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use geomi_crawler::SeedInput;
+use geomi_crawler::{FastClock, SeedInput};
 
 use crate::Exit;
 use crate::args::{CrawlArgs, Global};
@@ -30,10 +31,17 @@ pub(crate) fn run(args: &CrawlArgs, global: &Global) -> anyhow::Result<Exit> {
         &mut problems,
     );
     seeds.allow_hosts(&mut written);
-    let config = config::resolve(&written, seeds.into_inputs(), &mut problems);
+    let mut config = config::resolve(&written, seeds.into_inputs(), &mut problems);
     problems.into_result()?;
     let dir = dir.expect("a crawl without seeds and without a directory was refused");
-    let session = Session::open(&dir, &written)?;
+    let session = match args.time_scale {
+        None => Session::open(&dir, &written)?,
+        Some(times) => {
+            // A rest that is over too soon is for nobody's servers but one's own.
+            config.fetch.address_policy.deny_public = true;
+            Session::open_at(&dir, &written, Arc::new(FastClock::new(times)))?
+        }
+    };
     let (status, exit) = session.run(&config, global)?;
     tell(&status, &dir, "", global)?;
     Ok(exit)

@@ -25,7 +25,7 @@ use crate::signals::Listener;
 #[derive(Debug)]
 pub(crate) struct Session {
     dir: CrawlDir,
-    clock: Arc<SystemClock>,
+    clock: Arc<dyn Clock>,
     started: Timestamp,
     /// The configuration of this run.
     written: Written,
@@ -39,7 +39,15 @@ impl Session {
     /// Creates the directory where it is missing, takes its lock and writes the
     /// configuration as used.
     pub(crate) fn open(root: &Path, written: &Written) -> anyhow::Result<Self> {
-        let clock = Arc::new(SystemClock::default());
+        Self::open_at(root, written, Arc::new(SystemClock::default()))
+    }
+
+    /// The same by another clock.
+    pub(crate) fn open_at(
+        root: &Path,
+        written: &Written,
+        clock: Arc<dyn Clock>,
+    ) -> anyhow::Result<Self> {
         let started = clock.now();
         let dir = CrawlDir::create(root)?;
         let lock = take_lock(&dir, started)?;
@@ -77,7 +85,7 @@ impl Session {
             failure: None,
         };
         let surroundings = Surroundings {
-            clock: self.clock.clone(),
+            clock: Arc::clone(&self.clock),
             control: control.clone(),
             observer: &mut watcher,
             steps: &mut NoFaults,
