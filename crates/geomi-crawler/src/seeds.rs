@@ -7,8 +7,8 @@ use geomi_store::seeds::{SeedOrigin, SeedRow};
 use geomi_url::{CrawlUrl, UrlHash};
 use serde::{Deserialize, Serialize};
 
-use crate::SeedInput;
 use crate::partition::Partition;
+use crate::{CrawlError, SeedInput, keys};
 
 /// A seed, with what its row in seeds.parquet needs.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -25,9 +25,36 @@ pub(crate) struct Seed {
     /// First and last visit of its party.
     pub(crate) party: Option<(Timestamp, Timestamp)>,
     pub(crate) pages: u64,
+    /// URLs taken into its party. Stored after the rest, since format 2.
+    #[serde(skip)]
+    pub(crate) urls: u64,
 }
 
+/// Format of seeds that do not know how many URLs their party has.
+const FORMAT_WITHOUT_URLS: u8 = 1;
+/// Format of seeds as they are written.
+const FORMAT: u8 = 2;
+
 impl Seed {
+    /// As it is stored.
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        keys::encode_as(FORMAT, &(self, self.urls))
+    }
+
+    /// Reads a stored seed, also one of an earlier version: its party has at
+    /// least the pages that were visited.
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, CrawlError> {
+        if bytes.first() == Some(&FORMAT_WITHOUT_URLS) {
+            let seed: Self = keys::decode_as(FORMAT_WITHOUT_URLS, "seed", bytes)?;
+            return Ok(Self {
+                urls: seed.pages,
+                ..seed
+            });
+        }
+        let (seed, urls) = keys::decode_as::<(Self, u64)>(FORMAT, "seed", bytes)?;
+        Ok(Self { urls, ..seed })
+    }
+
     /// Whether it was given up without any answer.
     pub(crate) fn is_unreached(&self) -> bool {
         self.outcome == SeedOutcome::Failed && !self.state.is_answer()
@@ -82,6 +109,7 @@ impl SeedBook {
                 digest: None,
                 party: None,
                 pages: 0,
+                urls: 0,
             });
         }
         known
@@ -127,7 +155,7 @@ impl SeedBook {
         self.dirty.sort_unstable();
         self.dirty.dedup();
         for number in self.dirty.drain(..) {
-            partition.set_seed(number, &self.seeds[number as usize]);
+            partition.set_seed(number, &self.seeds[number as usize].encode());
         }
     }
 
@@ -153,5 +181,25 @@ fn row(number: u32, seed: &Seed) -> SeedRow {
             SeedOrigin::Discovered
         },
         via: seed.via.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_of_both_formats_read_back() {
+        let url = CrawlUrl::parse("http://a.example/").unwrap();
+        let mut book = SeedBook::default();
+        let topic = Some("news".to_owned());
+        let number = book.add(&SeedInput { url, topic }, None);
+        book.edit(number, |seed| (seed.pages, seed.urls) = (3, 9));
+        let seed = book.get(number).clone();
+        assert_eq!(Seed::decode(&seed.encode()).unwrap(), seed);
+        let old = keys::encode_as(FORMAT_WITHOUT_URLS, &seed);
+        let read = Seed::decode(&old).unwrap();
+        assert_eq!((read.urls, read.topic), (3, seed.topic));
+        assert!(Seed::decode(&[9, 0]).is_err());
     }
 }
