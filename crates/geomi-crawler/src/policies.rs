@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn the_first_table_that_has_a_value_wins_it() {
-        let slow = Delay::Fixed(Duration::from_secs(60));
+        let slow = Delay::Fixed(Duration::from_mins(1));
         let mut config = CrawlConfig::new(Vec::new());
         config.sites = vec![
             SiteOverride {

@@ -134,7 +134,13 @@ pub(crate) enum Task {
     #[command(after_help = "Example:\n  geomi init && $EDITOR geomi.toml")]
     Init(InitArgs),
     /// Show the configuration that would be used, and where each value is from
-    #[command(after_help = "Example:\n  geomi config politeness.site_delay")]
+    #[command(after_help = "\
+Examples:
+  geomi config politeness.site_delay
+  geomi config --set preset=robot-2003
+  geomi config --site shop.example.com -o news
+
+Exit codes: 0 shown, 2 something written is wrong.")]
     Config(ConfigArgs),
     /// Measure what the journey of a page costs on this machine, stage by stage
     #[command(after_help = "Example:\n  geomi bench --pages 20000 --size 100kB --format json")]
@@ -211,6 +217,14 @@ pub(crate) struct InitArgs {
 pub(crate) struct ConfigArgs {
     /// One key, such as `politeness.site_delay`; all if left out
     pub(crate) key: Option<String>,
+    /// What holds for this site: a host, host and port, or URL
+    #[arg(
+        long,
+        value_name = "HOST",
+        env = "GEOMI_CONFIG_SITE",
+        hide_env_values = true
+    )]
+    pub(crate) site: Option<String>,
     /// Crawl directory whose geomi.toml counts too
     #[arg(
         short,
@@ -281,8 +295,11 @@ fn argument(key: &'static Key, flag: Flag) -> Arg {
         .long(flag.long)
         .env(flag.variable)
         .hide_env_values(true)
-        .help_heading(flag.heading)
         .help(help);
+    let argument = match flag.heading {
+        "" => argument,
+        heading => argument.help_heading(heading),
+    };
     let argument = match flag.short {
         Some(letter) => argument.short(letter),
         None => argument,

@@ -1,5 +1,7 @@
 //! Runs the program as a person would: by its path, in a folder of its own.
 
+#![allow(dead_code, reason = "each test file uses the parts it needs")]
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
