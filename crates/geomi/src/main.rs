@@ -6,9 +6,11 @@
 
 mod args;
 mod bench;
+mod command;
 mod config;
 mod crawl;
 mod demo;
+mod manual;
 mod progress;
 mod report;
 mod seeds_file;
@@ -21,7 +23,7 @@ mod words;
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::FromArgMatches as _;
 
 use args::{Cli, Color, Global, Task};
 use config::Problems;
@@ -63,7 +65,9 @@ impl From<Exit> for ExitCode {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let colours = command::help_colours(std::env::args_os());
+    let matches = command::command().color(colours).get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     listen(&cli.global);
     let outcome = match &cli.command {
         Task::Crawl(args) => crawl::run(args, &cli.global),
@@ -71,7 +75,10 @@ fn main() -> ExitCode {
         Task::Verify(args) => verify::run(args, &cli.global),
         Task::Init(args) => settings::init(args),
         Task::Config(args) => settings::show(args, &cli.global),
+        Task::Schema => settings::schema(),
         Task::Bench(args) => bench::run(args, &cli.global),
+        Task::Completions(args) => manual::complete(args),
+        Task::Man(args) => manual::explain(args),
         Task::ServeTestweb(args) => bench::serve(args),
     };
     match outcome {

@@ -1,4 +1,5 @@
-//! `geomi init` and `geomi config`: the configuration, written and explained.
+//! `geomi init`, `geomi config` and `geomi schema`: the configuration, written,
+//! explained and described.
 
 use std::io::Write as _;
 
@@ -28,6 +29,12 @@ pub(crate) fn init(args: &InitArgs) -> anyhow::Result<Exit> {
     file.write_all(config::template().as_bytes())
         .with_context(|| format!("cannot write {}", path.display()))?;
     print(&format!("wrote {}", path.display()))?;
+    Ok(Exit::Done)
+}
+
+/// Prints the schema of geomi.toml.
+pub(crate) fn schema() -> anyhow::Result<Exit> {
+    print(&serde_json::to_string_pretty(&config::schema())?)?;
     Ok(Exit::Done)
 }
 

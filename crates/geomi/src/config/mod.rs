@@ -22,6 +22,7 @@ mod kind;
 mod locality;
 mod place;
 mod presets;
+mod schema;
 mod site_draft;
 mod site_keys;
 mod site_table;
@@ -38,6 +39,7 @@ pub(crate) use file::{as_used, template, with_places};
 pub(crate) use kind::Raw;
 pub(crate) use locality::Locality;
 pub(crate) use place::{Place, Problems};
+pub(crate) use schema::schema;
 pub(crate) use units::parse_size;
 pub(crate) use written::{Written, unknown};
 
