@@ -94,6 +94,9 @@ impl SeedBook {
     }
 
     /// Adds a seed and returns its number; a seed known already keeps its own.
+    /// A topic the operator gives it now is the one that counts, whether it was
+    /// found on the way before or came with another list; visits made so far
+    /// keep theirs.
     pub(crate) fn add(&mut self, input: &SeedInput, via: Option<&CrawlUrl>) -> u32 {
         let number = self.seeds.len() as u32;
         let known = *self.by_url.entry(input.url.hash64()).or_insert(number);
@@ -111,6 +114,8 @@ impl SeedBook {
                 pages: 0,
                 urls: 0,
             });
+        } else if via.is_none() && input.topic.is_some() && self.get(known).topic != input.topic {
+            self.edit(known, |seed| seed.topic.clone_from(&input.topic));
         }
         known
     }
@@ -187,6 +192,24 @@ fn row(number: u32, seed: &Seed) -> SeedRow {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_topic_given_later_counts_and_none_takes_it_away() {
+        let url = || CrawlUrl::parse("http://a.example/").unwrap();
+        let from = CrawlUrl::parse("http://b.example/").unwrap();
+        let input = |topic: Option<&str>| SeedInput {
+            url: url(),
+            topic: topic.map(str::to_owned),
+        };
+        let mut book = SeedBook::default();
+        let number = book.add(&input(None), Some(&from));
+        book.add(&input(Some("news")), None);
+        assert_eq!(book.get(number).topic.as_deref(), Some("news"));
+        book.add(&input(None), None);
+        book.add(&input(Some("found elsewhere")), Some(&from));
+        assert_eq!(book.get(number).topic.as_deref(), Some("news"));
+        assert_eq!(book.len(), 1);
+    }
 
     #[test]
     fn seeds_of_both_formats_read_back() {

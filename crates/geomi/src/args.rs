@@ -153,9 +153,10 @@ Exit codes: 0 written, 1 error (a file that is there is never overwritten), 2 us
     #[command(after_help = "\
 Examples:
   geomi config politeness.site_delay
-  geomi config --set preset=robot-2003
+  geomi config --preset robot-2003 --scope host
   geomi config --site shop.example.com -o news
 
+Takes the flags of `geomi crawl` that set a key, and their variables.
 Exit codes: 0 shown, 2 something written is wrong.")]
     Config(ConfigArgs),
     /// Print a JSON schema of geomi.toml, for editors
@@ -269,6 +270,9 @@ pub(crate) struct ConfigArgs {
         hide_env_values = true
     )]
     pub(crate) site: Option<String>,
+    /// Flags that set a key, as of `crawl`; [`crate::command`] hides them.
+    #[command(flatten)]
+    pub(crate) settings: Settings,
     /// Crawl directory whose geomi.toml counts too
     #[arg(
         short,

@@ -13,6 +13,7 @@ use clap::builder::{FalseyValueParser, StyledStr};
 use clap::{Arg, ArgAction, ColorChoice, Command, CommandFactory as _, ValueEnum as _};
 
 use crate::args::{Cli, Color};
+use crate::config::keys;
 
 /// What the commands are for, in the order of the help.
 const GROUPS: [(&str, &[&str]); 6] = [
@@ -35,6 +36,13 @@ const GROUPS: [(&str, &[&str]); 6] = [
 /// The command line, ready to read what was typed.
 pub(crate) fn command() -> Command {
     let command = with_variables(Cli::command(), "GEOMI");
+    // What `crawl` takes, `config` shows: it need not list it all again.
+    let command = command.mut_subcommand("config", |config| {
+        config.mut_args(|arg| match keys::find(arg.get_id().as_str()) {
+            Some(_) => arg.hide(true),
+            None => arg,
+        })
+    });
     let template = template(&command);
     command.help_template(template)
 }

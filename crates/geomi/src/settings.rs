@@ -10,7 +10,7 @@ use crate::Exit;
 use crate::args::{ConfigArgs, Format, Global, InitArgs};
 use crate::config::keys::KEYS;
 use crate::config::{self, FILE_NAME, Place, Problems, SiteValue, Sources, Written};
-use crate::crawl::sets;
+use crate::crawl::settings;
 use crate::seeds_file;
 use crate::session::print;
 
@@ -41,8 +41,7 @@ pub(crate) fn schema() -> anyhow::Result<Exit> {
 /// Shows what would be used, and where each value is from.
 pub(crate) fn show(args: &ConfigArgs, global: &Global) -> anyhow::Result<Exit> {
     let mut problems = Problems::default();
-    let (from_variable, from_flag) = sets(global, &mut problems);
-    let settings = [from_variable, from_flag].concat();
+    let settings = settings(&args.settings, global, &mut problems);
     let written = config::load(
         &Sources {
             config: global.config.as_deref(),

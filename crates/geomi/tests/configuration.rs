@@ -66,6 +66,16 @@ fn a_preset_is_named_anywhere_and_beaten_by_everything() {
     let done = place.geomi(&["config", "fetch.body_max"]);
     assert!(done.out.contains("# Why: "), "{}", done.out);
     assert!(done.out.contains("\"128MiB\"  # preset archive"));
+    let done = place
+        .command(&["config", "crawl.tries", "--order", "fifo"])
+        .env("GEOMI_PRESET", "search")
+        .output()
+        .unwrap();
+    let done = Done::from(done);
+    assert!(
+        done.out.contains("crawl.tries = 2  # preset search"),
+        "{done:#?}"
+    );
 
     let server = serve(1, 3);
     let seed = server.seeds()[0].to_string();
