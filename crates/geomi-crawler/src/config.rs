@@ -8,6 +8,8 @@ use geomi_page::ReadLimits;
 use geomi_scope::ScopeConfig;
 use geomi_url::CrawlUrl;
 
+use crate::SiteOverride;
+
 /// Everything a crawl needs to know before it starts.
 #[derive(Clone, Debug)]
 pub struct CrawlConfig {
@@ -19,12 +21,16 @@ pub struct CrawlConfig {
     pub seeds: Vec<SeedInput>,
     /// What is wanted.
     pub scope: ScopeConfig,
+    /// URLs taken into one party, at most; seeds are always taken.
+    pub party_urls_max: Option<u64>,
     /// URLs to visit first, by pattern.
     pub prefer: Vec<String>,
     /// Weights of the priority.
     pub prioritizer: Prioritizer,
     /// Delays, order and memory bounds.
     pub frontier: geomi_frontier::Config,
+    /// What differs on some sites; the scope has its own share of these tables.
+    pub sites: Vec<SiteOverride>,
     /// Timeouts, limits and addresses.
     pub fetch: FetchConfig,
     /// Bounds of the page reader.
@@ -117,9 +123,11 @@ impl CrawlConfig {
             worker: "w0".to_owned(),
             seeds,
             scope: ScopeConfig::default(),
+            party_urls_max: None,
             prefer: Vec::new(),
             prioritizer: Prioritizer::default(),
             frontier: geomi_frontier::Config::default(),
+            sites: Vec::new(),
             fetch: FetchConfig::default(),
             read: ReadLimits::default(),
             robots: RobotsMode::default(),

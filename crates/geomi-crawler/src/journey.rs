@@ -37,6 +37,7 @@ use crate::books::{RobotsBook, Unaddressed};
 use crate::control::{Control, Desired};
 use crate::crew::{Crew, Event};
 use crate::partition::Partition;
+use crate::policies::SitePolicies;
 use crate::post::Post;
 use crate::report::Reporter;
 use crate::seeds::SeedBook;
@@ -86,6 +87,7 @@ pub(crate) struct Journey<'a> {
     /// Sites that cannot be asked at any address, and why.
     pub(crate) unaddressed: HashMap<SiteHash, Unaddressed>,
     pub(crate) admit: Admit,
+    pub(crate) policies: SitePolicies,
     pub(crate) crew: Crew,
     pub(crate) in_flight: usize,
     /// A limit that was reached; nothing new is leased.
@@ -142,6 +144,7 @@ impl<'a> Journey<'a> {
             steps,
         } = surroundings;
         let admit = Admit::new(config)?;
+        let policies = SitePolicies::new(config)?;
         let now = clock.now();
         let map = Partitions::new(config.partitions);
         let ownership = claim_all(config, map, now)?;
@@ -159,7 +162,7 @@ impl<'a> Journey<'a> {
             gzip,
         };
         let mut fetch = config.fetch.clone();
-        fetch.connections_per_address_max = config.frontier.politeness.address_limit();
+        fetch.connections_per_address_max = policies.address_limit();
         let crew = Crew::assemble(
             Fetcher::new(fetch)?,
             Arc::clone(&clock),
@@ -193,6 +196,7 @@ impl<'a> Journey<'a> {
             archive,
             seeds,
             admit,
+            policies,
             crew,
             observer,
             steps,
@@ -504,7 +508,9 @@ impl<'a> Journey<'a> {
             let index = usize::from(to.0);
             for body in self.post.collect(to, &mut self.partitions[index])? {
                 for entry in body.entries {
-                    self.queue(index, entry)?;
+                    if self.has_room(index, &entry) {
+                        self.queue(index, entry)?;
+                    }
                 }
             }
         }

@@ -17,7 +17,7 @@
 //! | `v` number | a visit not yet in a Parquet file |
 //! | `o` partition number | mail to that partition |
 //! | `i` partition | number of the last mail taken from there |
-//! | `e` number | a seed |
+//! | `e` number | a seed, in format 2 |
 
 use geomi_model::Digest;
 use geomi_url::{SiteHash, UrlHash};
@@ -56,6 +56,16 @@ pub(crate) fn chunk_number(key: &[u8]) -> Option<u64> {
 
 pub(crate) fn url(site: SiteHash, url: UrlHash) -> Vec<u8> {
     key(b'u', &[&site.0.to_be_bytes(), &url.0.to_be_bytes()])
+}
+
+/// All URLs of a site: from here to there.
+pub(crate) fn urls(site: SiteHash) -> (Vec<u8>, Vec<u8>) {
+    let from = key(b'u', &[&site.0.to_be_bytes()]);
+    let to = match site.0.checked_add(1) {
+        Some(next) => key(b'u', &[&next.to_be_bytes()]),
+        None => vec![b'u' + 1],
+    };
+    (from, to)
 }
 
 pub(crate) fn digest(digest: &Digest) -> Vec<u8> {
@@ -98,15 +108,31 @@ fn key(kind: u8, parts: &[&[u8]]) -> Vec<u8> {
 
 /// A value in its stored form.
 pub(crate) fn encode<T: Serialize>(value: &T) -> Vec<u8> {
-    postcard::to_extend(value, vec![FORMAT]).expect("plain data can always be written")
+    encode_as(FORMAT, value)
+}
+
+/// The same in a format of its own.
+pub(crate) fn encode_as<T: Serialize>(format: u8, value: &T) -> Vec<u8> {
+    postcard::to_extend(value, vec![format]).expect("plain data can always be written")
 }
 
 /// Reads a stored value.
 pub(crate) fn decode<T: DeserializeOwned>(kind: &str, bytes: &[u8]) -> Result<T, CrawlError> {
+    decode_as(FORMAT, kind, bytes)
+}
+
+/// The same in a format of its own.
+pub(crate) fn decode_as<T: DeserializeOwned>(
+    format: u8,
+    kind: &str,
+    bytes: &[u8],
+) -> Result<T, CrawlError> {
     match bytes.split_first() {
-        Some((&FORMAT, rest)) => postcard::from_bytes(rest).map_err(|error| CrawlError::Damaged {
-            what: format!("a {kind} record: {error}"),
-        }),
+        Some((version, rest)) if *version == format => {
+            postcard::from_bytes(rest).map_err(|error| CrawlError::Damaged {
+                what: format!("a {kind} record: {error}"),
+            })
+        }
         Some((version, _)) => Err(CrawlError::Damaged {
             what: format!("a {kind} record of format {version}, which this version cannot read"),
         }),

@@ -1,8 +1,11 @@
 //! What a running crawl is told between two rounds: other settings, more
 //! seeds, questions.
 
+use geomi_url::SiteKey;
+
 use crate::explain::{Explanation, Knowledge, Topic};
 use crate::journey::Journey;
+use crate::policies::SitePolicies;
 use crate::stage::admit::Admission;
 use crate::status::Phase;
 use crate::{CrawlConfig, CrawlError, SeedInput};
@@ -63,8 +66,11 @@ impl Journey<'_> {
     fn reconfigure(&mut self, new: CrawlConfig) -> Result<(), CrawlError> {
         let now = self.clock.now();
         self.admit = crate::stage::admit::Admit::new(&new)?;
+        self.policies = SitePolicies::new(&new)?;
+        let policies = &self.policies;
+        let own = |site: &SiteKey| policies.own(site).map(|policy| policy.politeness);
         self.frontier
-            .reconfigure(new.frontier.politeness, new.frontier.wait_max, now);
+            .reconfigure(new.frontier.politeness, new.frontier.wait_max, own, now);
         self.config.frontier.politeness.delay = new.frontier.politeness.delay;
         self.config.scope = new.scope;
         self.config.prefer = new.prefer;

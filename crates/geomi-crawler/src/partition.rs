@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::CrawlError;
 use crate::books::SiteAccess;
 use crate::keys;
+use crate::seeds::Seed;
 use crate::status::Counters;
 
 /// Where content is stored that may turn up again.
@@ -248,17 +249,31 @@ impl Partition {
         self.each(&from, &to, "visit", visit)
     }
 
-    /// Adds a seed.
-    pub(crate) fn set_seed<T: Serialize>(&mut self, number: u32, seed: &T) {
-        self.batch.put(&keys::seed(number), &keys::encode(seed));
+    /// Adds a seed, in its stored form.
+    pub(crate) fn set_seed(&mut self, number: u32, seed: &[u8]) {
+        self.batch.put(&keys::seed(number), seed);
     }
 
     /// Every seed, in order.
-    pub(crate) fn seeds<T: serde::de::DeserializeOwned>(&self) -> Result<Vec<T>, CrawlError> {
+    pub(crate) fn seeds(&self) -> Result<Vec<Seed>, CrawlError> {
         let (from, to) = keys::all(b'e');
         let mut seeds = Vec::new();
-        self.each(&from, &to, "seed", &mut |seed| seeds.push(seed))?;
-        Ok(seeds)
+        self.store.scan(&from, &to, &mut |_, value| {
+            seeds.push(Seed::decode(value));
+            Scan::Continue
+        })?;
+        seeds.into_iter().collect()
+    }
+
+    /// Pages of a site that are saved, by what is remembered of its URLs.
+    pub(crate) fn saved_of(&self, site: SiteHash) -> Result<u64, CrawlError> {
+        let (from, to) = keys::urls(site);
+        let mut saved = 0;
+        self.each(&from, &to, "url", &mut |record: UrlRecord| {
+            let is_saved = record.state.is_answer() && matches!(record.code, Some(200 | 304));
+            saved += u64::from(is_saved);
+        })?;
+        Ok(saved)
     }
 
     /// Writes a new chunk of a queue.

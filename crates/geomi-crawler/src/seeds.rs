@@ -7,8 +7,8 @@ use geomi_store::seeds::{SeedOrigin, SeedRow};
 use geomi_url::{CrawlUrl, UrlHash};
 use serde::{Deserialize, Serialize};
 
-use crate::SeedInput;
 use crate::partition::Partition;
+use crate::{CrawlError, SeedInput, keys};
 
 /// A seed, with what its row in seeds.parquet needs.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -25,9 +25,36 @@ pub(crate) struct Seed {
     /// First and last visit of its party.
     pub(crate) party: Option<(Timestamp, Timestamp)>,
     pub(crate) pages: u64,
+    /// URLs taken into its party. Stored after the rest, since format 2.
+    #[serde(skip)]
+    pub(crate) urls: u64,
 }
 
+/// Format of seeds that do not know how many URLs their party has.
+const FORMAT_WITHOUT_URLS: u8 = 1;
+/// Format of seeds as they are written.
+const FORMAT: u8 = 2;
+
 impl Seed {
+    /// As it is stored.
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        keys::encode_as(FORMAT, &(self, self.urls))
+    }
+
+    /// Reads a stored seed, also one of an earlier version: its party has at
+    /// least the pages that were visited.
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, CrawlError> {
+        if bytes.first() == Some(&FORMAT_WITHOUT_URLS) {
+            let seed: Self = keys::decode_as(FORMAT_WITHOUT_URLS, "seed", bytes)?;
+            return Ok(Self {
+                urls: seed.pages,
+                ..seed
+            });
+        }
+        let (seed, urls) = keys::decode_as::<(Self, u64)>(FORMAT, "seed", bytes)?;
+        Ok(Self { urls, ..seed })
+    }
+
     /// Whether it was given up without any answer.
     pub(crate) fn is_unreached(&self) -> bool {
         self.outcome == SeedOutcome::Failed && !self.state.is_answer()
@@ -67,6 +94,9 @@ impl SeedBook {
     }
 
     /// Adds a seed and returns its number; a seed known already keeps its own.
+    /// A topic the operator gives it now is the one that counts, whether it was
+    /// found on the way before or came with another list; visits made so far
+    /// keep theirs.
     pub(crate) fn add(&mut self, input: &SeedInput, via: Option<&CrawlUrl>) -> u32 {
         let number = self.seeds.len() as u32;
         let known = *self.by_url.entry(input.url.hash64()).or_insert(number);
@@ -82,7 +112,10 @@ impl SeedBook {
                 digest: None,
                 party: None,
                 pages: 0,
+                urls: 0,
             });
+        } else if via.is_none() && input.topic.is_some() && self.get(known).topic != input.topic {
+            self.edit(known, |seed| seed.topic.clone_from(&input.topic));
         }
         known
     }
@@ -127,7 +160,7 @@ impl SeedBook {
         self.dirty.sort_unstable();
         self.dirty.dedup();
         for number in self.dirty.drain(..) {
-            partition.set_seed(number, &self.seeds[number as usize]);
+            partition.set_seed(number, &self.seeds[number as usize].encode());
         }
     }
 
@@ -153,5 +186,43 @@ fn row(number: u32, seed: &Seed) -> SeedRow {
             SeedOrigin::Discovered
         },
         via: seed.via.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_topic_given_later_counts_and_none_takes_it_away() {
+        let url = || CrawlUrl::parse("http://a.example/").unwrap();
+        let from = CrawlUrl::parse("http://b.example/").unwrap();
+        let input = |topic: Option<&str>| SeedInput {
+            url: url(),
+            topic: topic.map(str::to_owned),
+        };
+        let mut book = SeedBook::default();
+        let number = book.add(&input(None), Some(&from));
+        book.add(&input(Some("news")), None);
+        assert_eq!(book.get(number).topic.as_deref(), Some("news"));
+        book.add(&input(None), None);
+        book.add(&input(Some("found elsewhere")), Some(&from));
+        assert_eq!(book.get(number).topic.as_deref(), Some("news"));
+        assert_eq!(book.len(), 1);
+    }
+
+    #[test]
+    fn seeds_of_both_formats_read_back() {
+        let url = CrawlUrl::parse("http://a.example/").unwrap();
+        let mut book = SeedBook::default();
+        let topic = Some("news".to_owned());
+        let number = book.add(&SeedInput { url, topic }, None);
+        book.edit(number, |seed| (seed.pages, seed.urls) = (3, 9));
+        let seed = book.get(number).clone();
+        assert_eq!(Seed::decode(&seed.encode()).unwrap(), seed);
+        let old = keys::encode_as(FORMAT_WITHOUT_URLS, &seed);
+        let read = Seed::decode(&old).unwrap();
+        assert_eq!((read.urls, read.topic), (3, seed.topic));
+        assert!(Seed::decode(&[9, 0]).is_err());
     }
 }

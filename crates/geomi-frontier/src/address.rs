@@ -15,6 +15,9 @@ pub(crate) struct AddressBook {
 #[derive(Debug, Default)]
 struct Use {
     connections: usize,
+    /// The highest limit of the sites that asked for it: where one of them is
+    /// allowed more, so is the address.
+    limit: usize,
     blocked: VecDeque<SiteHash>,
 }
 
@@ -22,7 +25,8 @@ impl AddressBook {
     /// Takes a connection, or puts the site in line for one.
     pub(crate) fn connect(&mut self, addr: IpAddr, limit: usize, site: SiteHash) -> bool {
         let uses = self.uses.entry(addr).or_default();
-        if uses.connections < limit {
+        uses.limit = uses.limit.max(limit);
+        if uses.connections < uses.limit {
             uses.connections += 1;
             return true;
         }
@@ -51,7 +55,9 @@ impl AddressBook {
         next
     }
 
-    pub(crate) fn connections(&self) -> impl Iterator<Item = usize> {
-        self.uses.values().map(|uses| uses.connections)
+    /// Whether no address carries more than its limit.
+    pub(crate) fn is_within_limits(&self) -> bool {
+        let mut uses = self.uses.values();
+        uses.all(|uses| uses.connections <= uses.limit)
     }
 }

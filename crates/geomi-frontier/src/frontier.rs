@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use geomi_model::Timestamp;
-use geomi_url::SiteHash;
+use geomi_url::{SiteHash, SiteKey};
 use hashbrown::HashMap;
 
 use crate::address::AddressBook;
@@ -27,8 +27,9 @@ use crate::entry::{
     Entry, Errand, Lease, Resolved, RobotsNext, Settlement, SiteSignal, Timing, Work,
 };
 use crate::lane::{PRIORITIES, Position};
+use crate::rules::PAGES_SAVED;
 use crate::site::{Need, Place, Site};
-use crate::{HostOrder, Politeness, SiteState};
+use crate::{HostOrder, Politeness, SiteRules, SiteState};
 
 /// Entries of a chunk: reading some of them back means reading all.
 const CHUNK_LEN_MAX: usize = 512;
@@ -190,15 +191,35 @@ impl Frontier {
     /// before `not_before`: after a crash nobody knows when the last answer
     /// ended, so the caller gives a full delay from now.
     pub fn open_site(&mut self, state: SiteState, not_before: Timestamp, now: Timestamp) {
+        self.open_site_with(state, None, not_before, now);
+    }
+
+    /// The same, for a site that may have rules of its own.
+    pub fn open_site_with(
+        &mut self,
+        state: SiteState,
+        rules: Option<SiteRules>,
+        not_before: Timestamp,
+        now: Timestamp,
+    ) {
         let hash = state.key.hash64();
         let pending = state.pending();
         self.counts.admitted += pending;
         self.counts.waiting += pending;
         self.next_ticket += 1;
-        let connections = self.config.politeness.site_connections;
-        let site = Site::open(state, connections, not_before, self.next_ticket);
+        let own = rules.map_or(self.config.politeness, |rules| rules.politeness);
+        let site = Site::open(
+            state,
+            rules,
+            own.site_connections,
+            not_before,
+            self.next_ticket,
+        );
         let before = self.sites.insert(hash, site);
         assert!(before.is_none(), "a site is opened once");
+        if rules.is_some_and(|rules| rules.pages_left == Some(0)) {
+            self.retire(hash, PAGES_SAVED.to_owned());
+        }
         self.retire_if_too_long(hash, now);
         self.place(hash, now);
     }
@@ -394,8 +415,15 @@ impl Frontier {
 
     /// Goes on by other rules. They hold from the next request on: rests that
     /// have begun are measured anew from the answer they began with. How many
-    /// connections a site has does not change.
-    pub fn reconfigure(&mut self, politeness: Politeness, wait_max: Duration, now: Timestamp) {
+    /// connections a site has does not change. `own` gives the rules of a site
+    /// that was opened with rules of its own.
+    pub fn reconfigure(
+        &mut self,
+        politeness: Politeness,
+        wait_max: Duration,
+        own: impl Fn(&SiteKey) -> Option<Politeness>,
+        now: Timestamp,
+    ) {
         self.config.politeness = Politeness {
             site_connections: self.config.politeness.site_connections,
             address_connections: self.config.politeness.address_connections,
@@ -406,10 +434,33 @@ impl Frontier {
         let sites: Vec<SiteHash> = self.sites.keys().copied().collect();
         for hash in sites {
             let site = self.sites.get_mut(&hash).expect("it was just there");
+            if let Some(rules) = &mut site.rules
+                && let Some(own) = own(&site.state.key)
+            {
+                rules.politeness.delay = own.delay;
+                rules.politeness.backoff_first = own.backoff_first;
+                rules.politeness.backoff_max = own.backoff_max;
+            }
             site.rest_anew(&politeness);
             self.retire_if_too_long(hash, now);
             self.replace_if_resting(hash, now);
             self.mark_dirty(hash);
+        }
+    }
+
+    /// Counts a page saved, of a site of which only so many are wanted. To be
+    /// called once its lease is settled.
+    pub fn count_saved(&mut self, site: SiteHash) {
+        let rules = self
+            .sites
+            .get_mut(&site)
+            .and_then(|open| open.rules.as_mut());
+        let Some(left) = rules.and_then(|rules| rules.pages_left.as_mut()) else {
+            return;
+        };
+        *left = left.saturating_sub(1);
+        if *left == 0 {
+            self.retire(site, PAGES_SAVED.to_owned());
         }
     }
 

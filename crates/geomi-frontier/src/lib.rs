@@ -27,8 +27,12 @@
 //!                          settle
 //! ```
 //!
+//! What holds for a site may differ from the [`Config`]: whoever opens it says so
+//! with [`SiteRules`].
+//!
 //! *Retired* is the way out: a site that would have to be waited for longer
-//! than [`Config::wait_max`] is left alone for this run; its URLs stay queued.
+//! than [`Config::wait_max`], or of which enough pages are saved, is left alone
+//! for this run; its URLs stay queued.
 //!
 //! # Queues
 //!
@@ -57,6 +61,7 @@ pub mod lane;
 mod order;
 mod politeness;
 mod prioritizer;
+mod rules;
 mod site;
 
 pub use entry::{
@@ -67,4 +72,5 @@ pub use lane::{PRIORITIES, Position};
 pub use order::HostOrder;
 pub use politeness::{Delay, Politeness};
 pub use prioritizer::{Features, Prioritizer};
+pub use rules::SiteRules;
 pub use site::{LaneState, SiteState};

@@ -72,15 +72,19 @@ impl Politeness {
         own.max(crawl_delay.unwrap_or(Duration::ZERO))
     }
 
-    /// The same rules for a site on the public internet, where no delay at all
-    /// is not on offer.
+    /// The same rules for a site on the public internet, where neither no delay
+    /// at all nor a second connection is on offer.
     #[must_use]
     pub fn for_public(self) -> Self {
         let delay = match self.delay {
             Delay::Fixed(Duration::ZERO) => Delay::Fixed(PUBLIC_DELAY),
             delay => delay,
         };
-        Self { delay, ..self }
+        Self {
+            delay,
+            site_connections: 1,
+            ..self
+        }
     }
 
     /// What is added to a rest before the next request is sent.
@@ -157,6 +161,12 @@ mod tests {
         assert_eq!(none.rest(SECOND, None), Duration::ZERO);
         assert_eq!(none.for_public().rest(SECOND, None), SECOND);
         assert_eq!(Politeness::default().for_public(), Politeness::default());
+        let many = Politeness {
+            site_connections: 8,
+            ..Politeness::default()
+        };
+        assert_eq!(many.address_limit(), 8);
+        assert_eq!(many.for_public().address_limit(), 4);
     }
 
     #[test]

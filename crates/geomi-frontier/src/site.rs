@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::lane::{Lane, PRIORITIES, Position};
 use crate::order::View;
-use crate::{Entry, Errand, Politeness};
+use crate::{Entry, Errand, Politeness, SiteRules};
 
 /// What is kept of a site between runs.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -132,6 +132,8 @@ pub(crate) struct Site {
     pub(crate) lanes: Vec<Lane>,
     pub(crate) lane_clock: u64,
     pub(crate) errands: VecDeque<Errand>,
+    /// What differs from the general rules; most sites have none.
+    pub(crate) rules: Option<Box<SiteRules>>,
     pub(crate) slots: Vec<Slot>,
     pub(crate) address: Need,
     pub(crate) robots: Need,
@@ -152,6 +154,7 @@ pub(crate) struct Site {
 impl Site {
     pub(crate) fn open(
         state: SiteState,
+        rules: Option<SiteRules>,
         connections: usize,
         not_before: Timestamp,
         opened: u64,
@@ -162,6 +165,7 @@ impl Site {
             lanes: state.lanes.iter().map(Lane::open).collect(),
             lane_clock: 0,
             errands: VecDeque::new(),
+            rules: rules.map(Box::new),
             slots: vec![
                 Slot {
                     busy: false,
@@ -209,10 +213,12 @@ impl Site {
 
     /// The rules that hold for it.
     pub(crate) fn politeness(&self, general: &Politeness) -> Politeness {
+        let own = self.rules.as_ref().map(|rules| rules.politeness);
+        let rules = own.unwrap_or(*general);
         if self.is_public {
-            general.for_public()
+            rules.for_public()
         } else {
-            *general
+            rules
         }
     }
 
@@ -232,6 +238,27 @@ impl Site {
         } else {
             self.state.next_request = self.state.next_request.max(latest.unwrap_or_default());
         }
+    }
+
+    /// Whether its robots.txt is asked for at all.
+    pub(crate) fn asks_robots(&self, general: bool) -> bool {
+        self.rules
+            .as_ref()
+            .map_or(general, |rules| rules.ask_robots)
+    }
+
+    /// Pages leased at this moment.
+    pub(crate) fn pages_under_way(&self) -> u64 {
+        self.lanes
+            .iter()
+            .map(|lane| lane.leased().len() as u64)
+            .sum()
+    }
+
+    /// Whether every page that may still be saved is under way already.
+    fn is_spent(&self) -> bool {
+        let left = self.rules.as_ref().and_then(|rules| rules.pages_left);
+        left.is_some_and(|left| self.pages_under_way() >= left)
     }
 
     /// When back-off and the site's own wish are over.
@@ -277,9 +304,10 @@ impl Site {
         lanes.find_map(|(index, lane)| Some((index as u8, lane.wants_refill()?)))
     }
 
-    /// Pages wait while robots.txt is on its way.
+    /// Pages wait while robots.txt is on its way, and while those under way may
+    /// be the last.
     fn pages_due(&self, now: Timestamp) -> Option<Timestamp> {
-        if self.robots == Need::Asked {
+        if self.robots == Need::Asked || self.is_spent() {
             return None;
         }
         self.lanes.iter().filter_map(|lane| lane.due(now)).min()

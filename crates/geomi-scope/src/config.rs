@@ -103,6 +103,22 @@ pub struct ScopeConfig {
     /// Sites never to visit: `example.com` or `example.com:8080` for one site,
     /// `*.example.com` for that host and every host under it, on any port.
     pub sites_denied: Vec<String>,
+    /// What differs on some sites. Of the tables that name a URL's site, the
+    /// first that has a value wins.
+    pub sites: Vec<SiteScope>,
+}
+
+/// What differs on the sites of one table; what is `None` is as everywhere.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SiteScope {
+    /// The sites, named as in [`ScopeConfig::sites_denied`].
+    pub names: Vec<String>,
+    /// Replaces [`ScopeConfig::depth_max`].
+    pub depth_max: Option<u16>,
+    /// Replaces [`ScopeConfig::include`], the whole list.
+    pub include: Option<Vec<String>>,
+    /// Replaces [`ScopeConfig::exclude`], the whole list.
+    pub exclude: Option<Vec<String>>,
 }
 
 impl Default for ScopeConfig {
@@ -119,6 +135,7 @@ impl Default for ScopeConfig {
             path_repeat_max: Some(2),
             segments_max: Some(32),
             sites_denied: Vec::new(),
+            sites: Vec::new(),
         }
     }
 }
@@ -182,16 +199,16 @@ pub enum ScopeError {
         /// What the compiler found.
         source: regex::Error,
     },
-    /// An entry of the deny list that names no site.
-    #[error("denied site {entry:?} is not a site ({source}): write a host such as \"example.com\"")]
+    /// A name of a site that is none.
+    #[error("{entry:?} is not a site ({source}): write a host such as \"example.com\"")]
     BadSite {
         /// As written.
         entry: String,
         /// What the parser found.
         source: UrlError,
     },
-    /// An entry of the deny list that says more than a site.
-    #[error("denied site {entry:?} is more than host and port: use an exclude pattern for a path")]
+    /// A name of a site that says more than a site.
+    #[error("{entry:?} is more than host and port: use an exclude pattern for a path")]
     SiteWithPath {
         /// As written.
         entry: String,

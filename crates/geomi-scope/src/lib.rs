@@ -15,6 +15,8 @@
 //! 6. Does it match an exclude pattern? Exclude wins over include.
 //! 7. If there are include patterns, does it match one?
 //!
+//! Depth and patterns may differ by site: [`ScopeConfig::sites`].
+//!
 //! A seed is exempt from kind, depth, traps and include, because the operator
 //! asked for it by name; it is not exempt from the rest.
 //!
@@ -37,10 +39,13 @@ mod config;
 mod pattern;
 mod place;
 mod scope;
+mod site_scopes;
+mod sites;
 mod trap;
 mod verdict;
 
 pub use candidate::{Candidate, candidate_seed};
-pub use config::{PatternList, ScopeConfig, ScopeError, ScopeKind, UnknownScopeKind};
+pub use config::{PatternList, ScopeConfig, ScopeError, ScopeKind, SiteScope, UnknownScopeKind};
 pub use scope::Scope;
+pub use sites::SiteTables;
 pub use verdict::{Refusal, Rule, Verdict};

@@ -1,13 +1,11 @@
 //! Where a URL lies, seen from its seed and by the deny list.
 //!
 //! The questions are asked of every link of every page, so they compare pieces
-//! of the URLs as they stand and allocate nothing.
-
-use std::collections::HashSet;
+//! of the URLs as they stand and allocate nothing, unless there is a deny list.
 
 use geomi_url::{CrawlUrl, registrable_domain};
 
-use crate::ScopeError;
+use crate::{ScopeError, SiteTables};
 
 /// Whether two URLs have one site: [`CrawlUrl::site`] without making the keys.
 pub(crate) fn same_site(a: &CrawlUrl, b: &CrawlUrl) -> bool {
@@ -41,56 +39,22 @@ pub(crate) fn same_domain(url: &CrawlUrl, seed: &CrawlUrl) -> bool {
 
 /// Sites never to visit.
 #[derive(Debug, Default)]
-pub(crate) struct DenyList {
-    sites: HashSet<Box<str>>,
-    /// Hosts denied with everything under them.
-    trees: HashSet<Box<str>>,
-}
+pub(crate) struct DenyList(SiteTables);
 
 impl DenyList {
     pub(crate) fn new(entries: &[String], errors: &mut Vec<ScopeError>) -> Self {
-        let mut list = Self::default();
-        for entry in entries {
-            let (name, is_tree) = match entry.strip_prefix("*.") {
-                Some(name) => (name, true),
-                None => (entry.as_str(), false),
-            };
-            match parse_site(name) {
-                Ok(url) if url.as_str().ends_with(&format!("{}/", url.authority())) => {
-                    if is_tree {
-                        list.trees.insert(url.host().into());
-                    } else {
-                        list.sites.insert(url.site().as_str().into());
-                    }
-                }
-                Ok(_) => errors.push(ScopeError::SiteWithPath {
-                    entry: entry.clone(),
-                }),
-                Err(source) => errors.push(ScopeError::BadSite {
-                    entry: entry.clone(),
-                    source,
-                }),
+        match SiteTables::new([entries]) {
+            Ok(tables) => Self(tables),
+            Err(wrong) => {
+                errors.extend(wrong.into_iter().map(|(_, error)| error));
+                Self::default()
             }
         }
-        list
     }
 
     pub(crate) fn contains(&self, url: &CrawlUrl) -> bool {
-        let has_site = !self.sites.is_empty() && self.sites.contains(url.site().as_str());
-        has_site || !self.trees.is_empty() && self.has_tree_over(url.host())
+        !self.0.is_empty() && !self.0.of(&url.site()).is_empty()
     }
-
-    fn has_tree_over(&self, host: &str) -> bool {
-        let parents = std::iter::successors(Some(host), |name| {
-            name.split_once('.').map(|(_, parent)| parent)
-        });
-        parents.into_iter().any(|name| self.trees.contains(name))
-    }
-}
-
-/// The parser brings case and international names to the spelling of URLs.
-fn parse_site(name: &str) -> Result<CrawlUrl, geomi_url::UrlError> {
-    CrawlUrl::parse(&format!("http://{name}/"))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use geomi_url::CrawlUrl;
 
 use crate::pattern::Patterns;
 use crate::place::{self, DenyList};
+use crate::site_scopes::{Rules, SiteScopes};
 use crate::{
     Candidate, PatternList, Refusal, Rule, ScopeConfig, ScopeError, ScopeKind, Verdict, trap,
 };
@@ -35,6 +36,7 @@ pub struct Scope {
     config: ScopeConfig,
     include: Patterns,
     exclude: Patterns,
+    sites: SiteScopes,
     denied: DenyList,
     /// In lower case, without the dot.
     extensions_denied: HashSet<Box<str>>,
@@ -58,6 +60,7 @@ impl Scope {
         let scope = Self {
             include: Patterns::new(PatternList::Include, &config.include, &mut errors),
             exclude: Patterns::new(PatternList::Exclude, &config.exclude, &mut errors),
+            sites: SiteScopes::new(&config.sites, &mut errors),
             denied: DenyList::new(&config.sites_denied, &mut errors),
             extensions_denied: read_extensions(&config.extensions_denied, &mut errors),
             mimes_wanted: read_mimes(&config.mimes_wanted, &mut errors),
@@ -87,13 +90,17 @@ impl Scope {
     /// or spelling is denied. What was queued before such a rule was made is
     /// caught by this.
     pub fn denies(&self, url: &CrawlUrl) -> Option<Refusal> {
+        self.denied_by(url, &self.rules(url))
+    }
+
+    fn denied_by(&self, url: &CrawlUrl, rules: &Rules<'_>) -> Option<Refusal> {
         if self.denied.contains(url) {
             return Some(Refusal::SiteDenied);
         }
         if self.has_denied_extension(url) {
             return Some(Refusal::Extension);
         }
-        let pattern = self.exclude.first_match(url.as_str())?;
+        let pattern = rules.exclude.first_match(url.as_str())?;
         Some(Refusal::Excluded { pattern })
     }
 
@@ -118,22 +125,33 @@ impl Scope {
     fn try_judge(&self, candidate: &Candidate<'_>) -> Result<Verdict, Refusal> {
         let url = candidate.url;
         self.check_length(candidate)?;
+        let rules = self.rules(url);
         // `None` is a link out of the party: no depth or include pattern of
         // this party can speak for it.
-        let rule = self.place(candidate)?;
+        let rule = self.place(candidate, &rules)?;
         if !candidate.is_seed {
             self.check_traps(url)?;
         }
-        if let Some(refusal) = self.denies(url) {
+        if let Some(refusal) = self.denied_by(url, &rules) {
             return Err(refusal);
         }
         match rule {
             None => Ok(Verdict::CandidateSeed),
             Some(rule) => {
-                let rule = self.narrow(rule, url)?;
+                let rule = narrow(rule, rules.include, url)?;
                 Ok(Verdict::Accept { rule })
             }
         }
+    }
+
+    /// The rules that may differ by site, as they hold for this URL.
+    fn rules(&self, url: &CrawlUrl) -> Rules<'_> {
+        let general = Rules {
+            depth_max: self.config.depth_max,
+            include: &self.include,
+            exclude: &self.exclude,
+        };
+        self.sites.rules(url, general)
     }
 
     fn check_length(&self, candidate: &Candidate<'_>) -> Result<(), Refusal> {
@@ -156,7 +174,7 @@ impl Scope {
     }
 
     /// The rule by which a URL lies in the scope of its seed, at its depth.
-    fn place(&self, candidate: &Candidate<'_>) -> Result<Option<Rule>, Refusal> {
+    fn place(&self, candidate: &Candidate<'_>, rules: &Rules<'_>) -> Result<Option<Rule>, Refusal> {
         let &Candidate { url, seed, .. } = candidate;
         if candidate.is_seed {
             return Ok(Some(Rule::Seed));
@@ -171,7 +189,7 @@ impl Scope {
             ScopeKind::Party => return Ok(None),
             _ => return Err(Refusal::OffScope),
         };
-        match self.config.depth_max {
+        match rules.depth_max {
             Some(depth_max) if candidate.depth > depth_max => Err(Refusal::TooDeep {
                 depth: candidate.depth,
                 depth_max,
@@ -206,15 +224,15 @@ impl Scope {
             self.extensions_denied.contains(extension.as_str())
         })
     }
+}
 
-    /// Include patterns narrow what the scope lets in, seeds excepted.
-    fn narrow(&self, rule: Rule, url: &CrawlUrl) -> Result<Rule, Refusal> {
-        if self.include.is_empty() || matches!(rule, Rule::Seed | Rule::SeedRedirect) {
-            return Ok(rule);
-        }
-        let pattern = self.include.first_match(url.as_str());
-        pattern.map(Rule::Include).ok_or(Refusal::NotIncluded)
+/// Include patterns narrow what the scope lets in, seeds excepted.
+fn narrow(rule: Rule, include: &Patterns, url: &CrawlUrl) -> Result<Rule, Refusal> {
+    if include.is_empty() || matches!(rule, Rule::Seed | Rule::SeedRedirect) {
+        return Ok(rule);
     }
+    let pattern = include.first_match(url.as_str());
+    pattern.map(Rule::Include).ok_or(Refusal::NotIncluded)
 }
 
 fn check_limits(config: &ScopeConfig, errors: &mut Vec<ScopeError>) {

@@ -42,7 +42,8 @@ pub enum Rule {
     Any,
     /// It belongs to the party of its seed.
     Party,
-    /// It is within the scope and matches the include pattern with this index.
+    /// It is within the scope and matches the include pattern with this index
+    /// in the list that holds for the URL's site.
     Include(usize),
 }
 
@@ -113,7 +114,8 @@ pub enum Refusal {
     Extension,
     /// It matches an exclude pattern.
     Excluded {
-        /// The first such pattern, by its index in the configuration.
+        /// The first such pattern, by its index in the list that holds for the
+        /// URL's site.
         pattern: usize,
     },
     /// There are include patterns and it matches none.

@@ -1,6 +1,6 @@
 //! Every rule and every refusal of the scope, by example.
 
-use geomi_scope::{Candidate, Refusal, Rule, Scope, ScopeConfig, ScopeKind, Verdict};
+use geomi_scope::{Candidate, Refusal, Rule, Scope, ScopeConfig, ScopeKind, SiteScope, Verdict};
 use geomi_url::CrawlUrl;
 use proptest::prelude::*;
 
@@ -299,6 +299,42 @@ fn denied_sites_are_denied_to_seeds() {
 }
 
 #[test]
+fn the_first_table_of_a_site_that_has_a_value_wins_it() {
+    let scope = scope(|config| {
+        config.kind = ScopeKind::Any;
+        config.depth_max = Some(0);
+        config.exclude = strings(&["*login*"]);
+        config.sites = vec![
+            SiteScope {
+                names: strings(&["a.kr"]),
+                exclude: Some(strings(&["*calendar*"])),
+                ..SiteScope::default()
+            },
+            SiteScope {
+                names: strings(&["*.kr"]),
+                depth_max: Some(3),
+                include: Some(strings(&["*.html"])),
+                exclude: Some(Vec::new()),
+            },
+        ];
+    });
+    let judge = |text| link(&scope, "http://seed.com/", text);
+    let excluded = Verdict::Refuse(Refusal::Excluded { pattern: 0 });
+    assert_eq!(judge("http://a.kr/calendar.html"), excluded);
+    assert_eq!(judge("http://a.kr/login.html"), accept(Rule::Include(0)));
+    assert_eq!(judge("http://b.kr/calendar.html"), accept(Rule::Include(0)));
+    assert_eq!(
+        judge("http://b.kr/x"),
+        Verdict::Refuse(Refusal::NotIncluded)
+    );
+    let too_deep = Refusal::TooDeep {
+        depth: 1,
+        depth_max: 0,
+    };
+    assert_eq!(judge("http://b.com/x"), Verdict::Refuse(too_deep));
+}
+
+#[test]
 fn content_types_are_wanted_by_name_or_class() {
     assert!(scope(|_| {}).wanted_mime("application/zip"));
     let some = scope(|config| config.mimes_wanted = strings(&["Text/HTML", "image/*"]));
@@ -319,11 +355,16 @@ fn everything_wrong_is_said_at_once() {
         extensions_denied: strings(&["tar.gz", "."]),
         mimes_wanted: strings(&["html", "*/html"]),
         sites_denied: strings(&["e.kr/path", "a b"]),
+        sites: vec![SiteScope {
+            names: strings(&["c d"]),
+            include: Some(strings(&["re:("])),
+            ..SiteScope::default()
+        }],
         ..ScopeConfig::default()
     })
     .expect_err("nothing in it is right");
     let said: Vec<String> = errors.iter().map(ToString::to_string).collect();
-    assert_eq!(said.len(), 10, "{said:#?}");
+    assert_eq!(said.len(), 12, "{said:#?}");
     for named in [
         "url_chars_max",
         "re:[",
@@ -332,6 +373,8 @@ fn everything_wrong_is_said_at_once() {
         "html",
         "e.kr/path",
         "a b",
+        "c d",
+        "re:(",
     ] {
         assert!(said.iter().any(|text| text.contains(named)), "{named}");
     }

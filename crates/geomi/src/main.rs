@@ -6,10 +6,12 @@
 
 mod args;
 mod bench;
+mod command;
 mod config;
 mod crawl;
 mod demo;
 mod explain;
+mod manual;
 mod progress;
 mod report;
 mod running;
@@ -23,7 +25,7 @@ mod words;
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::FromArgMatches as _;
 
 use args::{Cli, Color, Global, Task};
 use config::Problems;
@@ -66,7 +68,9 @@ impl From<Exit> for ExitCode {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let colours = command::help_colours(std::env::args_os());
+    let matches = command::command().color(colours).get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     listen(&cli.global);
     let outcome = match &cli.command {
         Task::Crawl(args) => crawl::run(args, &cli.global),
@@ -81,7 +85,10 @@ fn main() -> ExitCode {
         Task::Stop(args) => commands::stop(args, &cli.global),
         Task::Set(args) => commands::set(args, &cli.global),
         Task::Add(args) => commands::add(args, &cli.global),
+        Task::Schema => settings::schema(),
         Task::Bench(args) => bench::run(args, &cli.global),
+        Task::Completions(args) => manual::complete(args),
+        Task::Man(args) => manual::explain(args),
         Task::ServeTestweb(args) => bench::serve(args),
     };
     match outcome {

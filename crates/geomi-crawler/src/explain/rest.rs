@@ -7,6 +7,7 @@ use geomi_store::{CrawlDir, StoreError};
 
 use super::{Explanation, Knowledge, Topic};
 use crate::journey::open_partitions;
+use crate::policies::SitePolicies;
 use crate::seeds::SeedBook;
 use crate::stage::admit::Admit;
 use crate::status::Status;
@@ -23,11 +24,13 @@ pub fn inspect(
     let map = Partitions::new(config.partitions);
     let partitions = open_partitions(dir, map)?;
     let seeds = SeedBook::load(partitions[0].seeds()?);
+    let policies = SitePolicies::new(config)?;
     let mut frontier = Frontier::new(config.frontier);
     for partition in &partitions {
         for state in partition.pending_sites()? {
+            let rules = policies.own(&state.key).map(|policy| policy.rules(0));
             let rested = state.next_request;
-            frontier.open_site(state, rested, now);
+            frontier.open_site_with(state, rules, rested, now);
         }
     }
     let status = last_status(dir)?;

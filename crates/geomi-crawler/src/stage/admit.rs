@@ -19,6 +19,9 @@ use crate::{CrawlConfig, CrawlError, RobotsMode, SeedInput};
 /// Links to other partitions that are remembered as sent.
 const SENT_MAX: usize = 1 << 20;
 
+/// Why a link is refused when its party has as many URLs as it may.
+const PARTY_FULL: &str = "party-full";
+
 /// The rules of admission.
 #[derive(Debug)]
 pub(crate) struct Admit {
@@ -91,7 +94,10 @@ impl Admit {
         match refusal {
             Refusal::Excluded { pattern } => {
                 let patterns = &self.scope.config().exclude;
-                format!("{refusal}: {:?}", patterns[*pattern])
+                match patterns.get(*pattern) {
+                    Some(pattern) => format!("{refusal}: {pattern:?}"),
+                    None => refusal.to_string(),
+                }
             }
             refusal => refusal.to_string(),
         }
@@ -337,6 +343,7 @@ impl Journey<'_> {
             site_success: self.frontier.success(site),
         };
         match self.admit.link(&found) {
+            Admission::Queue(entry) if !self.has_room(home, &entry) => Ok(false),
             Admission::Queue(entry) => self.hand_over(home, to, entry),
             Admission::Refused(refusal) => {
                 self.partitions[home].counters.refusal(refusal.as_str());
@@ -358,6 +365,18 @@ impl Journey<'_> {
         let topic = self.seeds.get(on.seed).topic.clone();
         let number = self.seeds.add(&SeedInput { url, topic }, Some(&on.url));
         self.admit_seed(number)
+    }
+
+    /// Whether the party of a URL may have another one; where not, the link
+    /// counts as refused.
+    pub(crate) fn has_room(&mut self, partition: usize, entry: &Entry) -> bool {
+        let urls = self.seeds.get(entry.seed).urls;
+        let is_full = self.config.party_urls_max.is_some_and(|max| urls >= max);
+        if entry.is_seed || !is_full {
+            return true;
+        }
+        self.partitions[partition].counters.refusal(PARTY_FULL);
+        false
     }
 
     /// Queues a URL here, or posts it to the partition that owns its site.
@@ -383,6 +402,7 @@ impl Journey<'_> {
         let now = self.clock.now();
         self.ensure_open(&entry.url, now)?;
         self.partitions[partition].counters.admitted += 1;
+        self.seeds.edit(entry.seed, |seed| seed.urls += 1);
         self.frontier.admit(entry, now);
         Ok(true)
     }
@@ -410,7 +430,9 @@ impl Journey<'_> {
         now: Timestamp,
     ) -> Result<(), CrawlError> {
         let site = state.key.hash64();
-        if self.config.robots == RobotsMode::Respect
+        let own = self.policies.own(&state.key);
+        let policy = own.unwrap_or(self.policies.general());
+        if policy.robots == RobotsMode::Respect
             && !self.robots.knows(site)
             && let Some(access) = self.partitions[partition].access(site)?
         {
@@ -421,11 +443,18 @@ impl Journey<'_> {
                 self.robots.set(site, access);
             }
         }
-        let politeness = &self.config.frontier.politeness;
-        let rested = self
-            .unclean_since
-            .map(|since| since + politeness.rest(state.last_download, state.crawl_delay));
-        self.frontier.open_site(state, rested.unwrap_or(now), now);
+        let rest = policy
+            .politeness
+            .rest(state.last_download, state.crawl_delay);
+        let not_before = self.unclean_since.map_or(now, |since| since + rest);
+        let rules = match own {
+            // Counting means reading every record of the site: only where asked.
+            Some(own) if own.pages_max.is_some() => {
+                Some(own.rules(self.partitions[partition].saved_of(site)?))
+            }
+            own => own.map(|own| own.rules(0)),
+        };
+        self.frontier.open_site_with(state, rules, not_before, now);
         Ok(())
     }
 }

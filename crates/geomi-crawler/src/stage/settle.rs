@@ -274,7 +274,11 @@ impl Journey<'_> {
             timing(&read),
         );
         self.add_visit(partition, &read, story, capture);
+        let site = read.lease.site();
         self.frontier.settle(read.lease, settlement, now);
+        if fate == Fate::Saved {
+            self.frontier.count_saved(site);
+        }
         Ok(())
     }
 

@@ -84,15 +84,19 @@ impl Frontier {
 
     /// Panics where an invariant of the crate's documentation is broken.
     pub fn check_invariants(&self) {
-        let limit = self.config.politeness.address_limit();
         assert!(
-            self.addresses.connections().all(|used| used <= limit),
+            self.addresses.is_within_limits(),
             "an address carries no more than its limit"
         );
         let (mut waiting, mut leased) = (0, 0);
         for site in self.sites.values() {
             let busy = site.slots.iter().filter(|slot| slot.busy).count();
             assert!(busy <= site.live_leases, "a busy slot has a live lease");
+            let left = site.rules.as_ref().and_then(|rules| rules.pages_left);
+            assert!(
+                left.is_none_or(|left| site.pages_under_way() <= left),
+                "no more pages are under way than may be saved"
+            );
             waiting += site.waiting_len();
             for lane in &site.lanes {
                 let mut positions = lane.leased().to_vec();

@@ -30,7 +30,10 @@ impl Frontier {
             let attempts = site.lookups_failed;
             return Some(self.lease(hash, None, None, Work::Resolve { host, attempts }, now));
         }
-        if self.config.ask_robots && site.errands.is_empty() && site.needs_robots(now) {
+        if site.asks_robots(self.config.ask_robots)
+            && site.errands.is_empty()
+            && site.needs_robots(now)
+        {
             site.robots = Need::Asked;
             let page = site
                 .sample_page()
@@ -52,10 +55,9 @@ impl Frontier {
         let site = self.sites.get_mut(&hash).expect("a ready site is open");
         let addr = site.state.address.and_then(|(addr, _)| addr);
         let (slot, _) = site.soonest_slot().expect("a ready site has a free slot");
+        let limit = site.politeness(&self.config.politeness).address_limit();
         if let Some(addr) = addr
-            && !self
-                .addresses
-                .connect(addr, self.config.politeness.address_limit(), hash)
+            && !self.addresses.connect(addr, limit, hash)
         {
             site.place = Place::Blocked;
             return None;

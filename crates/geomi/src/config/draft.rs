@@ -15,10 +15,11 @@ use geomi_scope::{PatternList, Scope, ScopeConfig, ScopeError, ScopeKind};
 
 use super::locality::Locality;
 use super::place::Problems;
+use super::site_draft::SiteDraft;
 use super::written::Written;
 
 /// A delay shorter than this is no pause for a server on the internet.
-const PAUSE_MIN: Duration = Duration::from_millis(100);
+pub(super) const PAUSE_MIN: Duration = Duration::from_millis(100);
 
 /// A configuration in the making.
 #[derive(Debug)]
@@ -32,6 +33,8 @@ pub(crate) struct Draft {
     pub(crate) contact: Option<String>,
     pub(crate) user_agent: Option<String>,
     pub(crate) owns_hosts: bool,
+    /// The tables of sites.
+    pub(crate) sites: Vec<SiteDraft>,
 }
 
 impl Draft {
@@ -46,6 +49,7 @@ impl Draft {
             contact: None,
             user_agent: None,
             owns_hosts: false,
+            sites: Vec::new(),
         }
     }
 
@@ -58,18 +62,24 @@ impl Draft {
     ) -> CrawlConfig {
         self.crawl.frontier.politeness.delay = match self.delay {
             Some(delay) => Delay::Fixed(delay),
-            None => Delay::Adaptive {
-                floor: self.adaptive_floor,
-                factor: self.adaptive_factor,
-                ceiling: self.adaptive_ceiling,
-            },
+            None => self.adaptive(),
         };
         self.name_ourselves();
         self.check_patterns(written, problems);
         self.check_robots(written, problems);
         self.check_manners(&seeds, written, problems);
+        self.finish_sites(written, problems);
         self.crawl.seeds = seeds;
         self.crawl
+    }
+
+    /// The adaptive delay as it was set up.
+    pub(super) fn adaptive(&self) -> Delay {
+        Delay::Adaptive {
+            floor: self.adaptive_floor,
+            factor: self.adaptive_factor,
+            ceiling: self.adaptive_ceiling,
+        }
     }
 
     fn name_ourselves(&mut self) {

@@ -12,6 +12,9 @@ use toml_edit::{Document, Item, TableLike};
 use super::keys::{KEYS, Key, SECTIONS, find};
 use super::kind::Raw;
 use super::place::{Place, Problems};
+use super::presets;
+use super::site_keys::{self, SITE_KEYS};
+use super::site_table::SiteTable;
 use super::written::{Written, unknown, unknown_section};
 
 /// Reads a file over what is written already.
@@ -39,11 +42,48 @@ pub(crate) fn read(path: &Path, text: &str, written: &mut Written, problems: &mu
                     written.set(&format!("{name}.{key}"), &raw(item), place, problems);
                 }
             }
+            Some(_) if name == "site" => {
+                problems.add(
+                    &place,
+                    "write [[site]] with two brackets: there may be several",
+                );
+            }
             Some(_) => problems.add(&place, unknown_section(name)),
+            None if name == "site" && tables_of(item).is_some() => {
+                let tables = tables_of(item).unwrap_or_default().into_iter();
+                let tables = tables.map(|table| read_site(table, &at, &place, problems));
+                written.set_sites(tables.collect());
+            }
+            None if find(name).is_some() => written.set(name, &raw(item), place, problems),
             None if item.is_array_of_tables() => problems.add(&place, unknown_section(name)),
             None => problems.add(&place, unknown(name)),
         }
     }
+}
+
+/// The tables of an array, written out or inline; `None` if it is none.
+fn tables_of(item: &Item) -> Option<Vec<&dyn TableLike>> {
+    if let Some(tables) = item.as_array_of_tables() {
+        return Some(tables.iter().map(|table| table as &dyn TableLike).collect());
+    }
+    let tables = item.as_array()?.iter();
+    tables
+        .map(|value| Some(value.as_inline_table()? as &dyn TableLike))
+        .collect()
+}
+
+fn read_site(
+    table: &dyn TableLike,
+    at: &dyn Fn(usize) -> Place,
+    array: &Place,
+    problems: &mut Problems,
+) -> SiteTable {
+    let first = table.iter().next().map(|(name, _)| offset_of(table, name));
+    let mut site = SiteTable::new(first.map_or_else(|| array.clone(), at));
+    for (name, item) in table.iter() {
+        site.set(name, &raw(item), at(offset_of(table, name)), problems);
+    }
+    site
 }
 
 fn offset_of(table: &dyn TableLike, name: &str) -> usize {
@@ -81,11 +121,19 @@ fn raw(item: &Item) -> Raw {
 pub(crate) fn template() -> String {
     let mut text = String::from(
         "# geomi.toml: every key there is, at its default.\n\
-         # Remove the `# ` before a key to change it. Durations and sizes carry units.\n",
+         # Remove the `# ` before a key to change it. Durations and sizes carry units.\n\
+         # `geomi schema > geomi.schema.json` writes a JSON schema for editors that check TOML.\n",
     );
-    write_keys(&mut text, |_, key| {
+    let line = |_, key: &Key| {
         let value = key.default.unwrap_or(key.example);
         format!("# {} = {value}", key.name())
+    };
+    write_keys(&mut text, line, |text| {
+        writeln!(text, "\n# {}\n# [[site]]", site_keys::ABOUT).expect("a string takes everything");
+        for key in SITE_KEYS {
+            writeln!(text, "# # {}\n# {} = {}", key.doc, key.name(), key.example)
+                .expect("a string takes everything");
+        }
     });
     text
 }
@@ -96,16 +144,54 @@ pub(crate) fn as_used(written: &Written) -> String {
         "# The configuration this crawl was last run with, rewritten at every start.\n\
          # Values may be changed here; flags and variables still come first.\n",
     );
-    write_keys(&mut text, |at, key| match written.get(at).0 {
+    let line = |at, key: &Key| used_line(written, at, key);
+    write_keys(&mut text, line, |text| write_sites(text, written, false));
+    text
+}
+
+/// The configuration that would be used, with the place of whatever is not
+/// the default.
+pub(crate) fn with_places(written: &Written) -> String {
+    let mut text = String::from("# The configuration that would be used.\n");
+    let line = |at, key: &Key| match written.get(at).1 {
+        Place::Default => used_line(written, at, key),
+        place => format!("{}  # {place}", used_line(written, at, key)),
+    };
+    write_keys(&mut text, line, |text| write_sites(text, written, true));
+    text
+}
+
+fn used_line(written: &Written, at: usize, key: &Key) -> String {
+    match written.get(at).0 {
         // Who resumes a crawl that reached a limit wants it to go on.
         Some(value) if is_limit(key) && written.is_typed(at) => {
             format!("# {} = {value}  # of the last run only", key.name())
         }
         Some(value) => format!("{} = {value}", key.name()),
-        None if key.default.is_some() => format!("{} = \"none\"", key.name()),
+        // Said, so that no preset of a later run can think otherwise.
+        None if key.default.is_some() || presets::sets(key.path) => {
+            format!("{} = \"none\"", key.name())
+        }
         None => format!("# {} = {}", key.name(), key.example),
-    });
-    text
+    }
+}
+
+fn write_sites(text: &mut String, written: &Written, has_places: bool) {
+    for (at, table) in written.sites().iter().enumerate() {
+        if at == 0 {
+            write!(text, "\n# {}", site_keys::ABOUT).expect("a string takes everything");
+        }
+        let place = if has_places {
+            format!("  # {}", table.place())
+        } else {
+            String::new()
+        };
+        write!(text, "\n[[site]]{place}\n").expect("a string takes everything");
+        for (key, value) in table.iter() {
+            let value = value.to_toml().expect("a key of a table is never unset");
+            writeln!(text, "{} = {value}", key.name()).expect("a string takes everything");
+        }
+    }
 }
 
 /// Whether a key says when to stop.
@@ -113,25 +199,31 @@ fn is_limit(key: &Key) -> bool {
     key.path.starts_with("crawl.max_")
 }
 
-fn write_keys(text: &mut String, line: impl Fn(usize, &Key) -> String) {
-    for (section, about) in SECTIONS {
-        write!(text, "\n# {about}\n[{section}]\n").expect("a string takes everything");
+/// The section after which the tables of sites stand.
+const BEFORE_SITES: &str = "politeness";
+
+fn write_keys(
+    text: &mut String,
+    line: impl Fn(usize, &Key) -> String,
+    sites: impl Fn(&mut String),
+) {
+    let write_section = |text: &mut String, section: &str| {
         for (at, key) in KEYS.iter().enumerate() {
             if key.section() == section {
                 writeln!(text, "# {}\n{}", key.doc, line(at, key))
                     .expect("a string takes everything");
             }
         }
+    };
+    text.push('\n');
+    write_section(text, "");
+    for (section, about) in SECTIONS {
+        write!(text, "\n# {about}\n[{section}]\n").expect("a string takes everything");
+        write_section(text, section);
+        if section == BEFORE_SITES {
+            sites(text);
+        }
     }
-}
-
-/// One key with its value and origin, for `geomi config`.
-pub(crate) fn explain(written: &Written, path: &str) -> Option<String> {
-    let key = find(path)?;
-    let at = KEYS.iter().position(|other| other.path == path)?;
-    let (value, place) = written.get(at);
-    let value = value.unwrap_or_else(|| "unset".to_owned());
-    Some(format!("# {}\n{path} = {value}  # {place}", key.doc))
 }
 
 #[cfg(test)]
@@ -175,11 +267,41 @@ mod tests {
         let uncommented: String = template()
             .lines()
             .map(|line| match line.strip_prefix("# ") {
-                Some(rest) if rest.contains(" = ") => format!("{rest}\n"),
+                Some(rest) if rest.contains(" = ") || rest == "[[site]]" => format!("{rest}\n"),
                 _ => format!("{line}\n"),
             })
             .collect();
         assert_eq!(problems_of(&uncommented), Vec::<String>::new());
+        let (mut written, mut problems) = (Written::defaults(), Problems::default());
+        read(Path::new("x"), &uncommented, &mut written, &mut problems);
+        assert_eq!(written.sites()[0].iter().count(), SITE_KEYS.len());
+        for (at, key) in KEYS.iter().enumerate() {
+            assert!(matches!(written.get(at).1, Place::File(..)), "{}", key.path);
+        }
+    }
+
+    #[test]
+    fn tables_of_sites_are_read_with_lines_and_all_their_mistakes() {
+        let text = "[[site]]\nmatch = \"a.example\"\ndelay = \"5s\"\nsite_delay = 5\n\n\
+                    [[site]]\ndepth = 1\n\n[[site]]\nmatch = [\"a b\"]\nexclude = [\"re:(\"]\n";
+        let (mut written, mut problems) = (Written::defaults(), Problems::default());
+        read(Path::new("geomi.toml"), text, &mut written, &mut problems);
+        let draft = written.apply(&mut problems);
+        draft.finish(Vec::new(), &written, &mut problems);
+        let told: Vec<&str> = problems.iter().collect();
+        assert_eq!(told.len(), 5, "{told:#?}");
+        for (told, expected) in told.iter().zip([
+            "geomi.toml:3: unknown key \"delay\" in [[site]]; did you mean \"site_delay\"?",
+            "geomi.toml:4: site_delay: 5 has no unit",
+            "geomi.toml:7: a [[site]] table needs match",
+            "geomi.toml:10: \"a b\" is not a site",
+            "geomi.toml:11: exclude pattern",
+        ]) {
+            assert!(told.starts_with(expected), "{told}");
+        }
+        assert!(problems_of("[site]\nmatch = \"x\"\n")[0].contains("two brackets"));
+        let inline = "site = [{ match = \"a.example\", depth = 2 }]\n";
+        assert_eq!(problems_of(inline), Vec::<String>::new());
     }
 
     #[test]
@@ -187,7 +309,9 @@ mod tests {
         let mut problems = Problems::default();
         let mut first = Written::defaults();
         let text = "[crawl]\nmax_pages = 9\n[scope]\nexclude = [\"*a'b\\\"c*\"]\n\
-                    [politeness]\nsite_delay = \"90s\"\nadaptive_ceiling = \"none\"\n";
+                    [politeness]\nsite_delay = \"90s\"\nadaptive_ceiling = \"none\"\n\
+                    [[site]]\nmatch = \"*.a.example\"\nmax_pages = 7\n\
+                    [[site]]\nmatch = \"b.example\"\nexclude = []\nrobots = \"respect\"\n";
         read(Path::new("a"), text, &mut first, &mut problems);
         let used = as_used(&first);
         let mut second = Written::defaults();
@@ -196,5 +320,7 @@ mod tests {
         assert_eq!(as_used(&second), used);
         assert!(used.contains("site_delay = \"90s\""));
         assert!(used.contains("adaptive_ceiling = \"none\""));
+        assert!(used.contains("[[site]]\nmatch = [\"*.a.example\"]\nmax_pages = 7\n"));
+        assert_eq!(second.sites().len(), 2);
     }
 }

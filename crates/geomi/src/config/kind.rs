@@ -71,12 +71,16 @@ pub(crate) enum Kind {
     MaybeText(fn(&mut Draft, &str) -> Checked),
     /// One of these words, by its place.
     Choice(&'static [&'static str], fn(&mut Draft, usize)),
+    /// One of these words, or unset; what it stands for is known elsewhere.
+    MaybeChoice(&'static [&'static str]),
     /// Yes or no.
     Flag(fn(&mut Draft, bool)),
     /// Words, each of which the setter may refuse.
     List(fn(&mut Draft, &str) -> Checked),
     /// Words nobody objects to at once, and where they are kept.
     Words(fn(&mut Draft) -> &mut Vec<String>),
+    /// The same, and one of them may stand without a list.
+    OneOrMore(fn(&mut Draft) -> &mut Vec<String>),
 }
 
 impl Kind {
@@ -84,7 +88,11 @@ impl Kind {
     pub(crate) fn is_optional(self) -> bool {
         matches!(
             self,
-            Self::MaybeCount(..) | Self::MaybeDuration(_) | Self::MaybeSize(_) | Self::MaybeText(_)
+            Self::MaybeCount(..)
+                | Self::MaybeDuration(_)
+                | Self::MaybeSize(_)
+                | Self::MaybeText(_)
+                | Self::MaybeChoice(_)
         )
     }
 
@@ -97,9 +105,12 @@ impl Kind {
             }
             Self::Delay(_) => "a duration such as \"2s\", or \"adaptive\"",
             Self::Size(..) | Self::MaybeSize(_) => "a size such as \"8MiB\"",
-            Self::Text(_) | Self::MaybeText(_) | Self::Choice(..) => "a string",
+            Self::Text(_) | Self::MaybeText(_) | Self::Choice(..) | Self::MaybeChoice(_) => {
+                "a string"
+            }
             Self::Flag(_) => "true or false",
             Self::List(_) | Self::Words(_) => "a list of strings",
+            Self::OneOrMore(_) => "a string or a list of strings",
         }
     }
 
@@ -141,11 +152,14 @@ impl Kind {
                     _ => Ok(Value::Size(size)),
                 }
             }
-            (Self::Choice(words, _), Raw::Text(word) | Raw::Typed(word)) => {
+            (
+                Self::Choice(words, _) | Self::MaybeChoice(words),
+                Raw::Text(word) | Raw::Typed(word),
+            ) => {
                 if words.contains(&word.as_str()) {
                     return Ok(Value::Text(word.clone()));
                 }
-                Err(format!("{word:?} is not one of {}", words.join(", ")))
+                Err(no_such_word(word, words))
             }
             (Self::Text(_) | Self::MaybeText(_), Raw::Text(words) | Raw::Typed(words)) => {
                 Ok(Value::Text(words.clone()))
@@ -156,8 +170,11 @@ impl Kind {
                 "false" | "0" | "no" => Ok(Value::Flag(false)),
                 _ => Err(format!("{word:?} is neither true nor false")),
             },
-            (Self::List(_) | Self::Words(_), Raw::List(list)) => Ok(Value::List(list.clone())),
-            (Self::List(_) | Self::Words(_), Raw::Typed(word)) => {
+            (Self::List(_) | Self::Words(_) | Self::OneOrMore(_), Raw::List(list)) => {
+                Ok(Value::List(list.clone()))
+            }
+            (Self::List(_) | Self::Words(_), Raw::Typed(word))
+            | (Self::OneOrMore(_), Raw::Typed(word) | Raw::Text(word)) => {
                 Ok(Value::List(vec![word.clone()]))
             }
             (kind, raw) => Err(format!("{} is not {}", raw.show(), kind.noun())),
@@ -193,7 +210,9 @@ impl Kind {
                 let faults = list.iter().filter_map(|word| set(draft, word).err());
                 return faults.collect();
             }
-            (Self::Words(place), Value::List(list)) => place(draft).clone_from(list),
+            (Self::Words(place) | Self::OneOrMore(place), Value::List(list)) => {
+                place(draft).clone_from(list);
+            }
             (Self::Count(_, _, set), Value::Count(count)) => set(draft, *count),
             (Self::MaybeCount(_, _, set), Value::Count(count)) => set(draft, Some(*count)),
             (Self::MaybeCount(_, _, set), Value::None) => set(draft, None),
@@ -207,7 +226,8 @@ impl Kind {
             (Self::Size(_, set), Value::Size(size)) => set(draft, *size),
             (Self::MaybeSize(set), Value::Size(size)) => set(draft, Some(*size)),
             (Self::MaybeSize(set), Value::None) => set(draft, None),
-            (Self::MaybeText(_), Value::None) => {}
+            (Self::MaybeText(_) | Self::MaybeChoice(_), Value::None)
+            | (Self::MaybeChoice(_), Value::Text(_)) => {}
             (Self::Choice(words, set), Value::Text(word)) => {
                 let place = words.iter().position(|known| known == word);
                 set(draft, place.expect("the word was checked when read"));
@@ -217,6 +237,18 @@ impl Kind {
         }
         Vec::new()
     }
+}
+
+/// What to say of a word that is none of these.
+fn no_such_word(word: &str, words: &[&str]) -> String {
+    let closeness = |known: &&&str| strsim::jaro_winkler(known, word);
+    let closest = words
+        .iter()
+        .max_by(|a, b| closeness(a).total_cmp(&closeness(b)));
+    let hint = closest
+        .filter(|known| closeness(known) > 0.8)
+        .map_or(String::new(), |known| format!("; did you mean {known:?}?"));
+    format!("{word:?} is not one of {}{hint}", words.join(", "))
 }
 
 impl Raw {

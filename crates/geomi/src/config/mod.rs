@@ -5,21 +5,28 @@
 //! lowest first:
 //!
 //! 1. the default in the [`table`] of keys,
-//! 2. `./geomi.toml`, unless `--config` names another file,
-//! 3. `DIR/geomi.toml` of the crawl directory: the configuration as last used,
-//! 4. the file `--config` names,
-//! 5. `GEOMI_*` variables,
-//! 6. flags and `--set KEY=VALUE`, the later one winning.
+//! 2. the preset, whichever layer names it,
+//! 3. `./geomi.toml`, unless `--config` names another file,
+//! 4. `DIR/geomi.toml` of the crawl directory: the configuration as last used,
+//! 5. the file `--config` names,
+//! 6. `GEOMI_*` variables,
+//! 7. flags and `--set KEY=VALUE`, the later one winning.
 //!
 //! Nothing stops at the first mistake: [`Problems`] collects them all.
 
 mod draft;
+mod explain;
 mod file;
 pub(crate) mod keys;
 mod kind;
 mod live;
 mod locality;
 mod place;
+mod presets;
+mod schema;
+mod site_draft;
+mod site_keys;
+mod site_table;
 mod table;
 mod units;
 mod written;
@@ -28,11 +35,13 @@ use std::path::{Path, PathBuf};
 
 use geomi_crawler::{CrawlConfig, SeedInput};
 
-pub(crate) use file::{as_used, explain, template};
+pub(crate) use explain::{SiteValue, explain, for_site};
+pub(crate) use file::{as_used, template, with_places};
 pub(crate) use kind::Raw;
 pub(crate) use live::change_live;
 pub(crate) use locality::Locality;
 pub(crate) use place::{Place, Problems};
+pub(crate) use schema::schema;
 pub(crate) use units::parse_size;
 pub(crate) use written::{Written, unknown};
 
@@ -66,6 +75,7 @@ pub(crate) struct Sources<'a> {
 /// Reads all layers; what is wrong with them goes to `problems`.
 pub(crate) fn load(sources: &Sources<'_>, problems: &mut Problems) -> Written {
     let mut written = Written::defaults();
+    let mut before = written.preset_value();
     let beside = PathBuf::from(FILE_NAME);
     let in_dir = sources.dir.map(|dir| dir.join(FILE_NAME));
     if sources.config.is_none() && !is_same(&beside, in_dir.as_deref()) {
@@ -73,6 +83,10 @@ pub(crate) fn load(sources: &Sources<'_>, problems: &mut Problems) -> Written {
     }
     if let Some(path) = &in_dir {
         read_if_there(path, &mut written, problems);
+        let (preset, place) = written.preset_value();
+        if matches!(&place, Place::File(file, _) if file == path) {
+            before = (preset, place);
+        }
     }
     if let Some(path) = sources.config {
         match read_text(path) {
@@ -84,6 +98,13 @@ pub(crate) fn load(sources: &Sources<'_>, problems: &mut Problems) -> Written {
         }
     }
     take(sources.settings, &mut written, problems);
+    written.fill_preset();
+    if let Some(idle) = written.drop_idle_preset(before) {
+        tracing::warn!(
+            "preset {idle} changes nothing: every key it sets is written already, \
+             as in the geomi.toml of a crawl that has begun; use --set for what shall differ"
+        );
+    }
     written
 }
 
@@ -91,6 +112,7 @@ pub(crate) fn load(sources: &Sources<'_>, problems: &mut Problems) -> Written {
 pub(crate) fn load_alone(settings: &[Setting], problems: &mut Problems) -> Written {
     let mut written = Written::defaults();
     take(settings, &mut written, problems);
+    written.fill_preset();
     written
 }
 
@@ -197,6 +219,48 @@ mod tests {
             (meant.tries, meant.connections, &*meant.name),
             (6, 5, "four")
         );
+    }
+
+    #[test]
+    fn a_preset_is_weaker_than_everything_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = folder.path().join("mine.toml");
+        let text = "preset = \"robot-2003\"\n[fetch]\nbody_max = \"3MiB\"\n";
+        std::fs::write(&config, text).unwrap();
+        let load = |settings: &[Setting], dir: Option<&Path>| {
+            let mut problems = Problems::default();
+            let sources = Sources {
+                config: Some(&config),
+                dir,
+                settings,
+            };
+            let written = load(&sources, &mut problems);
+            assert!(problems.clone().into_result().is_ok(), "{problems}");
+            written
+        };
+        let written = load(&[], None);
+        let meant = resolve(&written, Vec::new(), &mut Problems::default());
+        assert_eq!(meant.connections, 450);
+        assert_eq!(meant.fetch.body_bytes_max, 3 << 20);
+        assert_eq!(meant.scope.depth_max, Some(5));
+        assert_eq!(meant.party_urls_max, Some(640_000));
+        let place = |path| written.place(path).to_string();
+        assert_eq!(place("crawl.connections"), "preset robot-2003");
+        assert!(place("fetch.body_max").ends_with("mine.toml:3"));
+        assert_eq!(place("crawl.tries"), "default");
+
+        let other = [parse_set("preset=polite", Place::Flag("--set".to_owned())).unwrap()];
+        let meant = resolve(&load(&other, None), Vec::new(), &mut Problems::default());
+        assert_eq!((meant.connections, meant.tries), (16, 2));
+        assert_eq!(meant.scope.depth_max, None, "one preset at a time");
+
+        // In a directory that has begun, everything is written already.
+        let dir = folder.path().join("dir");
+        std::fs::create_dir(&dir).unwrap();
+        std::fs::write(dir.join(FILE_NAME), as_used(&written)).unwrap();
+        let resumed = load(&other, Some(&dir));
+        assert_eq!(resumed.preset_value().0, written.preset_value().0);
+        assert_eq!(as_used(&resumed), as_used(&written));
     }
 
     #[test]

@@ -8,6 +8,8 @@ use std::path::PathBuf;
 pub(crate) enum Place {
     /// Nowhere: it is the default.
     Default,
+    /// In the preset of this name.
+    Preset(&'static str),
     /// In a file, on this line.
     File(PathBuf, usize),
     /// On the command line, by this flag or argument.
@@ -20,6 +22,7 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => f.write_str("default"),
+            Self::Preset(name) => write!(f, "preset {name}"),
             Self::File(path, line) => write!(f, "{}:{line}", path.display()),
             Self::Flag(flag) => f.write_str(flag),
             Self::Variable(name) => write!(f, "variable {name}"),

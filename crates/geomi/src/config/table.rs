@@ -9,6 +9,7 @@
 use super::draft::{self, Draft};
 use super::keys::{Key, key, unset};
 use super::kind::Kind;
+use super::presets;
 
 /// Sections with their sentence, in the order of the file.
 pub(crate) const SECTIONS: [(&str, &str); 6] = [
@@ -26,13 +27,20 @@ const GENTLY: &str = "Politeness";
 const NETWORK: &str = "Network";
 
 const ORDERS: &[&str] = &["rtt", "round-robin", "fifo", "priority"];
-const ROBOTS: &[&str] = &["respect", "ignore"];
+pub(super) const ROBOTS: &[&str] = &["respect", "ignore"];
 const SCOPES: &[&str] = &["page", "path", "host", "domain", "any", "party"];
 
-const MAX: u64 = i64::MAX as u64;
+pub(super) const MAX: u64 = i64::MAX as u64;
 
 /// The table.
 pub(crate) const KEYS: &[Key] = &[
+    unset(
+        "preset",
+        "\"robot-2003\"",
+        Kind::MaybeChoice(presets::NAMES),
+        "Values under one name, weaker than all others: robot-2003, archive, search, polite.",
+    )
+    .flag("", "preset", "NAME", "GEOMI_PRESET"),
     key(
         "crawl.name",
         "\"geomi\"",
@@ -279,6 +287,12 @@ pub(crate) const KEYS: &[Key] = &[
     )
     .flag(SCOPE, "depth", "N", "GEOMI_DEPTH")
     .letter('d'),
+    unset(
+        "scope.party_urls_max",
+        "640_000",
+        Kind::MaybeCount(1, MAX, |d, n| d.crawl.party_urls_max = n),
+        "URLs taken in from one seed, at most; ROBOT's filter of 640,000 bits was for as many.",
+    ),
     key(
         "scope.url_chars_max",
         "2048",

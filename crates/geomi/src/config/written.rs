@@ -1,18 +1,22 @@
 //! Every setting as written, with the place it was written at.
 //!
 //! Starts at the defaults; each layer of [`super::load`] writes over the one
-//! below. A list is replaced as a whole, not added to.
+//! below. A list is replaced as a whole, not added to, and so are the tables of
+//! sites. A preset comes last and fills in what nobody wrote.
 
 use super::draft::Draft;
 use super::file::read_value;
 use super::keys::{self, KEYS, SECTIONS};
 use super::kind::{Raw, Value};
 use super::place::{Place, Problems};
+use super::presets;
+use super::site_table::SiteTable;
 
 /// A value for every key, in the order of the table.
 #[derive(Clone, Debug)]
 pub(crate) struct Written {
     values: Vec<(Value, Place)>,
+    sites: Vec<SiteTable>,
 }
 
 impl Written {
@@ -28,7 +32,65 @@ impl Written {
         let values = KEYS.iter().map(|key| (value_of(key), Place::Default));
         Self {
             values: values.collect(),
+            sites: Vec::new(),
         }
+    }
+
+    /// Puts the values of the preset wherever there is only the default.
+    pub(crate) fn fill_preset(&mut self) {
+        let Some(preset) = self.preset() else { return };
+        for choice in preset.values {
+            let at = index(choice.path);
+            if self.values[at].1 == Place::Default {
+                let value = read_value(choice.value).and_then(|raw| KEYS[at].kind.read(&raw).ok());
+                let value = value.expect("values of presets are values of their kinds");
+                self.values[at] = (value, Place::Preset(preset.name));
+            }
+        }
+    }
+
+    /// The preset that was asked for.
+    fn preset(&self) -> Option<&'static presets::Preset> {
+        match &self.values[index("preset")].0 {
+            Value::Text(name) => presets::find(name),
+            _ => None,
+        }
+    }
+
+    /// The preset as written, and where.
+    pub(crate) fn preset_value(&self) -> (Value, Place) {
+        self.values[index("preset")].clone()
+    }
+
+    /// A preset that sets nothing, because everything it would set is written
+    /// elsewhere, gives way to the one those values were made with. Returns its
+    /// name if somebody asked for it by hand.
+    pub(crate) fn drop_idle_preset(&mut self, before: (Value, Place)) -> Option<&'static str> {
+        let preset = self.preset()?;
+        let is_used = |place: &Place| matches!(place, Place::Preset(_));
+        if self.values.iter().any(|(_, place)| is_used(place)) {
+            return None;
+        }
+        let at = index("preset");
+        let was_asked_for = self.is_typed(at) && self.values[at].0 != before.0;
+        self.values[at] = before;
+        was_asked_for.then_some(preset.name)
+    }
+
+    /// Takes the tables of sites of a file, instead of those before.
+    pub(crate) fn set_sites(&mut self, sites: Vec<SiteTable>) {
+        self.sites = sites;
+    }
+
+    /// The tables of sites, in their order.
+    pub(crate) fn sites(&self) -> &[SiteTable] {
+        &self.sites
+    }
+
+    /// Where a key of a table of sites stands, or the table.
+    pub(crate) fn site_place(&self, table: usize, name: &str) -> &Place {
+        let table = &self.sites[table];
+        table.value(name).map_or(table.place(), |(_, place)| place)
     }
 
     /// Takes one value, or notes what is wrong with it.
@@ -80,6 +142,9 @@ impl Written {
                 problems.add(place, format!("{}: {what}", key.path));
             }
         }
+        for table in &self.sites {
+            table.apply(&mut draft, problems);
+        }
         draft
     }
 }
@@ -91,6 +156,9 @@ fn index(path: &str) -> usize {
 
 /// What to say of a key that does not exist.
 pub(crate) fn unknown(path: &str) -> String {
+    if path == "site" || path.starts_with("site.") {
+        return "what differs on a site is written in geomi.toml, in a table [[site]]".to_owned();
+    }
     match keys::suggest(path) {
         Some(meant) => format!("unknown key {path:?}; did you mean {meant:?}?"),
         None => format!("unknown key {path:?}; `geomi init` writes a file with every key there is"),

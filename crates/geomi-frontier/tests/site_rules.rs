@@ -1,0 +1,162 @@
+//! Sites with rules of their own beside sites without.
+
+use std::time::Duration;
+
+use geomi_frontier::{
+    Action, Config, Delay, Entry, Frontier, Lease, Politeness, Resolved, Settlement, SiteRules,
+    SiteSignal, SiteState, Timing, Work,
+};
+use geomi_model::{LinkKind, Timestamp};
+use geomi_url::CrawlUrl;
+
+const START: Timestamp = Timestamp::from_secs(1_000);
+const SECOND: Duration = Duration::from_secs(1);
+
+fn url(site: u32, page: u32) -> CrawlUrl {
+    let text = format!("http://s{site}.test/p{page}");
+    CrawlUrl::parse(&text).expect("a good URL")
+}
+
+fn entry(url: CrawlUrl) -> Entry {
+    Entry {
+        url,
+        seed: 0,
+        via: None,
+        kind: LinkKind::Anchor,
+        depth: 0,
+        priority: 1,
+        attempts: 0,
+        redirects: 0,
+        is_seed: false,
+        not_before: None,
+    }
+}
+
+fn rules(delay: Duration, connections: usize) -> SiteRules {
+    SiteRules {
+        politeness: Politeness {
+            delay: Delay::Fixed(delay),
+            site_connections: connections,
+            ..Politeness::default()
+        },
+        ask_robots: false,
+        pages_left: None,
+    }
+}
+
+/// A frontier with sites 0.. that have these rules, two pages and an address
+/// each; all at one address.
+fn frontier(sites: &[Option<SiteRules>], pages: u32) -> Frontier {
+    let mut frontier = Frontier::new(Config {
+        ask_robots: false,
+        ..Config::default()
+    });
+    for (site, rules) in (0..).zip(sites) {
+        let state = SiteState::new(url(site, 0).site());
+        frontier.open_site_with(state, *rules, START, START);
+        for page in 0..pages {
+            frontier.admit(entry(url(site, page)), START);
+        }
+    }
+    for lease in leases(&mut frontier, START) {
+        let found = Resolved::Address {
+            addr: [127, 0, 0, 1].into(),
+            until: START + Duration::from_hours(24),
+            is_public: false,
+        };
+        frontier.settle_resolve(lease, found, START);
+    }
+    frontier
+}
+
+/// Everything that may be done now.
+fn leases(frontier: &mut Frontier, now: Timestamp) -> Vec<Lease> {
+    let mut leases = Vec::new();
+    while let Action::Lease(lease) = frontier.poll(now) {
+        frontier.check_invariants();
+        leases.push(lease);
+    }
+    leases
+}
+
+fn settle(frontier: &mut Frontier, lease: Lease, now: Timestamp) {
+    let timing = Timing {
+        ended: now,
+        took: Duration::ZERO,
+        rtt: None,
+    };
+    frontier.settle(lease, Settlement::Done(timing, SiteSignal::Fine), now);
+}
+
+#[test]
+fn a_delay_of_its_own_holds_for_that_site_only() {
+    let mut frontier = frontier(&[Some(rules(10 * SECOND, 1)), None], 2);
+    let asked = leases(&mut frontier, START);
+    assert_eq!(asked.len(), 2, "one page of each site");
+    for lease in asked {
+        settle(&mut frontier, lease, START);
+    }
+    let later = START + 5 * SECOND;
+    let asked = leases(&mut frontier, later);
+    let sites: Vec<_> = asked.iter().map(Lease::site).collect();
+    assert_eq!(sites, [url(1, 0).site_hash()], "the other one rests longer");
+}
+
+#[test]
+fn connections_of_its_own_raise_the_limit_of_its_address() {
+    let mut frontier = frontier(&[Some(rules(SECOND, 6)), None], 8);
+    let asked = leases(&mut frontier, START);
+    let own = |lease: &&Lease| lease.site() == url(0, 0).site_hash();
+    assert!(asked.iter().filter(own).count() >= 5, "{}", asked.len());
+    assert_eq!(asked.len(), 6, "and the address carries no more");
+}
+
+#[test]
+fn no_more_pages_are_under_way_than_may_be_saved() {
+    let few = SiteRules {
+        pages_left: Some(2),
+        ..rules(Duration::ZERO, 4)
+    };
+    let mut frontier = frontier(&[Some(few)], 5);
+    let site = url(0, 0).site_hash();
+    let mut asked = leases(&mut frontier, START);
+    assert_eq!(asked.len(), 2);
+    // The first one fails and does not count: another takes its turn.
+    settle(&mut frontier, asked.remove(0), START);
+    asked.extend(leases(&mut frontier, START));
+    assert_eq!(asked.len(), 2);
+    for lease in asked {
+        settle(&mut frontier, lease, START);
+        frontier.count_saved(site);
+        frontier.check_invariants();
+    }
+    assert!(leases(&mut frontier, START + SECOND).is_empty());
+    assert!(frontier.is_finished());
+    assert_eq!(frontier.counts().waiting, 2, "the rest stays queued");
+    let retired = frontier.overview(START).retired;
+    assert!(retired[0].1.contains("max_pages"), "{retired:?}");
+}
+
+#[test]
+fn a_site_with_nothing_left_is_retired_when_opened() {
+    let none = SiteRules {
+        pages_left: Some(0),
+        ..rules(Duration::ZERO, 1)
+    };
+    let mut frontier = frontier(&[Some(none)], 1);
+    assert!(leases(&mut frontier, START).is_empty());
+    assert!(frontier.is_finished());
+}
+
+#[test]
+fn robots_may_be_asked_of_one_site_and_not_of_another() {
+    let asking = SiteRules {
+        ask_robots: true,
+        ..rules(SECOND, 1)
+    };
+    let mut frontier = frontier(&[Some(asking), None], 1);
+    let asked = leases(&mut frontier, START);
+    let robots = |lease: &&Lease| matches!(lease.work(), Work::Robots(..));
+    let asking: Vec<_> = asked.iter().filter(robots).map(Lease::site).collect();
+    assert_eq!((asked.len(), asking), (2, vec![url(0, 0).site_hash()]));
+}
