@@ -65,6 +65,6 @@ pub use entry::{
 pub use frontier::{Action, Append, Config, Counts, Frontier, Overview, Save};
 pub use lane::{PRIORITIES, Position};
 pub use order::HostOrder;
-pub use politeness::{Delay, Politeness};
+pub use politeness::{Delay, Pause, Politeness};
 pub use prioritizer::{Features, Prioritizer};
 pub use site::{LaneState, SiteState};
