@@ -125,6 +125,8 @@ pub(crate) enum Task {
     /// Crawl a whole built-in web on loopback: needs no network
     #[command(after_help = "Example:\n  geomi demo -o /tmp/my-demo")]
     Demo(DemoArgs),
+    /// Take one URL through the whole journey and show every decision
+    Fetch(FetchArgs),
     /// Check that what a crawl kept agrees with itself
     #[command(
         after_help = "Example:\n  geomi verify geomi-example.com\n\nExit code 6 means damage."
@@ -172,6 +174,48 @@ pub(crate) struct CrawlArgs {
         hide_env_values = true
     )]
     pub(crate) out: Option<PathBuf>,
+    /// Flags that set a key.
+    #[command(flatten)]
+    pub(crate) settings: Settings,
+}
+
+/// Arguments of `geomi fetch`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  geomi fetch example.com --contact https://example.org/about-our-crawler
+  geomi fetch http://localhost:8000/page --links
+  geomi fetch https://example.com/a?b --seed https://example.com/ -o news --format json
+
+Nothing is written. robots.txt is asked for and obeyed, and a site asked twice gets its
+rest in between, as in a crawl.
+Exit codes: 0 there was an answer, whatever its code, 1 error, 2 usage, 3 there was none,
+or the URL, or one it redirects to, was refused.")]
+pub(crate) struct FetchArgs {
+    /// What to fetch; a host alone will do
+    #[arg(value_name = "URL")]
+    pub(crate) url: String,
+    /// Judge the URL as a link on this seed, not as a seed
+    #[arg(long, value_name = "URL")]
+    pub(crate) seed: Option<String>,
+    /// Crawl directory whose configuration holds; nothing is written to it
+    #[arg(
+        short,
+        long,
+        value_name = "DIR",
+        env = "GEOMI_OUT",
+        hide_env_values = true
+    )]
+    pub(crate) out: Option<PathBuf>,
+    /// Show each link of the page and what would become of it
+    #[arg(long)]
+    pub(crate) links: bool,
+    /// Write the header of the answer to standard output, and all else to standard error
+    #[arg(long)]
+    pub(crate) headers: bool,
+    /// Write the decoded body to standard output, and all else to standard error
+    #[arg(long)]
+    pub(crate) body: bool,
     /// Flags that set a key.
     #[command(flatten)]
     pub(crate) settings: Settings,

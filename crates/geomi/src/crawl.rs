@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use geomi_crawler::SeedInput;
 
 use crate::Exit;
-use crate::args::{CrawlArgs, Global};
+use crate::args::{CrawlArgs, Global, Settings};
 use crate::config::{self, Locality, Place, Problems, Setting, Sources, Written};
 use crate::seeds_file;
 use crate::session::{Session, tell};
@@ -20,7 +20,7 @@ pub(crate) fn run(args: &CrawlArgs, global: &Global) -> anyhow::Result<Exit> {
             "nothing to crawl: give a URL, --seeds FILE, or -o with the directory of a crawl to resume",
         );
     }
-    let settings = settings(args, global, &mut problems);
+    let settings = settings(&args.settings, global, &mut problems);
     let mut written = config::load(
         &Sources {
             config: global.config.as_deref(),
@@ -40,9 +40,9 @@ pub(crate) fn run(args: &CrawlArgs, global: &Global) -> anyhow::Result<Exit> {
 }
 
 /// Variables first, then flags, then `--set`.
-fn settings(args: &CrawlArgs, global: &Global, problems: &mut Problems) -> Vec<Setting> {
+pub(crate) fn settings(typed: &Settings, global: &Global, problems: &mut Problems) -> Vec<Setting> {
     let (from_variable, from_flag) = sets(global, problems);
-    let typed = args.settings.clone();
+    let typed = typed.clone();
     [from_variable, typed.variables, typed.flags, from_flag].concat()
 }
 

@@ -9,6 +9,7 @@ mod bench;
 mod config;
 mod crawl;
 mod demo;
+mod fetch;
 mod progress;
 mod report;
 mod seeds_file;
@@ -68,6 +69,7 @@ fn main() -> ExitCode {
     let outcome = match &cli.command {
         Task::Crawl(args) => crawl::run(args, &cli.global),
         Task::Demo(args) => demo::run(args, &cli.global),
+        Task::Fetch(args) => fetch::run(args, &cli.global),
         Task::Verify(args) => verify::run(args, &cli.global),
         Task::Init(args) => settings::init(args),
         Task::Config(args) => settings::show(args, &cli.global),
