@@ -72,27 +72,23 @@ impl<'a> Pass<'a> {
 
     /// Takes the URL and its redirects as far as they go.
     pub(super) async fn follow(mut self, question: &Question) -> Probe {
-        let mut hops = Vec::new();
-        let mut next = match &question.seed {
-            None => Some(Step {
-                url: question.url.clone(),
-                on: None,
-                home: question.url.clone(),
-                is_redirect: false,
-            }),
-            Some(seed) => match self.admit.seed(seed, 0) {
-                Admission::Queue(on, _) => Some(Step {
-                    url: question.url.clone(),
-                    on: Some(on),
-                    home: seed.clone(),
-                    is_redirect: false,
-                }),
-                _ => {
-                    hops.push(self.without_seed(&question.url, seed));
-                    None
-                }
-            },
+        let (on, home) = match &question.seed {
+            None => (None, &question.url),
+            Some(seed) => {
+                let Admission::Queue(on, _) = self.admit.seed(seed, 0) else {
+                    let hops = vec![self.without_seed(&question.url, seed)];
+                    return Probe { hops };
+                };
+                (Some(on), seed)
+            }
         };
+        let mut hops = Vec::new();
+        let mut next = Some(Step {
+            url: question.url.clone(),
+            on,
+            home: home.clone(),
+            is_redirect: false,
+        });
         while let Some(step) = next {
             let (hop, then) = self.hop(&step).await;
             hops.push(hop);

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use geomi_fetch::Resolution;
-use geomi_frontier::{Pause, SiteSignal};
+use geomi_frontier::{Pause, Politeness, SiteSignal};
 use geomi_model::{NetworkState, Timestamp};
 use geomi_url::{CrawlUrl, SiteHash};
 
@@ -33,9 +33,15 @@ pub(super) struct SiteNotes {
 }
 
 impl SiteNotes {
-    fn is_public(&self) -> bool {
+    /// The rules that hold for it.
+    fn politeness(&self, config: &CrawlConfig) -> Politeness {
         let chosen = self.address.as_ref().and_then(|address| address.chosen);
-        chosen.is_some_and(geomi_fetch::is_public)
+        let general = config.frontier.politeness;
+        if chosen.is_some_and(geomi_fetch::is_public) {
+            general.for_public()
+        } else {
+            general
+        }
     }
 
     /// Takes note of a request that has ended.
@@ -46,19 +52,13 @@ impl SiteNotes {
         (started, ended): (Timestamp, Timestamp),
         signal: SiteSignal,
     ) -> Pause {
-        let general = config.frontier.politeness;
-        let politeness = if self.is_public() {
-            general.for_public()
-        } else {
-            general
-        };
         self.failures = match signal {
             SiteSignal::Fine => 0,
             SiteSignal::Silent => self.failures,
             SiteSignal::Unreachable | SiteSignal::Throttled { .. } => self.failures + 1,
         };
         self.last_took = ended.since(started);
-        let pause = politeness.pause(
+        let pause = self.politeness(config).pause(
             site,
             self.last_took,
             self.crawl_delay,
@@ -74,7 +74,7 @@ impl SiteNotes {
 
     /// The rules came from another site: this one rests from now.
     fn learnt_elsewhere(&mut self, config: &CrawlConfig, now: Timestamp) {
-        let politeness = config.frontier.politeness;
+        let politeness = self.politeness(config);
         let rest = politeness.rest(self.last_took, self.crawl_delay);
         self.free_at = self.free_at.max(now + rest);
     }
@@ -88,13 +88,12 @@ impl Pass<'_> {
     ) -> (AddressStep, Result<IpAddr, HopEnd>) {
         let site = url.site_hash();
         let known = self.sites.entry(site).or_default().address.clone();
-        let step = match known {
-            Some(step) => AddressStep { took: None, ..step },
-            None => {
-                let step = self.look_up(url.host()).await;
-                self.sites.entry(site).or_default().address = Some(step.clone());
-                step
-            }
+        let step = if let Some(step) = known {
+            AddressStep { took: None, ..step }
+        } else {
+            let step = self.look_up(url.host()).await;
+            self.sites.entry(site).or_default().address = Some(step.clone());
+            step
         };
         let outcome = match &step.look_up.resolution {
             Resolution::Addresses { addrs, .. } => Ok(addrs[0]),
