@@ -198,7 +198,41 @@ fn address_lines(sheet: &mut Sheet, step: &AddressStep) {
 
 fn robots_lines(sheet: &mut Sheet, step: &RobotsStep, hop: &Hop, told: &Told<'_>) {
     let agent = &told.config.agent;
-    let words = match &step.access {
+    sheet.line("robots", &robots_words(step, hop, agent));
+    for request in &step.asked {
+        let code = request
+            .code
+            .map_or_else(String::new, |code| format!(" {code}"));
+        let what = match (&request.location, &request.error) {
+            (Some(target), _) => format!("to {target}"),
+            (None, Some(error)) => error.clone(),
+            (None, None) => words::bytes(request.body_bytes as f64),
+        };
+        let again = if request.would_retry {
+            ", and a crawl would ask again"
+        } else {
+            ""
+        };
+        sheet.more(&format!(
+            "{}: {}{code}, {what}{again}; {}",
+            request.url,
+            request.state,
+            phases(&request.phases)
+        ));
+    }
+    if let Some(SiteAccess::Policy(policy)) = &step.access {
+        if let Some(delay) = policy.crawl_delay(agent) {
+            sheet.more(&format!("crawl-delay {}", words::span(delay)));
+        }
+        for sitemap in policy.sitemaps() {
+            sheet.more(&format!("sitemap {sitemap}"));
+        }
+    }
+}
+
+/// Whether robots.txt permits it, and by which line.
+fn robots_words(step: &RobotsStep, hop: &Hop, agent: &str) -> String {
+    match &step.access {
         None if step.asked.is_empty() => "ignored, as configured".to_owned(),
         None => "not found out".to_owned(),
         Some(SiteAccess::NoAnswer { reason, .. }) => format!("no answer: {reason}"),
@@ -228,36 +262,6 @@ fn robots_lines(sheet: &mut Sheet, step: &RobotsStep, hop: &Hop, told: &Told<'_>
                 Some(rule) => format!("{may} by {rule}; {group}"),
                 None => format!("{may}: no rule matches; {group}"),
             }
-        }
-    };
-    sheet.line("robots", &words);
-    for request in &step.asked {
-        let code = request
-            .code
-            .map_or_else(String::new, |code| format!(" {code}"));
-        let what = match (&request.location, &request.error) {
-            (Some(target), _) => format!("to {target}"),
-            (None, Some(error)) => error.clone(),
-            (None, None) => words::bytes(request.body_bytes as f64),
-        };
-        let again = if request.would_retry {
-            ", and a crawl would ask again"
-        } else {
-            ""
-        };
-        sheet.more(&format!(
-            "{}: {}{code}, {what}{again}; {}",
-            request.url,
-            request.state,
-            phases(&request.phases)
-        ));
-    }
-    if let Some(SiteAccess::Policy(policy)) = &step.access {
-        if let Some(delay) = policy.crawl_delay(agent) {
-            sheet.more(&format!("crawl-delay {}", words::span(delay)));
-        }
-        for sitemap in policy.sitemaps() {
-            sheet.more(&format!("sitemap {sitemap}"));
         }
     }
 }
