@@ -1,6 +1,7 @@
 //! What each open site's robots.txt permits.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use geomi_model::NetworkState;
 use geomi_robots::RobotsPolicy;
@@ -9,17 +10,22 @@ use serde::{Deserialize, Serialize};
 
 /// What is known of a site's wishes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(crate) enum SiteAccess {
+pub enum SiteAccess {
     /// It answered.
     Policy(RobotsPolicy),
     /// It did not answer at all. RFC 9309 forbids every page; and a page asked
     /// for would end just as robots.txt did, so that is how its visits end.
-    NoAnswer { state: NetworkState, reason: String },
+    NoAnswer {
+        /// How the request for robots.txt ended.
+        state: NetworkState,
+        /// Why, in words.
+        reason: String,
+    },
 }
 
 impl SiteAccess {
     /// Whether our agent may ask for that path.
-    pub(crate) fn verdict(&self, agent: &str, path_and_query: &str) -> Access {
+    pub(crate) fn access(&self, agent: &str, path_and_query: &str) -> Access {
         let policy = match self {
             Self::NoAnswer { state, reason } => {
                 return Access::Unreachable(*state, reason.clone());
@@ -31,10 +37,18 @@ impl SiteAccess {
             return Access::Allowed;
         }
         Access::Disallowed(match (&verdict.rule, policy) {
-            (Some(rule), _) => format!("robots.txt line {}: Disallow: {}", rule.line, rule.text),
+            (Some(rule), _) => format!("robots.txt {rule}"),
             (None, RobotsPolicy::Unreachable { reason }) => reason.to_string(),
             (None, _) => "robots.txt".to_owned(),
         })
+    }
+
+    /// The pause between requests that the site asks of our agent.
+    pub(crate) fn crawl_delay(&self, agent: &str) -> Option<Duration> {
+        match self {
+            Self::Policy(policy) => policy.crawl_delay(agent),
+            Self::NoAnswer { .. } => None,
+        }
     }
 }
 
@@ -66,10 +80,9 @@ impl RobotsBook {
     /// Whether our agent may ask this site for that path. A site nobody asked
     /// about is allowed: its robots.txt is being ignored.
     pub(crate) fn access(&self, site: SiteHash, agent: &str, path_and_query: &str) -> Access {
-        let access = self.sites.get(&site);
-        access.map_or(Access::Allowed, |access| {
-            access.verdict(agent, path_and_query)
-        })
+        self.sites
+            .get(&site)
+            .map_or(Access::Allowed, |known| known.access(agent, path_and_query))
     }
 
     /// Keeps only the sites that are still open.

@@ -6,6 +6,7 @@ use geomi_fetch::FetchConfig;
 use geomi_frontier::Prioritizer;
 use geomi_page::ReadLimits;
 use geomi_scope::ScopeConfig;
+use geomi_store::warc::GzipLevel;
 use geomi_url::CrawlUrl;
 
 use crate::SiteOverride;
@@ -102,6 +103,13 @@ pub struct Output {
     pub segment_rows: u64,
     /// A log file is rotated at this size.
     pub log_bytes_max: u64,
+}
+
+impl Output {
+    /// The level of gzip; one that does not exist is the usual one.
+    pub(crate) fn gzip(&self) -> GzipLevel {
+        GzipLevel::new(self.gzip_level).unwrap_or_default()
+    }
 }
 
 impl Default for Output {

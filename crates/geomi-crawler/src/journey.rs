@@ -23,12 +23,11 @@ use std::time::Duration;
 use crossbeam_channel::{after, select};
 use geomi_cluster::embedded::{EmbeddedOwnership, OwnershipTable};
 use geomi_cluster::{Claim, Ownership, Partitions, WorkerId};
-use geomi_fetch::Fetcher;
 use geomi_frontier::Frontier;
 use geomi_model::{Timestamp, Visit};
 use geomi_store::CrawlDir;
 use geomi_store::state::{FjallOptions, FjallStore};
-use geomi_store::warc::{GzipLevel, Position};
+use geomi_store::warc::Position;
 use geomi_url::SiteHash;
 use hashbrown::{HashMap, HashSet};
 
@@ -42,6 +41,7 @@ use crate::post::Post;
 use crate::report::Reporter;
 use crate::seeds::SeedBook;
 use crate::stage::admit::Admit;
+use crate::stage::fetch::fetcher;
 use crate::stage::read::ReadSettings;
 use crate::status::{Counters, Ending, Observer, Phase, Status};
 use crate::steps::{DurableStep, Steps};
@@ -149,24 +149,16 @@ impl<'a> Journey<'a> {
         let map = Partitions::new(config.partitions);
         let ownership = claim_all(config, map, now)?;
         let mut partitions = open_partitions(dir, map)?;
-        let gzip = GzipLevel::new(config.output.gzip_level).unwrap_or_default();
-        let archive = Archive::open(dir, config, gzip, &mut partitions)?;
+        let archive = Archive::open(dir, config, config.output.gzip(), &mut partitions)?;
         let unclean = partitions[0]
             .meta::<bool>("clean")?
             .is_some_and(|clean| !clean);
         partitions[0].set_meta("clean", &false);
         let seeds = SeedBook::load(partitions[0].seeds()?);
-        let settings = ReadSettings {
-            limits: config.read,
-            agent: config.agent.clone(),
-            gzip,
-        };
-        let mut fetch = config.fetch.clone();
-        fetch.connections_per_address_max = policies.address_limit();
         let crew = Crew::assemble(
-            Fetcher::new(fetch)?,
+            fetcher(config)?,
             Arc::clone(&clock),
-            &settings,
+            &ReadSettings::of(config),
             config.connections,
         )?;
         let frontier_config = geomi_frontier::Config {

@@ -9,6 +9,9 @@
 //! stage. Crawling, refreshing and observing differ in configuration, not in
 //! loops.
 //!
+//! [`probe`] takes one URL through the same stages and tells what each decided;
+//! it leases, admits and writes nothing.
+//!
 //! # Threads
 //!
 //! | thread | does | talks over |
@@ -45,12 +48,14 @@ mod orders;
 mod partition;
 mod policies;
 mod post;
+mod probe;
 mod report;
 mod seeds;
 mod stage;
 mod status;
 mod steps;
 
+pub use books::SiteAccess;
 pub use clock::{Clock, FastClock, SystemClock};
 pub use config::{CrawlConfig, Limits, Output, RobotsMode, SeedInput};
 pub use control::{Control, Desired};
@@ -59,5 +64,9 @@ pub use journey::{Surroundings, run};
 pub use log::LogLine;
 pub use orders::{Order, Reply, SeedsAdded};
 pub use policies::SiteOverride;
+pub use probe::{
+    AddressStep, ExchangeStep, Hop, HopEnd, LinkStep, LinkVerdict, Probe, Question, RefusedBy,
+    RobotsRequest, RobotsStep, ScopeStep, StoredStep, probe,
+};
 pub use status::{Counters, Ending, Observer, Phase, Silent, Status};
 pub use steps::{DurableStep, NoFaults, Steps};

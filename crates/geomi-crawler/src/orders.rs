@@ -93,7 +93,7 @@ impl Journey<'_> {
             }
             let number = self.seeds.add(input, None);
             match self.admit.seed(&input.url, number) {
-                Admission::Queue(entry) => {
+                Admission::Queue(entry, _) => {
                     let partition = self.partition_of(input.url.site_hash());
                     if self.queue(partition, entry)? {
                         result.added += 1;
@@ -103,7 +103,7 @@ impl Journey<'_> {
                 }
                 Admission::Refused(refusal) => {
                     self.refuse_seed(number, &refusal);
-                    let reason = self.admit.in_words(&refusal);
+                    let reason = self.admit.scope().explain_refusal(&input.url, refusal);
                     result.refused.push((input.url.to_string(), reason));
                 }
                 Admission::CandidateSeed => unreachable!("a seed is no candidate"),

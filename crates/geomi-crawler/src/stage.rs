@@ -6,4 +6,6 @@ pub(crate) mod judge;
 pub(crate) mod keep;
 pub(crate) mod lease;
 pub(crate) mod read;
+pub(crate) mod robots;
+pub(crate) mod row;
 pub(crate) mod settle;

@@ -17,7 +17,10 @@ use crate::pool::{Pool, PoolLimits};
 use crate::resolve::Resolver;
 use crate::stream::{Stream, connect_tcp};
 use crate::tls::Tls;
-use crate::{Body, FetchConfig, FetchError, FetchOutcome, FetchRequest, Refusal, Resolution};
+use crate::{
+    Body, FetchConfig, FetchError, FetchOutcome, FetchRequest, LookUp, Refusal, Resolution,
+    TlsDescription,
+};
 
 /// Longer payloads are decoded off the thread that serves the sockets.
 const DECODE_HERE_BYTES_MAX: usize = 256 << 10;
@@ -68,6 +71,11 @@ impl Fetcher {
         self.shared.resolver.resolve(host).await
     }
 
+    /// What [`Fetcher::resolve`] does, with every address it considered.
+    pub async fn look_up(&self, host: &str) -> LookUp {
+        self.shared.resolver.explain(host).await
+    }
+
     /// Asks for one URL at one address.
     pub async fn fetch(&self, request: FetchRequest) -> FetchOutcome {
         let started = Instant::now();
@@ -86,6 +94,9 @@ impl Fetcher {
             return outcome;
         };
         put_phases(&mut outcome.phases, &answer, started);
+        if request.describe_tls {
+            outcome.tls = stream.tls().map(TlsDescription::of).map(Box::new);
+        }
         if answer.keeps_alive {
             let origin = request.url.origin();
             shared

@@ -2,7 +2,7 @@
 //!
 //! A [`Fetcher`] answers two questions: at which addresses a host may be asked
 //! ([`Fetcher::resolve`]), and what it says when asked for one URL at one of
-//! them ([`Fetcher::fetch`]). The web's failures are data: a fetch always
+//! them ([`Fetcher::fetch`]). [`Fetcher::look_up`] is the first one with its reasons. The web's failures are data: a fetch always
 //! returns a [`FetchOutcome`], whose [`NetworkState`](geomi_model::NetworkState)
 //! says how far the attempt came. Only the operator's and the machine's
 //! failures are a [`FetchError`].
@@ -41,6 +41,7 @@
 //! ```
 
 mod body;
+mod certificate;
 mod chunked;
 mod cidr;
 mod config;
@@ -58,6 +59,7 @@ mod resolve;
 mod stream;
 mod tls;
 
+pub use certificate::{Certificate, TlsDescription};
 pub use cidr::{Cidr, CidrError};
 pub use config::{FetchConfig, HostPattern, parse_override};
 pub use error::FetchError;
@@ -66,4 +68,4 @@ pub use head::Headers;
 pub use outcome::{Body, FetchOutcome};
 pub use policy::{AddressPolicy, Refusal, is_public};
 pub use request::FetchRequest;
-pub use resolve::Resolution;
+pub use resolve::{AddressSource, Considered, LookUp, Resolution};

@@ -7,7 +7,7 @@ use std::ops::Deref;
 use bytes::Bytes;
 use geomi_model::{NetworkState, Phases, Truncation};
 
-use crate::Headers;
+use crate::{Headers, TlsDescription};
 
 /// One attempt at a URL and everything it brought.
 ///
@@ -63,6 +63,9 @@ pub struct FetchOutcome {
     pub error: Option<String>,
     /// Whether the connection had served an earlier request.
     pub reused_connection: bool,
+    /// How the connection was encrypted, where it was and the request asked to
+    /// be told.
+    pub tls: Option<Box<TlsDescription>>,
 }
 
 impl FetchOutcome {

@@ -24,6 +24,9 @@ pub struct FetchRequest {
     pub if_modified_since: Option<String>,
     /// A limit for this body other than the fetcher's.
     pub body_bytes_max: Option<usize>,
+    /// Whether the outcome is to describe the encryption. Reading a certificate
+    /// costs more than it is worth for a page nobody asks about.
+    pub describe_tls: bool,
 }
 
 impl FetchRequest {
@@ -35,6 +38,7 @@ impl FetchRequest {
             if_none_match: None,
             if_modified_since: None,
             body_bytes_max: None,
+            describe_tls: false,
         }
     }
 

@@ -48,6 +48,46 @@ pub enum Resolution {
     },
 }
 
+/// A resolution with its reasons.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LookUp {
+    /// Where the addresses come from.
+    pub source: AddressSource,
+    /// Every address the host has, the preferred one first.
+    pub addresses: Vec<Considered>,
+    /// What came of it.
+    pub resolution: Resolution,
+}
+
+/// Where the addresses of a host come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AddressSource {
+    /// The operator decided it (`--resolve`).
+    Override,
+    /// The host is an address.
+    Literal,
+    /// `localhost` is this machine.
+    Localhost,
+    /// `/etc/hosts`, the name servers, or what is remembered of them.
+    Names,
+}
+
+/// An address, and whether it may be asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Considered {
+    /// The address.
+    pub addr: IpAddr,
+    /// What kind of address it is, where that is why it may not be asked.
+    pub refused: Option<&'static str>,
+}
+
+/// The addresses of a host before anybody judged them.
+struct Found {
+    source: AddressSource,
+    answer: Answer,
+    expires_in: Duration,
+}
+
 /// Looks names up and remembers them.
 pub(crate) struct Resolver {
     config: Arc<FetchConfig>,
@@ -78,23 +118,66 @@ impl Resolver {
 
     pub(crate) async fn resolve(self: &Arc<Self>, host: &str) -> Resolution {
         let host = bare_host(host);
-        let expires_in = self.config.dns_ttl_max;
+        let found = self.find(host).await;
+        self.judge(host, &found)
+    }
+
+    pub(crate) async fn explain(self: &Arc<Self>, host: &str) -> LookUp {
+        let host = bare_host(host);
+        let found = self.find(host).await;
+        let is_decided = found.source == AddressSource::Override;
+        let policy = &self.config.address_policy;
+        let consider = |&addr: &IpAddr| Considered {
+            addr,
+            refused: match policy.check(host, addr) {
+                Err(refusal) if !is_decided => Some(refusal.reason),
+                _ => None,
+            },
+        };
+        LookUp {
+            source: found.source,
+            addresses: match &found.answer {
+                Ok(addrs) => addrs.iter().map(consider).collect(),
+                Err(_) => Vec::new(),
+            },
+            resolution: self.judge(host, &found),
+        }
+    }
+
+    async fn find(self: &Arc<Self>, host: &str) -> Found {
+        let known = |source, addrs: &[IpAddr]| Found {
+            source,
+            answer: Ok(addrs.into()),
+            expires_in: self.config.dns_ttl_max,
+        };
         if let Some(addr) = self.config.override_for(host) {
-            let addrs = vec![addr];
-            return Resolution::Addresses { addrs, expires_in };
+            return known(AddressSource::Override, &[addr]);
         }
         if let Ok(addr) = host.parse::<IpAddr>() {
-            return self.permitted(host, &[addr], expires_in);
+            return known(AddressSource::Literal, &[addr]);
         }
         if host == "localhost" || host.ends_with(".localhost") {
             let loopback = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
-            return self.permitted(host, &loopback, expires_in);
+            return known(AddressSource::Localhost, &loopback);
         }
-        match self.remembered_or_looked_up(host).await {
-            (Ok(addrs), expires_in) => self.permitted(host, &addrs, expires_in),
-            (Err(error), _) => Resolution::Failed {
+        let (answer, expires_in) = self.remembered_or_looked_up(host).await;
+        Found {
+            source: AddressSource::Names,
+            answer,
+            expires_in,
+        }
+    }
+
+    fn judge(&self, host: &str, found: &Found) -> Resolution {
+        match &found.answer {
+            Err(error) => Resolution::Failed {
                 error: error.to_string(),
             },
+            Ok(addrs) if found.source == AddressSource::Override => Resolution::Addresses {
+                addrs: addrs.to_vec(),
+                expires_in: found.expires_in,
+            },
+            Ok(addrs) => self.permitted(host, addrs, found.expires_in),
         }
     }
 

@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::{BufMut, BytesMut};
+use rustls::ClientConnection;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
@@ -36,6 +37,14 @@ impl Stream {
                 tls.write_all(bytes).await?;
                 tls.flush().await
             }
+        }
+    }
+
+    /// The encryption, where there is one.
+    pub(crate) fn tls(&self) -> Option<&ClientConnection> {
+        match self {
+            Self::Plain(_) => None,
+            Self::Tls(tls) => Some(tls.get_ref().1),
         }
     }
 

@@ -70,7 +70,7 @@ pub use entry::{
 pub use frontier::{Action, Append, Config, Counts, Frontier, Hold, Overview, Save, SiteView};
 pub use lane::{PRIORITIES, Position};
 pub use order::HostOrder;
-pub use politeness::{Delay, Politeness};
+pub use politeness::{Delay, Pause, Politeness};
 pub use prioritizer::{Features, Prioritizer};
 pub use rules::SiteRules;
 pub use site::{LaneState, SiteState};

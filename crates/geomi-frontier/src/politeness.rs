@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use geomi_url::SiteHash;
 
+use crate::SiteSignal;
+
 /// The delay rule: how long after one answer the next request may start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Delay {
@@ -52,6 +54,29 @@ impl Default for Politeness {
             backoff_first: Duration::from_secs(2),
             backoff_max: Duration::from_hours(1),
         }
+    }
+}
+
+/// How long a site is left alone after a request, counted from the end of its
+/// answer. Of several reasons the longest holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pause {
+    /// The delay every request is followed by.
+    pub rest: Duration,
+    /// What is added to it because clocks differ.
+    pub margin: Duration,
+    /// Back-off, where the site could not be reached.
+    pub backoff: Option<Duration>,
+    /// What the site asked for, or a back-off where it did not say how long.
+    pub throttled: Option<Duration>,
+}
+
+impl Pause {
+    /// When the next request may start.
+    pub fn total(&self) -> Duration {
+        let rest = self.rest + self.margin;
+        rest.max(self.backoff.unwrap_or_default())
+            .max(self.throttled.unwrap_or_default())
     }
 }
 
@@ -116,6 +141,31 @@ impl Politeness {
         })
     }
 
+    /// How long a site is left alone after one request. `failures` is how many
+    /// in a row it has, this one included if it was one.
+    pub fn pause(
+        &self,
+        site: SiteHash,
+        took: Duration,
+        crawl_delay: Option<Duration>,
+        signal: SiteSignal,
+        failures: u32,
+    ) -> Pause {
+        let rest = self.rest(took, crawl_delay);
+        let backoff = || self.backoff(site, failures);
+        Pause {
+            rest,
+            margin: Self::margin(rest),
+            backoff: (signal == SiteSignal::Unreachable).then(backoff),
+            throttled: match signal {
+                SiteSignal::Throttled { retry_after } => Some(
+                    retry_after.map_or_else(backoff, |wait| wait.max(rest) + Self::margin(wait)),
+                ),
+                _ => None,
+            },
+        }
+    }
+
     /// Connections to one address that a site may share in: more than the
     /// general limit only where the site itself is allowed more.
     pub fn address_limit(&self) -> usize {
@@ -128,6 +178,25 @@ mod tests {
     use super::*;
 
     const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn a_pause_is_as_long_as_its_longest_reason() {
+        let rule = Politeness::default();
+        let pause = |signal| rule.pause(SiteHash(7), SECOND, None, signal, 1);
+        let fine = pause(SiteSignal::Fine);
+        assert_eq!(
+            (fine.rest, fine.backoff, fine.throttled),
+            (SECOND * 5, None, None)
+        );
+        assert_eq!(fine.total(), SECOND * 5 + Duration::from_millis(20));
+        let gone = pause(SiteSignal::Unreachable);
+        assert_eq!(gone.backoff, Some(rule.backoff(SiteHash(7), 1)));
+        let retry_after = Some(SECOND * 60);
+        let asked = pause(SiteSignal::Throttled { retry_after });
+        assert_eq!(asked.total(), SECOND * 60 + Duration::from_millis(20));
+        let vague = pause(SiteSignal::Throttled { retry_after: None });
+        assert_eq!(vague.throttled, gone.backoff);
+    }
 
     #[test]
     fn the_adaptive_delay_has_a_floor_and_a_ceiling() {

@@ -15,6 +15,9 @@ pub struct Document {
     pub title: Option<String>,
     /// Links in document order, resolved, without repetition.
     pub links: Vec<Link>,
+    /// What its `base` element resolves links against, where that is an address
+    /// one could visit.
+    pub base: Option<CrawlUrl>,
     /// The address the page prefers for itself.
     pub canonical: Option<CrawlUrl>,
     /// What the page asks robots to do.

@@ -82,6 +82,21 @@ pub(crate) fn label(name: &[u8]) -> Option<Label> {
     Encoding::for_label_no_replacement(name).map(Label::Web)
 }
 
+/// The charset a page declares for itself in its first bytes, whether or not it
+/// was decoded so.
+///
+/// ```
+/// use geomi_page::declared_charset;
+/// assert_eq!(declared_charset(b"<meta charset=ks_c_5601-1987>"), Some("EUC-KR"));
+/// assert_eq!(declared_charset(b"<title>none</title>"), None);
+/// ```
+pub fn declared_charset(body: &[u8]) -> Option<&'static str> {
+    Some(match prescan::declared(body)? {
+        Label::Web(encoding) => encoding.name(),
+        Label::Iso2022Kr => "ISO-2022-KR",
+    })
+}
+
 /// Looks up a label of a header, where quotes and rests of other parameters are
 /// found.
 fn header_label(name: &str) -> Option<Label> {

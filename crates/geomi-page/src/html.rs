@@ -49,6 +49,7 @@ impl Reader for HtmlReader {
             charset: Some(decoded.charset),
             title: walk.title.filter(|title| !title.is_empty()),
             links: resolved.links,
+            base: resolved.base,
             canonical: resolved.canonical,
             robots: walk.robots,
             text_bytes,

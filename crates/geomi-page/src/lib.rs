@@ -46,6 +46,7 @@ mod text;
 mod tokenizer;
 mod values;
 
+pub use charset::declared_charset;
 pub use html::HtmlReader;
-pub use reader::{PageInput, ReadLimits, Reader, Readers};
+pub use reader::{PageInput, ReadAs, ReadLimits, Reader, Readers};
 pub use robots::robots_tag;

@@ -45,6 +45,7 @@ struct Reference<'a> {
 /// The links of a page, resolved.
 pub(crate) struct Resolved {
     pub(crate) links: Vec<Link>,
+    pub(crate) base: Option<CrawlUrl>,
     pub(crate) canonical: Option<CrawlUrl>,
     /// A bound left links out.
     pub(crate) truncated: bool,
@@ -146,6 +147,7 @@ impl<'a> LinkCollector<'a> {
         let canonical = self.canonical.and_then(|text| base.resolve(&text));
         Resolved {
             links,
+            base: base.element(),
             canonical,
             truncated: self.truncated,
         }
@@ -189,6 +191,14 @@ impl<'a> Base<'a> {
             plain,
             parsed,
             encode,
+        }
+    }
+
+    /// What a `base` element set, if one did.
+    fn element(self) -> Option<CrawlUrl> {
+        match self.plain? {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(base) => Some(base),
         }
     }
 

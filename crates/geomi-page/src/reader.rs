@@ -78,16 +78,45 @@ impl Readers {
     /// nobody reads is an empty document. A page without a type is HTML if it
     /// begins like HTML.
     pub fn read(&self, input: &PageInput<'_>, limits: &ReadLimits) -> Document {
-        let mime = match input.mime.map(essence) {
-            Some(mime) if !mime.is_empty() => mime,
-            _ if sniffs_as_html(input.body) => "text/html".to_owned(),
-            _ => return Document::default(),
+        let (ReadAs::Declared(mime) | ReadAs::Sniffed(mime)) = read_as(input) else {
+            return Document::default();
         };
-        self.readers
-            .iter()
-            .find(|reader| reader.reads(&mime))
+        self.reader_of(&mime)
             .map(|reader| reader.read(input, limits))
             .unwrap_or_default()
+    }
+
+    /// Which type [`Readers::read`] takes a page for, if it reads it at all.
+    pub fn read_as(&self, input: &PageInput<'_>) -> ReadAs {
+        match read_as(input) {
+            ReadAs::Declared(mime) if self.reader_of(&mime).is_none() => ReadAs::NotRead,
+            kind => kind,
+        }
+    }
+
+    fn reader_of(&self, mime: &str) -> Option<&dyn Reader> {
+        let mut readers = self.readers.iter();
+        let found = readers.find(|reader| reader.reads(mime));
+        found.map(|reader| &**reader)
+    }
+}
+
+/// The type a page is read as.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ReadAs {
+    /// The type it came with.
+    Declared(String),
+    /// It came without one, and its bytes look like this one.
+    Sniffed(String),
+    /// It is not read.
+    NotRead,
+}
+
+fn read_as(input: &PageInput<'_>) -> ReadAs {
+    match input.mime.map(essence) {
+        Some(mime) if !mime.is_empty() => ReadAs::Declared(mime),
+        _ if sniffs_as_html(input.body) => ReadAs::Sniffed("text/html".to_owned()),
+        _ => ReadAs::NotRead,
     }
 }
 
@@ -129,6 +158,24 @@ mod tests {
         assert_eq!(read(Some(""), "<!doctype html><a href=/x>").links.len(), 1);
         assert_eq!(read(None, "GIF89a<a href=/x>"), Document::default());
         assert_eq!(read(None, "<htmlx><a href=/x>"), Document::default());
+    }
+
+    #[test]
+    fn what_a_page_is_read_as_can_be_asked() {
+        let url = CrawlUrl::parse("http://example.com/").unwrap();
+        let read_as = |mime, body: &str| {
+            Readers::standard().read_as(&PageInput {
+                url: &url,
+                mime,
+                charset_label: None,
+                body: body.as_bytes(),
+            })
+        };
+        let html = || "text/html".to_owned();
+        assert_eq!(read_as(Some("Text/HTML;x"), ""), ReadAs::Declared(html()));
+        assert_eq!(read_as(None, "<html>"), ReadAs::Sniffed(html()));
+        assert_eq!(read_as(None, "GIF89a"), ReadAs::NotRead);
+        assert_eq!(read_as(Some("image/png"), "<html>"), ReadAs::NotRead);
     }
 
     #[test]

@@ -167,6 +167,20 @@ impl Robots {
             .max()
     }
 
+    /// The `user-agent` lines, from 1, of the groups that hold for `agent`: those
+    /// that name the token [`Verdict::agent`] gives. For explanations; it walks
+    /// the whole file.
+    pub fn agent_lines(&self, agent: &str) -> Vec<u32> {
+        let Some(named) = self.agent(agent) else {
+            return Vec::new();
+        };
+        let names_it = |line: &str| line.strip_prefix("user-agent: ") == Some(&*named.token);
+        (1..)
+            .zip(self.text.lines())
+            .filter_map(|(number, line)| names_it(line).then_some(number))
+            .collect()
+    }
+
     /// The sitemaps the file names, as written, in its order.
     pub fn sitemaps(&self) -> &[String] {
         &self.sitemaps
@@ -225,6 +239,16 @@ mod tests {
         let rule = verdict.rule.unwrap();
         assert_eq!((rule.line, rule.text, rule.allow), (4, "/~private", false));
         assert_eq!(robots.verdict("other", "/~private/x").agent, None);
+    }
+
+    #[test]
+    fn the_lines_that_address_a_robot_can_be_named() {
+        let robots = Robots::parse(
+            b"# x\nUser-agent: *\nDisallow: /a\n\nuser-agent: Geomi/1\nuseragent: b\nallow: /\nUSER-AGENT: geomi\n",
+        );
+        assert_eq!(robots.agent_lines("geomi"), [5, 8]);
+        assert_eq!(robots.agent_lines("other"), [2]);
+        assert!(Robots::default().agent_lines("geomi").is_empty());
     }
 
     #[test]

@@ -7,8 +7,12 @@ use regex::{Regex, RegexSet};
 use crate::{PatternList, ScopeError};
 
 /// The patterns of one list.
-#[derive(Debug)]
-pub(crate) struct Patterns(Option<RegexSet>);
+#[derive(Debug, Default)]
+pub(crate) struct Patterns {
+    set: Option<RegexSet>,
+    /// As the operator wrote them.
+    written: Vec<String>,
+}
 
 impl Patterns {
     /// Compiles a list and says everything that is wrong with it.
@@ -22,25 +26,34 @@ impl Patterns {
             }
         }
         if expressions.is_empty() || errors.len() > errors_before {
-            return Self(None);
+            return Self::default();
         }
         match RegexSet::new(&expressions) {
-            Ok(set) => Self(Some(set)),
+            Ok(set) => Self {
+                set: Some(set),
+                written: written.to_vec(),
+            },
             Err(source) => {
                 errors.push(ScopeError::PatternsTooLarge { list, source });
-                Self(None)
+                Self::default()
             }
         }
     }
 
     /// Whether there is no pattern.
     pub(crate) const fn is_empty(&self) -> bool {
-        self.0.is_none()
+        self.set.is_none()
+    }
+
+    /// A pattern by its number and as it was written.
+    pub(crate) fn named(&self, at: usize) -> String {
+        let text = self.written.get(at).map_or("", String::as_str);
+        format!("{} ({text:?})", at + 1)
     }
 
     /// The first pattern that matches, by its index.
     pub(crate) fn first_match(&self, url: &str) -> Option<usize> {
-        let set = self.0.as_ref()?;
+        let set = self.set.as_ref()?;
         // Which pattern matched costs more to find out than that none did.
         set.is_match(url)
             .then(|| set.matches(url).iter().next())

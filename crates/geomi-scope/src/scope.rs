@@ -2,13 +2,14 @@
 
 use std::collections::HashSet;
 
-use geomi_url::CrawlUrl;
+use geomi_url::{CrawlUrl, registrable_domain};
 
 use crate::pattern::Patterns;
 use crate::place::{self, DenyList};
 use crate::site_scopes::{Rules, SiteScopes};
 use crate::{
-    Candidate, PatternList, Refusal, Rule, ScopeConfig, ScopeError, ScopeKind, Verdict, trap,
+    Candidate, PatternList, Refusal, Rule, ScopeConfig, ScopeError, ScopeKind, Verdict,
+    candidate_seed, trap,
 };
 
 /// Decides which URLs are wanted.
@@ -120,6 +121,67 @@ impl Scope {
             }
             Mime::Every => true,
         })
+    }
+
+    /// A verdict in words that name what decided: the pattern or entry as the
+    /// operator wrote it. For people who ask about one URL; [`Scope::judge`]
+    /// itself does not look that far.
+    pub fn explain(&self, candidate: &Candidate<'_>, verdict: &Verdict) -> String {
+        let &Candidate { url, seed, .. } = candidate;
+        match *verdict {
+            Verdict::Accept { rule } => match rule {
+                Rule::Seed => "it is a seed".to_owned(),
+                Rule::SeedRedirect => "its seed redirected to it".to_owned(),
+                Rule::Path => format!("it is below the directory of its seed {seed}"),
+                Rule::Host => format!("it is on the site of its seed, {}", seed.site()),
+                Rule::Domain => {
+                    let domain = registrable_domain(seed.host());
+                    format!("it is in the domain of its seed, {domain}")
+                }
+                Rule::Any => "every URL is wanted".to_owned(),
+                Rule::Party => format!("it is of the party of its seed {seed}"),
+                Rule::Include(at) => {
+                    let pattern = self.rules(url).include.named(at);
+                    format!("include pattern {pattern} matches it")
+                }
+            },
+            Verdict::CandidateSeed => format!(
+                "it leaves the party and proposes the seed {}",
+                candidate_seed(url)
+            ),
+            Verdict::Refuse(Refusal::Excluded { pattern }) => {
+                let pattern = self.rules(url).exclude.named(pattern);
+                format!("exclude pattern {pattern} matches it")
+            }
+            Verdict::Refuse(Refusal::SiteDenied) => {
+                let denies = |entry: &&String| {
+                    // Every entry was read without mistakes when the scope was made.
+                    DenyList::new(&[(*entry).clone()], &mut Vec::new()).contains(url)
+                };
+                let entry = self.config.sites_denied.iter().find(denies);
+                format!(
+                    "{:?} of the deny list is its site",
+                    entry.map_or("", |entry| entry)
+                )
+            }
+            Verdict::Refuse(Refusal::OffScope) => format!(
+                "it is outside the scope {} of its seed {seed}",
+                self.config.kind
+            ),
+            Verdict::Refuse(refusal) => refusal.to_string(),
+        }
+    }
+
+    /// The same for a URL that is refused whoever links to it.
+    pub fn explain_refusal(&self, url: &CrawlUrl, refusal: Refusal) -> String {
+        let candidate = Candidate {
+            url,
+            seed: url,
+            depth: 0,
+            is_seed: true,
+            is_redirect: false,
+        };
+        self.explain(&candidate, &Verdict::Refuse(refusal))
     }
 
     fn try_judge(&self, candidate: &Candidate<'_>) -> Result<Verdict, Refusal> {

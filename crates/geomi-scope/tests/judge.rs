@@ -451,3 +451,54 @@ proptest! {
         prop_assert!(with == without || with == excluded, "{:?}", with);
     }
 }
+
+#[test]
+fn a_verdict_is_explained_by_what_the_operator_wrote() {
+    let scope = Scope::new(ScopeConfig {
+        include: vec!["*/news/*".to_owned()],
+        exclude: vec!["*.zip".to_owned(), "re:[?]sid=".to_owned()],
+        sites_denied: vec!["other.example".to_owned(), "*.bad.example".to_owned()],
+        kind: ScopeKind::Any,
+        ..ScopeConfig::default()
+    })
+    .unwrap();
+    let seed = CrawlUrl::parse("http://e.example/").unwrap();
+    let explain = |link: &str| {
+        let url = seed.join(link).unwrap();
+        let candidate = Candidate {
+            url: &url,
+            seed: &seed,
+            depth: 1,
+            is_seed: false,
+            is_redirect: false,
+        };
+        scope.explain(&candidate, &scope.judge(&candidate))
+    };
+    assert_eq!(
+        explain("/news/1"),
+        "include pattern 1 (\"*/news/*\") matches it"
+    );
+    assert_eq!(
+        explain("/news/1?sid=7"),
+        "exclude pattern 2 (\"re:[?]sid=\") matches it"
+    );
+    assert_eq!(
+        explain("http://www.bad.example/news/"),
+        "\"*.bad.example\" of the deny list is its site"
+    );
+    assert_eq!(explain("/about"), "no include pattern matches it");
+
+    let scope = Scope::new(ScopeConfig::default()).unwrap();
+    let url = CrawlUrl::parse("http://other.example/x").unwrap();
+    let candidate = Candidate {
+        url: &url,
+        seed: &seed,
+        depth: 1,
+        is_seed: false,
+        is_redirect: false,
+    };
+    assert_eq!(
+        scope.explain(&candidate, &scope.judge(&candidate)),
+        "it is outside the scope host of its seed http://e.example/"
+    );
+}

@@ -10,8 +10,10 @@
 //! keep their order, paths keep their case.
 
 mod crawl_url;
+mod rewritten;
 mod site;
 pub mod surt;
 
 pub use crawl_url::{CrawlUrl, UrlError, UrlHash};
+pub use rewritten::rewritten;
 pub use site::{SiteHash, SiteKey, registrable_domain};

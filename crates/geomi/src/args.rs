@@ -135,6 +135,8 @@ Example:
 Exit codes: 0 done, 1 error, 2 usage, 5 disk full, 6 what was kept is damaged,
 130 or 143 stopped by a signal.")]
     Demo(DemoArgs),
+    /// Take one URL through the whole journey and show every decision
+    Fetch(FetchArgs),
     /// Check that what a crawl kept agrees with itself
     #[command(after_help = "\
 Example:
@@ -286,6 +288,48 @@ pub(crate) struct CrawlArgs {
         value_parser = clap::value_parser!(u32).range(1..=10_000)
     )]
     pub(crate) time_scale: Option<u32>,
+    /// Flags that set a key.
+    #[command(flatten)]
+    pub(crate) settings: Settings,
+}
+
+/// Arguments of `geomi fetch`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  geomi fetch example.com --contact https://example.org/about-our-crawler
+  geomi fetch http://localhost:8000/page --links
+  geomi fetch https://example.com/a?b --seed https://example.com/ -o news --format json
+
+Nothing is written. robots.txt is asked for and obeyed, and a site asked twice gets its
+rest in between, as in a crawl.
+Exit codes: 0 there was an answer, whatever its code, 1 error, 2 usage, 3 there was none,
+or the URL, or one it redirects to, was refused.")]
+pub(crate) struct FetchArgs {
+    /// What to fetch; a host alone will do
+    #[arg(value_name = "URL")]
+    pub(crate) url: String,
+    /// Judge the URL as a link on this seed, not as a seed
+    #[arg(long, value_name = "URL")]
+    pub(crate) seed: Option<String>,
+    /// Crawl directory whose configuration holds; nothing is written to it
+    #[arg(
+        short,
+        long,
+        value_name = "DIR",
+        env = "GEOMI_OUT",
+        hide_env_values = true
+    )]
+    pub(crate) out: Option<PathBuf>,
+    /// Show each link of the page and what would become of it
+    #[arg(long)]
+    pub(crate) links: bool,
+    /// Write the header of the answer to standard output, and all else to standard error
+    #[arg(long)]
+    pub(crate) headers: bool,
+    /// Write the decoded body to standard output, and all else to standard error
+    #[arg(long)]
+    pub(crate) body: bool,
     /// Flags that set a key.
     #[command(flatten)]
     pub(crate) settings: Settings,

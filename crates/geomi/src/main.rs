@@ -11,6 +11,7 @@ mod config;
 mod crawl;
 mod demo;
 mod explain;
+mod fetch;
 mod manual;
 mod progress;
 mod report;
@@ -75,6 +76,7 @@ fn main() -> ExitCode {
     let outcome = match &cli.command {
         Task::Crawl(args) => crawl::run(args, &cli.global),
         Task::Demo(args) => demo::run(args, &cli.global),
+        Task::Fetch(args) => fetch::run(args, &cli.global),
         Task::Verify(args) => verify::run(args, &cli.global),
         Task::Init(args) => settings::init(args),
         Task::Config(args) => settings::show(args, &cli.global),

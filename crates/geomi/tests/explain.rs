@@ -96,7 +96,7 @@ fn robots_txt_that_forbids_everything() {
     assert_eq!(url["url"]["next"]["code"], "refused");
     let reason = url["url"]["next"]["text"].as_str().unwrap();
     assert!(
-        reason.contains("robots.txt line 2: Disallow: /"),
+        reason.contains("robots.txt line 2: disallow: /"),
         "{reason}"
     );
 }

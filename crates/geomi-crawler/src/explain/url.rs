@@ -2,7 +2,7 @@
 
 use geomi_frontier::Entry;
 use geomi_model::{Timestamp, UrlRecord};
-use geomi_scope::{Candidate, Verdict};
+use geomi_scope::Candidate;
 use geomi_url::CrawlUrl;
 use serde::{Deserialize, Serialize};
 
@@ -154,7 +154,12 @@ impl Knowledge<'_> {
 
     /// What scope says: by the seed it belongs to, or by any that takes it.
     fn scope_of(&self, url: &CrawlUrl, queued: Option<&Entry>) -> Placing {
-        let judge = |number: u32, depth: u16| {
+        let depth = queued.map_or(1, |entry| entry.depth);
+        let numbers = queued.map_or(0..self.seeds.len() as u32, |entry| {
+            entry.seed..entry.seed + 1
+        });
+        let mut refused = None;
+        for number in numbers.take(SEEDS_TRIED_MAX) {
             let seed = self.seeds.get(number);
             let is_seed = seed.url == *url;
             let candidate = Candidate {
@@ -164,34 +169,15 @@ impl Knowledge<'_> {
                 is_seed,
                 is_redirect: false,
             };
-            (self.admit.judge(&candidate), seed)
-        };
-        let depth = queued.map_or(1, |entry| entry.depth);
-        let numbers = queued.map_or(0..self.seeds.len() as u32, |entry| {
-            entry.seed..entry.seed + 1
-        });
-        let mut refused = None;
-        for number in numbers.take(SEEDS_TRIED_MAX) {
-            let (verdict, seed) = judge(number, depth);
-            match verdict {
-                Verdict::Accept { rule } => {
-                    return Placing {
-                        accepted: true,
-                        words: format!("in scope by rule {rule} of seed {}", seed.url),
-                    };
-                }
-                Verdict::CandidateSeed => {
-                    refused = Some(
-                        "it leaves the party of every seed: a link to it proposes a new seed"
-                            .to_owned(),
-                    );
-                }
-                Verdict::Refuse(refusal) => {
-                    refused.get_or_insert_with(|| {
-                        format!("out of scope: {}", self.admit.in_words(&refusal))
-                    });
-                }
+            let verdict = self.admit.scope().judge(&candidate);
+            let words = self.admit.scope().explain(&candidate, &verdict);
+            if verdict.is_accepted() {
+                return Placing {
+                    accepted: true,
+                    words: format!("in scope: {words}"),
+                };
             }
+            refused.get_or_insert_with(|| format!("out of scope: {words}"));
         }
         Placing {
             accepted: false,
@@ -206,7 +192,7 @@ impl Knowledge<'_> {
         }
         let site = url.site_hash();
         let access: Option<SiteAccess> = self.partition(site).access(site)?;
-        Ok(access.map(|access| access.verdict(&self.config.agent, url.path_and_query())))
+        Ok(access.map(|access| access.access(&self.config.agent, url.path_and_query())))
     }
 
     fn when_queued(&self, entry: &Entry, robots: Option<&Access>, site: &SiteReport) -> NextStep {
@@ -214,8 +200,9 @@ impl Knowledge<'_> {
             let text = format!("when its turn comes it is refused by {reason}");
             return NextStep::new("refused", text);
         }
-        if let Some(refusal) = self.admit.denies(&entry.url) {
-            let reason = self.admit.in_words(&refusal);
+        let scope = self.admit.scope();
+        if let Some(refusal) = scope.denies(&entry.url) {
+            let reason = scope.explain_refusal(&entry.url, refusal);
             return NextStep::new(
                 "refused",
                 format!("when its turn comes it is refused: {reason}"),

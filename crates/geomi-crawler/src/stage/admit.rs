@@ -7,13 +7,16 @@
 //! be seen over there is not sent, and a candidate seed is queued at once.
 
 use geomi_frontier::{Entry, Features, Prioritizer, SiteState};
-use geomi_model::{Document, LinkKind, Timestamp, UrlRecord};
-use geomi_scope::{Candidate, Refusal, Scope, ScopeConfig, ScopeKind, Verdict, candidate_seed};
+use geomi_model::{Document, Link, LinkKind, NetworkState, Timestamp, UrlRecord};
+use geomi_scope::{
+    Candidate, Refusal, Rule, Scope, ScopeConfig, ScopeKind, Verdict, candidate_seed,
+};
 use geomi_url::CrawlUrl;
 
 use crate::books::SiteAccess;
 use crate::journey::Journey;
 use crate::seeds::SeedOutcome;
+use crate::stage::read::Answer;
 use crate::{CrawlConfig, CrawlError, RobotsMode, SeedInput};
 
 /// Links to other partitions that are remembered as sent.
@@ -46,10 +49,40 @@ pub(crate) struct Found<'a> {
     pub(crate) site_success: f32,
 }
 
+impl<'a> Found<'a> {
+    /// What the scope is asked. A redirect keeps its page's depth.
+    pub(crate) fn candidate(&self) -> Candidate<'a> {
+        Candidate {
+            url: self.url,
+            seed: self.home,
+            depth: self.on.depth.saturating_add(u16::from(!self.is_redirect)),
+            is_seed: false,
+            is_redirect: self.is_redirect,
+        }
+    }
+}
+
+/// What the scope is asked about a seed.
+pub(crate) const fn as_seed(url: &CrawlUrl) -> Candidate<'_> {
+    Candidate {
+        url,
+        seed: url,
+        depth: 0,
+        is_seed: true,
+        is_redirect: false,
+    }
+}
+
+/// Whether a page lets us follow one of its links, where such wishes count.
+pub(crate) const fn may_follow(config: &CrawlConfig, document: &Document, link: &Link) -> bool {
+    !config.respect_nofollow || !(document.robots.nofollow || link.nofollow)
+}
+
 /// What becomes of a link.
 #[derive(Debug)]
 pub(crate) enum Admission {
-    Queue(Entry),
+    /// Wanted, by this rule.
+    Queue(Entry, Rule),
     /// Party scope: it leads to another site, and proposes this seed.
     CandidateSeed,
     Refused(Refusal),
@@ -74,99 +107,76 @@ impl Admit {
         })
     }
 
-    /// Whether a complete 200 of this type is what we came for.
-    pub(crate) fn wants(&self, mime: Option<&str>) -> bool {
-        mime.is_none_or(|mime| self.scope.wanted_mime(&mime.to_ascii_lowercase()))
-    }
-
-    /// What scope says of a URL, as a link or a seed.
-    pub(crate) fn judge(&self, candidate: &Candidate<'_>) -> Verdict {
-        self.scope.judge(candidate)
-    }
-
-    /// Why a URL must not be asked for, whoever links to it.
-    pub(crate) fn denies(&self, url: &CrawlUrl) -> Option<Refusal> {
-        self.scope.denies(url)
-    }
-
-    /// A refusal with the pattern it speaks of.
-    pub(crate) fn in_words(&self, refusal: &Refusal) -> String {
-        match refusal {
-            Refusal::Excluded { pattern } => {
-                let patterns = &self.scope.config().exclude;
-                match patterns.get(*pattern) {
-                    Some(pattern) => format!("{refusal}: {pattern:?}"),
-                    None => refusal.to_string(),
-                }
-            }
-            refusal => refusal.to_string(),
+    /// A complete 200 is what we came for only if its type is wanted.
+    pub(crate) fn settle_state(&self, answer: &mut Answer) {
+        if answer.state != NetworkState::Ok {
+            return;
         }
+        let mime = answer.mime.as_deref().map(str::to_ascii_lowercase);
+        if mime.is_some_and(|mime| !self.scope.wanted_mime(&mime)) {
+            answer.state = NetworkState::Code;
+        }
+    }
+
+    /// The scope links are judged by.
+    pub(crate) const fn scope(&self) -> &Scope {
+        &self.scope
     }
 
     /// Judges a seed.
     pub(crate) fn seed(&self, url: &CrawlUrl, number: u32) -> Admission {
-        let candidate = Candidate {
-            url,
-            seed: url,
-            depth: 0,
-            is_seed: true,
-            is_redirect: false,
-        };
-        match self.scope.judge(&candidate) {
+        match self.scope.judge(&as_seed(url)) {
             Verdict::Refuse(refusal) => Admission::Refused(refusal),
-            _ => Admission::Queue(Entry {
-                url: url.clone(),
-                seed: number,
-                via: None,
-                kind: LinkKind::Other,
-                depth: 0,
-                priority: 1,
-                attempts: 0,
-                redirects: 0,
-                is_seed: true,
-                not_before: None,
-            }),
+            Verdict::CandidateSeed => Admission::CandidateSeed,
+            Verdict::Accept { rule } => Admission::Queue(
+                Entry {
+                    url: url.clone(),
+                    seed: number,
+                    via: None,
+                    kind: LinkKind::Other,
+                    depth: 0,
+                    priority: 1,
+                    attempts: 0,
+                    redirects: 0,
+                    is_seed: true,
+                    not_before: None,
+                },
+                rule,
+            ),
         }
     }
 
-    /// Judges a link or a redirect. A redirect keeps its page's depth.
+    /// Judges a link or a redirect.
     pub(crate) fn link(&self, found: &Found<'_>) -> Admission {
-        let depth = if found.is_redirect {
-            found.on.depth
-        } else {
-            found.on.depth.saturating_add(1)
-        };
+        let candidate = found.candidate();
+        let depth = candidate.depth;
         let is_seed = found.is_redirect && found.on.is_seed;
-        let candidate = Candidate {
-            url: found.url,
-            seed: found.home,
-            depth,
-            is_seed: false,
-            is_redirect: found.is_redirect,
-        };
         match self.scope.judge(&candidate) {
             Verdict::Refuse(refusal) => Admission::Refused(refusal),
             Verdict::CandidateSeed => Admission::CandidateSeed,
-            Verdict::Accept { .. } => Admission::Queue(Entry {
-                url: found.url.clone(),
-                seed: found.on.seed,
-                via: Some(found.on.url.clone()),
-                kind: found.kind,
-                depth,
-                priority: if is_seed {
-                    1
-                } else {
-                    self.priority(found, depth)
+            Verdict::Accept { rule } => Admission::Queue(
+                Entry {
+                    url: found.url.clone(),
+                    seed: found.on.seed,
+                    via: Some(found.on.url.clone()),
+                    kind: found.kind,
+                    depth,
+                    priority: if is_seed {
+                        1
+                    } else {
+                        self.priority(found, depth)
+                    },
+                    attempts: 0,
+                    redirects: if found.is_redirect {
+                        found.on.redirects + 1
+                    } else {
+                        0
+                    },
+                    is_seed,
+                    not_before: None,
                 },
-                attempts: 0,
-                redirects: if found.is_redirect {
-                    found.on.redirects + 1
-                } else {
-                    0
-                },
-                is_seed,
-                not_before: None,
-            }),
+                rule,
+            ),
         }
     }
 
@@ -225,7 +235,7 @@ impl Journey<'_> {
     /// whoever runs a crawl again has perhaps mended the network.
     fn retry_seed(&mut self, number: u32) -> Result<(), CrawlError> {
         let url = self.seeds.get(number).url.clone();
-        let Admission::Queue(entry) = self.admit.seed(&url, number) else {
+        let Admission::Queue(entry, _) = self.admit.seed(&url, number) else {
             return Ok(());
         };
         let now = self.clock.now();
@@ -251,7 +261,7 @@ impl Journey<'_> {
     fn admit_seed(&mut self, number: u32) -> Result<(), CrawlError> {
         let url = self.seeds.get(number).url.clone();
         match self.admit.seed(&url, number) {
-            Admission::Queue(entry) => {
+            Admission::Queue(entry, _) => {
                 let partition = self.partition_of(url.site_hash());
                 self.queue(partition, entry)?;
             }
@@ -280,11 +290,8 @@ impl Journey<'_> {
         document: &Document,
     ) -> Result<u32, CrawlError> {
         let mut admitted = 0;
-        if self.config.respect_nofollow && document.robots.nofollow {
-            return Ok(0);
-        }
         for link in &document.links {
-            if self.config.respect_nofollow && link.nofollow {
+            if !may_follow(&self.config, document, link) {
                 continue;
             }
             admitted += u32::from(self.admit_link(
@@ -343,8 +350,8 @@ impl Journey<'_> {
             site_success: self.frontier.success(site),
         };
         match self.admit.link(&found) {
-            Admission::Queue(entry) if !self.has_room(home, &entry) => Ok(false),
-            Admission::Queue(entry) => self.hand_over(home, to, entry),
+            Admission::Queue(entry, _) if !self.has_room(home, &entry) => Ok(false),
+            Admission::Queue(entry, _) => self.hand_over(home, to, entry),
             Admission::Refused(refusal) => {
                 self.partitions[home].counters.refusal(refusal.as_str());
                 Ok(false)

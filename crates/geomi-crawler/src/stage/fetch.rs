@@ -1,12 +1,15 @@
 //! Fetch: carry a lease out on the network.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
-use geomi_fetch::{FetchOutcome, FetchRequest, Fetcher, Resolution};
+use geomi_fetch::{FetchConfig, FetchOutcome, FetchRequest, Fetcher, Resolution};
 use geomi_frontier::{Lease, Work};
 use geomi_model::Timestamp;
+use geomi_url::CrawlUrl;
 
-use crate::Clock;
+use crate::policies::SitePolicies;
+use crate::{Clock, CrawlConfig, CrawlError};
 
 /// A request and what came of it.
 #[derive(Debug)]
@@ -24,32 +27,53 @@ pub(crate) enum Carried {
     Fetched(Box<Fetched>),
 }
 
+/// The fetcher of a crawl: at most as many connections to one address as its
+/// politeness allows.
+pub(crate) fn fetcher(config: &CrawlConfig) -> Result<Fetcher, CrawlError> {
+    let connections_per_address_max = SitePolicies::new(config)?.address_limit();
+    Ok(Fetcher::new(FetchConfig {
+        connections_per_address_max,
+        ..config.fetch.clone()
+    })?)
+}
+
 /// Carries out a lease that needs the network.
 pub(crate) async fn carry_out(fetcher: Fetcher, clock: Arc<dyn Clock>, lease: Lease) -> Carried {
-    let (url, addr, body_bytes_max) = match lease.work() {
+    let request = match lease.work() {
         Work::Resolve { host, .. } => {
             let resolution = fetcher.resolve(host).await;
             return Carried::Resolved(lease, resolution);
         }
-        Work::Robots(errand, addr) => (
-            errand.url.clone(),
-            *addr,
-            Some(geomi_robots::ROBOTS_BYTES_MAX),
-        ),
-        Work::Page(entry, addr) => (
+        Work::Robots(errand, addr) => robots_request(errand.url.clone(), *addr),
+        Work::Page(entry, addr) => FetchRequest::new(
             entry.url.clone(),
             addr.expect("a page without an address is not fetched"),
-            None,
         ),
     };
-    let mut request = FetchRequest::new(url, addr);
-    request.body_bytes_max = body_bytes_max;
-    let started = clock.now();
-    let outcome = fetcher.fetch(request).await;
+    let (started, outcome, ended) = ask(&fetcher, &*clock, request).await;
     Carried::Fetched(Box::new(Fetched {
         lease,
         started,
-        ended: clock.now(),
+        ended,
         outcome,
     }))
+}
+
+/// The request for a robots.txt, of which no more is read than counts.
+pub(crate) fn robots_request(url: CrawlUrl, addr: IpAddr) -> FetchRequest {
+    FetchRequest {
+        body_bytes_max: Some(geomi_robots::ROBOTS_BYTES_MAX),
+        ..FetchRequest::new(url, addr)
+    }
+}
+
+/// Makes one request: when it began, what came of it, when it ended.
+pub(crate) async fn ask(
+    fetcher: &Fetcher,
+    clock: &dyn Clock,
+    request: FetchRequest,
+) -> (Timestamp, FetchOutcome, Timestamp) {
+    let started = clock.now();
+    let outcome = fetcher.fetch(request).await;
+    (started, outcome, clock.now())
 }

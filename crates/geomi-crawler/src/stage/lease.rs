@@ -74,8 +74,8 @@ impl Journey<'_> {
             return Ok(false);
         }
         // It may have been queued before the rule was made.
-        if let Some(refusal) = self.admit.denies(&entry.url) {
-            let reason = self.admit.in_words(&refusal);
+        if let Some(refusal) = self.admit.scope().denies(&entry.url) {
+            let reason = self.admit.scope().explain_refusal(&entry.url, refusal);
             self.refuse(lease, refusal.as_str(), &reason, now)?;
             return Ok(false);
         }

@@ -16,6 +16,7 @@ use geomi_store::warc::{self, Encoded, Exchange, GzipLevel};
 use geomi_url::CrawlUrl;
 use sha1::{Digest as _, Sha1};
 
+use crate::CrawlConfig;
 use crate::stage::fetch::Fetched;
 
 /// A visit with everything that can be known without the crawl's state.
@@ -93,7 +94,36 @@ pub(crate) struct ReadSettings {
     pub(crate) gzip: GzipLevel,
 }
 
-/// Reads one answer. Never fails: a broken page is a page with fewer links.
+impl ReadSettings {
+    pub(crate) fn of(config: &CrawlConfig) -> Self {
+        Self {
+            limits: config.read,
+            agent: config.agent.clone(),
+            gzip: config.output.gzip(),
+        }
+    }
+}
+
+/// What an answer belongs to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Subject<'a> {
+    pub(crate) url: &'a CrawlUrl,
+    pub(crate) is_robots: bool,
+    /// Sets records of one URL apart.
+    pub(crate) serial: u64,
+    pub(crate) started: Timestamp,
+    pub(crate) ended: Timestamp,
+}
+
+/// An answer, understood.
+#[derive(Debug)]
+pub(crate) struct Understood {
+    pub(crate) answer: Answer,
+    pub(crate) document: Document,
+    pub(crate) stored: Option<Storable>,
+}
+
+/// Reads what a lease brought.
 pub(crate) fn read(readers: &Readers, settings: &ReadSettings, fetched: Fetched) -> Read {
     let Fetched {
         lease,
@@ -106,35 +136,18 @@ pub(crate) fn read(readers: &Readers, settings: &ReadSettings, fetched: Fetched)
         Work::Page(entry, _) => (entry.url.clone(), false),
         Work::Resolve { .. } => unreachable!("a look-up has no answer to read"),
     };
-    let content_type = outcome
-        .header("content-type")
-        .map(std::borrow::Cow::into_owned);
-    let (mime, charset) = split_content_type(content_type.as_deref());
-    let kind = mime
-        .as_ref()
-        .map(|mime| mime.to_ascii_lowercase())
-        .filter(|mime| mime.contains('/'));
-    let document = if outcome.state == NetworkState::Ok && !is_robots {
-        let input = PageInput {
-            url: &url,
-            mime: kind.as_deref(),
-            charset_label: charset.as_deref(),
-            body: &outcome.body,
-        };
-        let mut document = readers.read(&input, &settings.limits);
-        let tags = outcome.headers.get_all("x-robots-tag");
-        document.robots = tags.fold(document.robots, |all: RobotsMeta, tag| {
-            all.or(robots_tag(&tag, &settings.agent))
-        });
-        document
-    } else {
-        Document::default()
+    let subject = Subject {
+        url: &url,
+        is_robots,
+        serial: lease.id().number(),
+        started,
+        ended,
     };
-    let stored = outcome
-        .state
-        .is_answer()
-        .then(|| store(&url, started, &outcome, settings.gzip, lease.id().number()));
-    let answer = answer(&url, &outcome, mime, is_robots, ended);
+    let Understood {
+        answer,
+        document,
+        stored,
+    } = understand(readers, settings, subject, &outcome);
     Read {
         lease,
         url,
@@ -146,13 +159,71 @@ pub(crate) fn read(readers: &Readers, settings: &ReadSettings, fetched: Fetched)
     }
 }
 
-fn answer(
-    url: &CrawlUrl,
+/// Reads one answer. Never fails: a broken page is a page with fewer links.
+pub(crate) fn understand(
+    readers: &Readers,
+    settings: &ReadSettings,
+    subject: Subject<'_>,
     outcome: &FetchOutcome,
-    mime: Option<String>,
-    is_robots: bool,
-    ended: Timestamp,
-) -> Answer {
+) -> Understood {
+    let declared = Declared::of(outcome);
+    let document = if outcome.state == NetworkState::Ok && !subject.is_robots {
+        let mut document = readers.read(&declared.input(subject.url, outcome), &settings.limits);
+        let tags = outcome.headers.get_all("x-robots-tag");
+        document.robots = tags.fold(document.robots, |all: RobotsMeta, tag| {
+            all.or(robots_tag(&tag, &settings.agent))
+        });
+        document
+    } else {
+        Document::default()
+    };
+    let is_answer = outcome.state.is_answer();
+    Understood {
+        stored: is_answer.then(|| store(subject, outcome, settings.gzip)),
+        answer: answer(subject, outcome, declared.mime),
+        document,
+    }
+}
+
+/// What the header says about the content.
+#[derive(Debug)]
+pub(crate) struct Declared {
+    /// Media type as sent, without parameters.
+    pub(crate) mime: Option<String>,
+    /// The type in lower case, where it looks like one.
+    kind: Option<String>,
+    /// The charset parameter.
+    pub(crate) charset: Option<String>,
+}
+
+impl Declared {
+    pub(crate) fn of(outcome: &FetchOutcome) -> Self {
+        let (mime, charset) = split_content_type(outcome.header("content-type").as_deref());
+        let kind = mime.as_ref().map(|mime| mime.to_ascii_lowercase());
+        Self {
+            kind: kind.filter(|mime| mime.contains('/')),
+            mime,
+            charset,
+        }
+    }
+
+    /// What a reader is shown.
+    pub(crate) fn input<'a>(
+        &'a self,
+        url: &'a CrawlUrl,
+        outcome: &'a FetchOutcome,
+    ) -> PageInput<'a> {
+        PageInput {
+            url,
+            mime: self.kind.as_deref(),
+            charset_label: self.charset.as_deref(),
+            body: &outcome.body,
+        }
+    }
+}
+
+fn answer(subject: Subject<'_>, outcome: &FetchOutcome, mime: Option<String>) -> Answer {
+    let Subject { url, ended, .. } = subject;
     let text = |name: &str| outcome.header(name).map(std::borrow::Cow::into_owned);
     let is_redirect = matches!(outcome.code, Some(301 | 302 | 303 | 307 | 308));
     Answer {
@@ -171,17 +242,11 @@ fn answer(
         retry_after: text("retry-after").and_then(|value| retry_after(&value, ended)),
         etag: text("etag"),
         last_modified: text("last-modified"),
-        robots: is_robots.then(|| outcome.body.bytes.clone()),
+        robots: subject.is_robots.then(|| outcome.body.bytes.clone()),
     }
 }
 
-fn store(
-    url: &CrawlUrl,
-    time: Timestamp,
-    outcome: &FetchOutcome,
-    gzip: GzipLevel,
-    serial: u64,
-) -> Storable {
+fn store(subject: Subject<'_>, outcome: &FetchOutcome, gzip: GzipLevel) -> Storable {
     let payload = warc::payload_digest(&outcome.head, &outcome.wire_body);
     let content = if outcome.payload.as_ptr() == outcome.wire_body.as_ptr()
         && outcome.payload.len() == outcome.wire_body.len()
@@ -191,9 +256,9 @@ fn store(
         Digest(Sha1::digest(&outcome.payload).into())
     };
     let exchange = Exchange {
-        url,
-        time,
-        serial,
+        url: subject.url,
+        time: subject.started,
+        serial: subject.serial,
         ip: outcome.ip,
         request: &outcome.request,
         head: &outcome.head,

@@ -1,25 +1,26 @@
 //! Settle: is the URL done, will it come again, and what did its site tell us?
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use geomi_fetch::Resolution;
 use geomi_frontier::{
     Entry, Errand, Lease, Resolved, RobotsNext, Settlement, SiteSignal, Timing, Work,
 };
-use geomi_model::{
-    Capture, CaptureKind, Change, Document, NetworkState, Timestamp, UrlRecord, Visit,
-};
+use geomi_model::{Capture, CaptureKind, Change, Document, NetworkState, Timestamp, UrlRecord};
 use geomi_robots::{CACHE_MAX, RobotsPolicy};
-use geomi_url::{CrawlUrl, SiteHash};
+use geomi_url::SiteHash;
 
 use crate::books::{SiteAccess, Unaddressed};
 use crate::crew::Event;
 use crate::journey::Journey;
 use crate::partition::Stored;
-use crate::seeds::{Seed, SeedOutcome};
+use crate::seeds::SeedOutcome;
 use crate::stage::judge::judge;
 use crate::stage::keep::keep;
 use crate::stage::read::{Answer, Read};
+use crate::stage::robots::{RobotsWord, robots_word};
+use crate::stage::row::{Row, Story};
 use crate::{CrawlConfig, CrawlError};
 
 /// How long it is believed that a site cannot be reached.
@@ -38,6 +39,19 @@ pub(crate) enum Fate {
     Answered,
     /// It comes again.
     Retry,
+}
+
+impl Fate {
+    /// The name of the fate.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Saved => "saved",
+            Self::Redirected => "redirected",
+            Self::Failed => "failed",
+            Self::Answered => "answered",
+            Self::Retry => "retry",
+        }
+    }
 }
 
 /// Decides what an attempt means. `attempts` were made before it.
@@ -96,8 +110,18 @@ pub(crate) fn settlement(
 }
 
 /// Doubles with each try.
-fn retry_wait(first: Duration, attempts: u8) -> Duration {
+pub(crate) fn retry_wait(first: Duration, attempts: u8) -> Duration {
     first.saturating_mul(1 << u32::from(attempts.min(10)))
+}
+
+/// Why an address is not asked, and what would open it.
+pub(crate) fn refused_address(addr: IpAddr, reason: &str) -> String {
+    let remedy = if geomi_fetch::is_public(addr) {
+        "--contact"
+    } else {
+        "--allow-private"
+    };
+    format!("{addr} is {reason}; {remedy} opens it")
 }
 
 impl Journey<'_> {
@@ -139,13 +163,7 @@ impl Journey<'_> {
                 Resolved::Nowhere(now + UNREACHABLE_FOR)
             }
             Resolution::Refused { addr, reason } => {
-                let is_public = geomi_fetch::is_public(addr);
-                let remedy = if is_public {
-                    "--contact"
-                } else {
-                    "--allow-private"
-                };
-                let reason = format!("{addr} is {reason}; {remedy} opens it");
+                let reason = refused_address(addr, reason);
                 tracing::warn!(site = ?self.frontier.site_key(site), %reason, "address refused");
                 self.unaddressed.insert(site, Unaddressed::Refused(reason));
                 Resolved::Nowhere(now + UNREACHABLE_FOR)
@@ -191,46 +209,26 @@ impl Journey<'_> {
         now: Timestamp,
     ) -> Result<RobotsNext, CrawlError> {
         let may_retry = errand.attempts + 1 < self.config.tries;
-        if !answer.state.is_answer() {
-            if may_retry && answer.state != NetworkState::NotTried {
-                return Ok(RobotsNext::Retry);
+        let (access, believed_for) = match robots_word(answer, errand.redirects, may_retry) {
+            RobotsWord::Retry => return Ok(RobotsNext::Retry),
+            RobotsWord::Redirect(target) => {
+                self.ensure_open(&target, now)?;
+                return Ok(RobotsNext::Redirect(target));
             }
-            let reason = format!(
-                "robots.txt: {}",
-                answer.error.as_deref().unwrap_or(answer.state.as_str())
-            );
-            self.know(
-                errand.for_site,
-                SiteAccess::NoAnswer {
-                    state: answer.state,
-                    reason,
-                },
-            );
-            return Ok(RobotsNext::Known {
-                until: now + UNREACHABLE_FOR,
-                crawl_delay: None,
-            });
-        }
-        if let Some(target) = &answer.location
-            && usize::from(errand.redirects) < geomi_robots::REDIRECTS_MAX
-        {
-            self.ensure_open(target, now)?;
-            return Ok(RobotsNext::Redirect(target.clone()));
-        }
-        let code = answer.code.unwrap_or(0);
-        if may_retry && (code == 429 || code >= 500) {
-            return Ok(RobotsNext::Retry);
-        }
-        let policy = RobotsPolicy::from_answer(code, answer.robots.as_deref().unwrap_or_default());
-        let until = now
-            + if matches!(policy, RobotsPolicy::Unreachable { .. }) {
-                UNREACHABLE_FOR
-            } else {
-                CACHE_MAX
-            };
-        let crawl_delay = policy.crawl_delay(&self.config.agent);
-        self.know(errand.for_site, SiteAccess::Policy(policy));
-        Ok(RobotsNext::Known { until, crawl_delay })
+            RobotsWord::NoAnswer { state, reason } => {
+                (SiteAccess::NoAnswer { state, reason }, UNREACHABLE_FOR)
+            }
+            RobotsWord::Policy(policy @ RobotsPolicy::Unreachable { .. }) => {
+                (SiteAccess::Policy(policy), UNREACHABLE_FOR)
+            }
+            RobotsWord::Policy(policy) => (SiteAccess::Policy(policy), CACHE_MAX),
+        };
+        let crawl_delay = access.crawl_delay(&self.config.agent);
+        self.know(errand.for_site, access);
+        Ok(RobotsNext::Known {
+            until: now + believed_for,
+            crawl_delay,
+        })
     }
 
     /// A page: judged, kept, its links admitted, its site given a rest.
@@ -240,9 +238,7 @@ impl Journey<'_> {
             unreachable!("a page was leased")
         };
         let partition = self.partition_of(read.lease.site());
-        if read.answer.state == NetworkState::Ok && !self.admit.wants(read.answer.mime.as_deref()) {
-            read.answer.state = NetworkState::Code;
-        }
+        self.admit.settle_state(&mut read.answer);
         let before = self.partitions[partition].record(&entry.url)?;
         let judgement = judge(
             &self.partitions[partition],
@@ -360,39 +356,14 @@ impl Journey<'_> {
         counters.wire_bytes += answer.wire_bytes;
         counters.body_bytes += answer.body_bytes;
         counters.state(answer.state);
-        let is_page = document.charset.is_some();
-        self.visits[partition].push(Visit {
-            number: 0,
-            time: read.started,
-            url: read.url.clone(),
-            seed: story.seed,
-            topic: story.topic,
-            via: story.via,
-            depth: story.depth,
-            priority: story.priority,
-            attempt: story.attempt,
-            is_robots: story.is_robots,
-            state: answer.state,
-            code: answer.code,
-            error: answer.error.clone(),
-            ip: answer.ip,
-            mime: answer.mime.clone(),
-            charset: document.charset.map(|charset| charset.name.to_owned()),
-            charset_source: document.charset.map(|charset| charset.source),
-            wire_bytes: answer.wire_bytes,
-            body_bytes: answer.body_bytes,
-            text_bytes: is_page.then_some(document.text_bytes),
+        let row = Row {
+            url: &read.url,
+            started: read.started,
+            answer,
+            document,
             digest: read.stored.as_ref().map(|stored| stored.payload),
-            fingerprint: document.fingerprint,
-            changed: story.changed,
-            location: answer.location.clone(),
-            title: document.title.clone(),
-            link_type: is_page.then(|| document.link_type()),
-            links: document.links.len() as u32,
-            links_admitted: story.links_admitted,
-            phases: answer.phases,
-            capture,
-        });
+        };
+        self.visits[partition].push(row.visit(story, capture));
     }
 
     /// A URL that robots.txt or an address rule forbids: never requested.
@@ -465,36 +436,6 @@ impl Journey<'_> {
         self.add_visit(partition, &read, story, None);
         self.frontier.settle(read.lease, Settlement::NotAsked, now);
         Ok(())
-    }
-}
-
-/// What a visit's row says beside the answer.
-#[derive(Debug, Default)]
-struct Story {
-    seed: Option<CrawlUrl>,
-    topic: Option<String>,
-    via: Option<CrawlUrl>,
-    depth: u16,
-    priority: u8,
-    attempt: u8,
-    is_robots: bool,
-    links_admitted: u32,
-    changed: Option<Change>,
-}
-
-impl Story {
-    fn of(entry: &Entry, seed: &Seed, links_admitted: u32, changed: Option<Change>) -> Self {
-        Self {
-            seed: Some(seed.url.clone()),
-            topic: seed.topic.clone(),
-            via: entry.via.clone(),
-            depth: entry.depth,
-            priority: entry.priority,
-            attempt: entry.attempts + 1,
-            is_robots: false,
-            links_admitted,
-            changed,
-        }
     }
 }
 

@@ -79,6 +79,25 @@ async fn a_trusted_host_answers_by_name_and_by_address() {
 }
 
 #[tokio::test]
+async fn the_encryption_is_described_when_asked_for_also_on_a_used_connection() {
+    let (addr, certificate) = secure_server(answers(2, PAGE), true).await;
+    let fetcher = Fetcher::new(trusting(certificate)).unwrap();
+    let url = CrawlUrl::parse(&format!("https://secure.test:{}/", addr.port())).unwrap();
+    let mut request = FetchRequest::new(url, addr.ip());
+    assert_eq!(fetcher.fetch(request.clone()).await.tls, None);
+    request.describe_tls = true;
+    let outcome = fetcher.fetch(request).await;
+    assert!(outcome.reused_connection);
+    let tls = outcome.tls.unwrap();
+    assert_eq!(tls.version, "TLS 1.3");
+    assert!(tls.cipher_suite.starts_with("TLS_"), "{tls:?}");
+    assert_eq!(tls.alpn.as_deref(), Some("http/1.1"));
+    assert_eq!(tls.certificates, 1);
+    let names = tls.certificate.unwrap().names;
+    assert_eq!(names, ["secure.test", "127.0.0.1"]);
+}
+
+#[tokio::test]
 async fn an_encrypted_connection_serves_again() {
     let (addr, certificate) = secure_server(answers(3, PAGE), true).await;
     let fetcher = Fetcher::new(trusting(certificate)).unwrap();

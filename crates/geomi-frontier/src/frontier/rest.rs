@@ -108,9 +108,21 @@ impl Frontier {
         signal: SiteSignal,
     ) {
         site.state.last_download = timing.took;
-        let politeness = site.politeness(politeness);
-        let rest = politeness.rest(timing.took, site.state.crawl_delay);
-        let free_at = timing.ended + rest + Politeness::margin(rest);
+        match signal {
+            SiteSignal::Fine => site.state.failures = 0,
+            SiteSignal::Silent => {}
+            SiteSignal::Unreachable | SiteSignal::Throttled { .. } => {
+                site.state.failures = site.state.failures.saturating_add(1);
+            }
+        }
+        let pause = site.politeness(politeness).pause(
+            site.hash,
+            timing.took,
+            site.state.crawl_delay,
+            signal,
+            site.state.failures,
+        );
+        let free_at = timing.ended + pause.rest + pause.margin;
         if let Some(slot) = slot {
             site.slots[slot].free_at = free_at;
             site.slots[slot].rests_since = Some(timing.ended);
@@ -121,21 +133,11 @@ impl Frontier {
         }
         let answered = !matches!(signal, SiteSignal::Unreachable | SiteSignal::Silent);
         site.observe_answer(answered);
-        match signal {
-            SiteSignal::Fine => site.state.failures = 0,
-            SiteSignal::Silent => {}
-            SiteSignal::Unreachable => {
-                site.state.failures = site.state.failures.saturating_add(1);
-                let wait = politeness.backoff(site.hash, site.state.failures);
-                site.state.backoff_until = site.state.backoff_until.max(timing.ended + wait);
-            }
-            SiteSignal::Throttled { retry_after } => {
-                site.state.failures = site.state.failures.saturating_add(1);
-                let own = politeness.backoff(site.hash, site.state.failures);
-                let wait =
-                    retry_after.map_or(own, |wait| wait.max(rest) + Politeness::margin(wait));
-                site.state.throttled_until = site.state.throttled_until.max(timing.ended + wait);
-            }
+        if let Some(wait) = pause.backoff {
+            site.state.backoff_until = site.state.backoff_until.max(timing.ended + wait);
+        }
+        if let Some(wait) = pause.throttled {
+            site.state.throttled_until = site.state.throttled_until.max(timing.ended + wait);
         }
     }
 

@@ -87,6 +87,10 @@ pub struct Encoded {
     pub members: Vec<u8>,
     /// Compressed length of the first one, the capture.
     pub capture_length: u64,
+    /// Length of the capture before compression.
+    pub capture_bytes: u64,
+    /// Length of the request record before compression.
+    pub request_bytes: u64,
     /// What the first one is.
     pub kind: CaptureKind,
 }
@@ -187,6 +191,7 @@ impl Context<'_> {
         request: &[u8],
         kind: CaptureKind,
     ) -> Encoded {
+        let capture_bytes = scratch.record.len() as u64;
         let member = scratch.take_member();
         let capture_length = member.len() as u64;
         let mut members = Vec::with_capacity(member.len() + 512);
@@ -195,10 +200,13 @@ impl Context<'_> {
         self.begin(record, "request");
         field(record, "WARC-Concurrent-To", capture);
         end(record, REQUEST, &[request]);
+        let request_bytes = record.len() as u64;
         members.extend_from_slice(scratch.take_member());
         Encoded {
             members,
             capture_length,
+            capture_bytes,
+            request_bytes,
             kind,
         }
     }

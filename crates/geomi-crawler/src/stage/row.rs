@@ -1,0 +1,96 @@
+//! Row: a visit as visits/, the log and the index tell it.
+
+use geomi_frontier::Entry;
+use geomi_model::{Capture, Change, Digest, Document, Timestamp, Visit};
+use geomi_url::CrawlUrl;
+
+use crate::seeds::Seed;
+use crate::stage::read::Answer;
+
+/// What a visit's row says beside the answer.
+#[derive(Debug, Default)]
+pub(crate) struct Story {
+    pub(crate) seed: Option<CrawlUrl>,
+    pub(crate) topic: Option<String>,
+    pub(crate) via: Option<CrawlUrl>,
+    pub(crate) depth: u16,
+    pub(crate) priority: u8,
+    pub(crate) attempt: u8,
+    pub(crate) is_robots: bool,
+    pub(crate) links_admitted: u32,
+    pub(crate) changed: Option<Change>,
+}
+
+impl Story {
+    pub(crate) fn of(
+        entry: &Entry,
+        seed: &Seed,
+        links_admitted: u32,
+        changed: Option<Change>,
+    ) -> Self {
+        Self {
+            seed: Some(seed.url.clone()),
+            topic: seed.topic.clone(),
+            via: entry.via.clone(),
+            depth: entry.depth,
+            priority: entry.priority,
+            attempt: entry.attempts + 1,
+            is_robots: false,
+            links_admitted,
+            changed,
+        }
+    }
+}
+
+/// What a visit brought.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row<'a> {
+    pub(crate) url: &'a CrawlUrl,
+    pub(crate) started: Timestamp,
+    pub(crate) answer: &'a Answer,
+    pub(crate) document: &'a Document,
+    /// Payload digest, where there is something to store.
+    pub(crate) digest: Option<Digest>,
+}
+
+impl Row<'_> {
+    /// The whole story; its number is given when it is committed.
+    pub(crate) fn visit(self, story: Story, capture: Option<Capture>) -> Visit {
+        let Row {
+            answer, document, ..
+        } = self;
+        let is_page = document.charset.is_some();
+        Visit {
+            number: 0,
+            time: self.started,
+            url: self.url.clone(),
+            seed: story.seed,
+            topic: story.topic,
+            via: story.via,
+            depth: story.depth,
+            priority: story.priority,
+            attempt: story.attempt,
+            is_robots: story.is_robots,
+            state: answer.state,
+            code: answer.code,
+            error: answer.error.clone(),
+            ip: answer.ip,
+            mime: answer.mime.clone(),
+            charset: document.charset.map(|charset| charset.name.to_owned()),
+            charset_source: document.charset.map(|charset| charset.source),
+            wire_bytes: answer.wire_bytes,
+            body_bytes: answer.body_bytes,
+            text_bytes: is_page.then_some(document.text_bytes),
+            digest: self.digest,
+            fingerprint: document.fingerprint,
+            changed: story.changed,
+            location: answer.location.clone(),
+            title: document.title.clone(),
+            link_type: is_page.then(|| document.link_type()),
+            links: document.links.len() as u32,
+            links_admitted: story.links_admitted,
+            phases: answer.phases,
+            capture,
+        }
+    }
+}
