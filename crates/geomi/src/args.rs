@@ -47,7 +47,7 @@ pub(crate) struct Global {
     /// Set any key of geomi.toml, for example crawl.tries=2; `GEOMI_SET` has one a line
     #[arg(long, global = true, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// What to print on standard output: human, json or jsonl
+    /// What to print on standard output: human, json, jsonl or csv
     #[arg(
         long,
         global = true,
@@ -104,6 +104,8 @@ pub(crate) enum Format {
     Json,
     /// One object a line
     Jsonl,
+    /// A table, where a command has one
+    Csv,
 }
 
 /// When to use colours.
@@ -130,6 +132,8 @@ pub(crate) enum Task {
         after_help = "Example:\n  geomi verify geomi-example.com\n\nExit code 6 means damage."
     )]
     Verify(VerifyArgs),
+    /// Tell what a crawl came to: states, types, sites, dead links, load and more
+    Report(ReportArgs),
     /// Write a geomi.toml with every key, documented at its default
     #[command(after_help = "Example:\n  geomi init && $EDITOR geomi.toml")]
     Init(InitArgs),
@@ -142,6 +146,13 @@ pub(crate) enum Task {
     /// Serve the test web of `bench` until standard input closes
     #[command(hide = true)]
     ServeTestweb(ServeTestwebArgs),
+}
+
+impl Task {
+    /// Whether the command has tables that `--format csv` can print.
+    pub(crate) const fn prints_csv(&self) -> bool {
+        matches!(self, Self::Report(_))
+    }
 }
 
 /// Arguments of `geomi crawl`.
@@ -196,6 +207,48 @@ pub(crate) struct DemoArgs {
 pub(crate) struct VerifyArgs {
     /// Crawl directory
     pub(crate) dir: PathBuf,
+}
+
+/// Arguments of `geomi report`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Sections: overview, measures, states, codes, types, charsets, depths, link_types,
+topics, sites, slowest_sites, servers, slowest_pages, biggest_pages, pages,
+duplicates, robots, dead_links, known (with --known).
+
+Examples:
+  geomi report news
+  geomi report news --section dead_links
+  geomi report news --section sites --top 0 --format csv > sites.csv
+  geomi report news --known urls.txt --section measures,known --format json
+
+A running crawl is reported up to its last closed table of visits.
+Exit codes: 0 done, 1 error, 2 usage or no crawl directory.")]
+pub(crate) struct ReportArgs {
+    /// Crawl directory
+    pub(crate) dir: PathBuf,
+    /// Sections to report, with commas between; all unless given
+    #[arg(
+        short,
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        env = "GEOMI_SECTION",
+        hide_env_values = true
+    )]
+    pub(crate) section: Vec<String>,
+    /// Rows of a table, and linking pages of a dead link; 0 for all
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 20,
+        env = "GEOMI_TOP",
+        hide_env_values = true
+    )]
+    pub(crate) top: usize,
+    /// File with one URL a line that should have been saved: tells the recall
+    #[arg(long, value_name = "FILE", env = "GEOMI_KNOWN", hide_env_values = true)]
+    pub(crate) known: Option<PathBuf>,
 }
 
 /// Arguments of `geomi init`.

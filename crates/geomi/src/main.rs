@@ -11,6 +11,7 @@ mod crawl;
 mod demo;
 mod progress;
 mod report;
+mod report_command;
 mod seeds_file;
 mod session;
 mod settings;
@@ -23,7 +24,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use args::{Cli, Color, Global, Task};
+use args::{Cli, Color, Format, Global, Task};
 use config::Problems;
 
 /// How a command ended; the numbers are a contract with the user.
@@ -66,9 +67,11 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     listen(&cli.global);
     let outcome = match &cli.command {
+        task if cli.global.format == Format::Csv && !task.prints_csv() => Err(no_csv()),
         Task::Crawl(args) => crawl::run(args, &cli.global),
         Task::Demo(args) => demo::run(args, &cli.global),
         Task::Verify(args) => verify::run(args, &cli.global),
+        Task::Report(args) => report_command::run(args, &cli.global),
         Task::Init(args) => settings::init(args),
         Task::Config(args) => settings::show(args, &cli.global),
         Task::Bench(args) => bench::run(args, &cli.global),
@@ -78,6 +81,12 @@ fn main() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(error) => complain(&error, &cli.global).into(),
     }
+}
+
+/// Said before anything is begun: most commands have nothing that is a table.
+fn no_csv() -> anyhow::Error {
+    let what = "--format csv: this command prints no table; choose human, json or jsonl";
+    Problems::one(what).into()
 }
 
 /// Tells what went wrong, all of it.

@@ -55,6 +55,7 @@ pub(crate) fn show(args: &ConfigArgs, global: &Global) -> anyhow::Result<Exit> {
         (_, Format::Json | Format::Jsonl) => print(&all_json(&written, args.key.as_deref()))?,
         (Some(text), Format::Human) => print(&text)?,
         (None, Format::Human) => print(config::as_used(&written).trim_end())?,
+        (_, Format::Csv) => unreachable!("csv was refused before"),
     }
     Ok(Exit::Done)
 }
