@@ -51,6 +51,8 @@
 mod dead;
 mod duplicates;
 mod error;
+#[cfg(test)]
+mod history_tests;
 mod links;
 mod measures;
 mod overview;

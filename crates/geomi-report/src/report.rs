@@ -74,6 +74,16 @@ pub fn make(
     config: &CrawlConfig,
     options: &Options,
 ) -> Result<Report, ReportError> {
+    make_in_shares(dir, config, options, PAGES_PER_PASS)
+}
+
+/// The same with shares of another size.
+pub(crate) fn make_in_shares(
+    dir: &CrawlDir,
+    config: &CrawlConfig,
+    options: &Options,
+    pages_per_pass: u64,
+) -> Result<Report, ReportError> {
     let owner = dir.lock_owner()?;
     let status = read_status(dir)?;
     // Listed once: a crawl that runs on adds tables that no later pass sees.
@@ -91,7 +101,8 @@ pub fn make(
         top: options.top,
     };
     findings.sweep_visits(dir, &segments)?;
-    findings.pass_over_pages(dir, &segments, &scope)?;
+    let shares = findings.sweep.totals.visits.div_ceil(pages_per_pass);
+    findings.pass_over_pages(dir, &segments, &scope, shares)?;
     if options.sections.contains(&SectionKind::DeadLinks) {
         findings.find_linkers(dir, &segments, config, options)?;
     }
@@ -128,9 +139,9 @@ impl Findings {
         dir: &CrawlDir,
         segments: &[Segment],
         scope: &Scope,
+        shares: u64,
     ) -> Result<(), ReportError> {
         let sites = &mut self.sweep.sites;
-        let shares = self.sweep.totals.visits.div_ceil(PAGES_PER_PASS);
         for share in 0..shares {
             each_visit(dir, segments, pages::COLUMNS, |visit| {
                 if visit.is_robots {
