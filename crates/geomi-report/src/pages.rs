@@ -6,6 +6,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
+use std::num::{NonZeroU32, NonZeroU64};
 
 use geomi_crawler::Fate;
 use geomi_model::{Timestamp, Visit};
@@ -14,8 +15,10 @@ use geomi_url::UrlHash;
 
 use crate::sites::{SiteIndex, Sites, comparison};
 
-/// Pages held at once: with table overhead some 200 MB.
-pub(crate) const PAGES_PER_PASS: u64 = 4 << 20;
+/// Pages held at once, as many as a hash table of 8 Mi places takes. With their
+/// contents, and with half of them visited again, that is some 800 MB at most;
+/// a crawl so large had a seen set of that size.
+pub(crate) const PAGES_PER_PASS: u64 = 7 << 20;
 
 /// The columns this pass and that over duplicates read.
 pub(crate) const COLUMNS: &[&str] = &[
@@ -64,14 +67,14 @@ type Rank = Reverse<(u32, u32, u32, Reverse<u64>)>;
 /// What is kept of a page in the share at hand.
 #[derive(Debug, Default)]
 struct Slot {
-    /// The visit that says what the page is now.
-    current: Option<u64>,
+    /// The visit that says what the page is now; visits are numbered from 1.
+    current: Option<NonZeroU64>,
     is_fetched: bool,
     is_saved: bool,
     /// How its first visit ended.
     first: Option<Fate>,
-    /// Its place among the pages visited more than once.
-    more: Option<u32>,
+    /// Its place among the pages visited more than once, counted from 1.
+    more: Option<NonZeroU32>,
 }
 
 /// What is counted for a page visited more than once.
@@ -169,9 +172,9 @@ impl Pages {
         let at = *slot.more.get_or_insert_with(|| {
             let site = sites.index_of(visit);
             self.revisits.push(PageTally::after(first, visit, site));
-            (self.revisits.len() - 1) as u32
+            NonZeroU32::MIN.saturating_add(self.revisits.len() as u32 - 1)
         });
-        self.revisits[at as usize].add(visit, fate);
+        self.revisits[at.get() as usize - 1].add(visit, fate);
     }
 
     /// Ends a share: its pages are summed up and forgotten.
@@ -203,11 +206,11 @@ fn follow(slot: &mut Slot, visit: &Visit, fate: Fate, current: &mut Bits) {
         Fate::Failed | Fate::Answered => false,
     };
     if let Some(before) = slot.current.take() {
-        current.clear(before);
+        current.clear(before.get());
     }
     if says {
         current.set(visit.number);
-        slot.current = Some(visit.number);
+        slot.current = NonZeroU64::new(visit.number);
     }
 }
 

@@ -69,6 +69,24 @@ pub(crate) struct Findings {
 }
 
 /// Makes a report. `config` is the configuration the crawl ran with.
+///
+/// ```
+/// use geomi_crawler::CrawlConfig;
+/// use geomi_report::{Linking, Options, SectionKind, make};
+/// use geomi_store::CrawlDir;
+///
+/// let folder = tempfile::tempdir().unwrap();
+/// let dir = CrawlDir::create(folder.path()).unwrap();
+/// let options = Options {
+///     sections: vec![SectionKind::Overview],
+///     top: Some(20),
+///     known: None,
+///     linking: Linking::IfQuick,
+/// };
+/// let report = make(&dir, &CrawlConfig::new(Vec::new()), &options).unwrap();
+/// assert_eq!(report.visits, 0);
+/// assert_eq!(report.sections[0].to_json()["saved"], 0);
+/// ```
 pub fn make(
     dir: &CrawlDir,
     config: &CrawlConfig,
@@ -88,7 +106,7 @@ pub(crate) fn make_in_shares(
     let status = read_status(dir)?;
     // Listed once: a crawl that runs on adds tables that no later pass sees.
     let segments = segment::list(dir)?;
-    let scope = include_scope(config);
+    let scope = include_scope(config)?;
     let known = options.known.clone().map(Known::new);
     let number_max = segments.last().map_or(0, |segment| segment.last);
     let mut findings = Findings {
@@ -101,8 +119,10 @@ pub(crate) fn make_in_shares(
         top: options.top,
     };
     findings.sweep_visits(dir, &segments)?;
-    let shares = findings.sweep.totals.visits.div_ceil(pages_per_pass);
-    findings.pass_over_pages(dir, &segments, &scope, shares)?;
+    if options.sections.iter().any(|kind| needs_pages(*kind)) {
+        let shares = findings.sweep.totals.visits.div_ceil(pages_per_pass);
+        findings.pass_over_pages(dir, &segments, &scope, shares)?;
+    }
     if options.sections.contains(&SectionKind::DeadLinks) {
         findings.find_linkers(dir, &segments, config, options)?;
     }
@@ -187,6 +207,31 @@ impl Findings {
     }
 }
 
+/// Whether one visit at a time is not enough for a section.
+const fn needs_pages(kind: SectionKind) -> bool {
+    match kind {
+        SectionKind::Overview
+        | SectionKind::Measures
+        | SectionKind::Sites
+        | SectionKind::SlowestPages
+        | SectionKind::BiggestPages
+        | SectionKind::Pages
+        | SectionKind::Duplicates
+        | SectionKind::DeadLinks => true,
+        SectionKind::States
+        | SectionKind::Codes
+        | SectionKind::Types
+        | SectionKind::Charsets
+        | SectionKind::Depths
+        | SectionKind::LinkTypes
+        | SectionKind::Topics
+        | SectionKind::SlowestSites
+        | SectionKind::Servers
+        | SectionKind::Robots
+        | SectionKind::Known => false,
+    }
+}
+
 /// Calls `each` for every visit of the tables, in order.
 pub(crate) fn each_visit(
     dir: &CrawlDir,
@@ -229,12 +274,12 @@ fn rows_by_number(
 }
 
 /// A scope that knows the include patterns and nothing else.
-fn include_scope(config: &CrawlConfig) -> Scope {
+fn include_scope(config: &CrawlConfig) -> Result<Scope, ReportError> {
     let patterns = ScopeConfig {
         include: config.scope.include.clone(),
         ..ScopeConfig::default()
     };
-    Scope::new(patterns).expect("a crawl ran with these patterns, so they are sound")
+    Scope::new(patterns).map_err(ReportError::Patterns)
 }
 
 fn read_status(dir: &CrawlDir) -> Result<Option<Status>, ReportError> {

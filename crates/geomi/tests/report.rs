@@ -445,6 +445,10 @@ fn nothing_to_report_is_said() {
     assert_eq!(report["overview"]["visits"], 0);
     assert_eq!(report["measures"]["load_ratio"], Json::Null);
     assert_eq!(place.geomi(&["report", "out", "-q"]).err, "");
+    place.write("out/geomi.toml", "[scope]\ninclude = [\"re:(\"]\n");
+    place
+        .geomi(&["report", "out"])
+        .fails(2, &["out/geomi.toml:2", "include pattern \"re:(\""]);
 }
 
 #[test]

@@ -90,7 +90,9 @@ pub(crate) fn load(sources: &Sources<'_>, problems: &mut Problems) -> Written {
 pub(crate) fn of_crawl(dir: &Path, problems: &mut Problems) -> CrawlConfig {
     let mut written = Written::defaults();
     read_if_there(&dir.join(FILE_NAME), &mut written, problems);
-    written.apply(problems).crawl
+    let draft = written.apply(problems);
+    draft.check_patterns(&written, problems);
+    draft.crawl
 }
 
 /// Settings over the defaults, and no file at all.
