@@ -289,7 +289,7 @@ fn dead_links_are_those_of_pages_as_they_are_now() {
     assert_eq!(found["linked_from"], json!(expected), "{found:#}");
     assert_eq!(
         (&found["linking_pages"], &found["code"]),
-        (&json!(3), &json!("404"))
+        (&json!(3), &json!(404))
     );
     assert_eq!(
         row(section, "url", "http://a.test/dir/lost")["linking_pages"],

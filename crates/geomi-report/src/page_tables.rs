@@ -43,7 +43,7 @@ pub(crate) fn slowest_pages(findings: &Findings) -> Section {
             seconds(slow.download),
             Value::Bytes(slow.wire_bytes),
             slow.state.as_str().into(),
-            Value::text(slow.code),
+            Value::code(slow.code),
         ]
     });
     ranked(
@@ -199,7 +199,7 @@ pub(crate) fn dead_links(findings: &Findings, visits: &Rows) -> Section {
         vec![
             url_of(visits, number),
             visit.map_or(Value::Nothing, |visit| visit.state.as_str().into()),
-            Value::text(visit.and_then(|visit| visit.code)),
+            Value::code(visit.and_then(|visit| visit.code)),
             Value::text(visit.and_then(|visit| visit.error.as_ref())),
             visit.map_or(Value::Nothing, |visit| Value::Moment(visit.time)),
             count,

@@ -188,6 +188,8 @@ pub enum Value {
     Nothing,
     /// So many.
     Count(u64),
+    /// A status code: a number, but not of anything.
+    Code(u16),
     /// Bytes.
     Bytes(u64),
     /// A part of a whole, from 0 to 1.
@@ -218,11 +220,21 @@ impl Value {
         text.map_or(Self::Nothing, |text| Self::Text(text.to_string()))
     }
 
+    /// A status code, where there is one.
+    pub(crate) fn code(code: Option<u16>) -> Self {
+        code.map_or(Self::Nothing, Self::Code)
+    }
+
     /// Whether it is a number, which tables set to the right.
     pub const fn is_number(&self) -> bool {
         matches!(
             self,
-            Self::Count(_) | Self::Bytes(_) | Self::Share(_) | Self::Ratio(_) | Self::Seconds(_)
+            Self::Count(_)
+                | Self::Code(_)
+                | Self::Bytes(_)
+                | Self::Share(_)
+                | Self::Ratio(_)
+                | Self::Seconds(_)
         )
     }
 
@@ -231,6 +243,7 @@ impl Value {
         match self {
             Self::Nothing => serde_json::Value::Null,
             Self::Count(number) | Self::Bytes(number) => json!(number),
+            Self::Code(code) => json!(code),
             // A number that is not finite has no JSON; it is not defined.
             Self::Share(number) | Self::Ratio(number) | Self::Seconds(number) => {
                 Number::from_f64(*number).map_or(serde_json::Value::Null, Into::into)
@@ -247,6 +260,7 @@ impl Value {
         match self {
             Self::Nothing => String::new(),
             Self::Count(number) | Self::Bytes(number) => number.to_string(),
+            Self::Code(code) => code.to_string(),
             Self::Share(number) | Self::Ratio(number) | Self::Seconds(number) => number.to_string(),
             Self::Moment(time) => time.to_rfc3339_millis(),
             Self::Text(text) => text.clone(),

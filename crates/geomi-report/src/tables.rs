@@ -61,7 +61,7 @@ fn codes(findings: &Findings) -> Section {
     let answers: u64 = findings.sweep.codes.values().sum();
     let rows = findings.sweep.codes.iter().map(|(code, count)| {
         vec![
-            Value::Text(code.to_string()),
+            Value::Code(*code),
             Value::Count(*count),
             Value::share(*count, answers),
         ]

@@ -75,7 +75,10 @@ fn rows(section: &Json) -> &[Json] {
 /// One column against another, row by row.
 fn pairs(section: &Json, name: &str, value: &str) -> BTreeMap<String, u64> {
     let pair = |row: &Json| {
-        let name = row[name].as_str().unwrap_or("").to_owned();
+        let name = match &row[name] {
+            Json::String(name) => name.clone(),
+            number => number.to_string(),
+        };
         (name, row[value].as_u64().unwrap())
     };
     rows(section).iter().map(pair).collect()

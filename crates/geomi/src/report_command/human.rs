@@ -160,6 +160,7 @@ fn cell(value: &Value) -> String {
     match value {
         Value::Nothing => "-".to_owned(),
         Value::Count(count) => words::count(*count),
+        Value::Code(code) => code.to_string(),
         Value::Bytes(bytes) => words::bytes(*bytes as f64),
         Value::Share(share) => format!("{:.1} %", share * 100.0),
         Value::Ratio(ratio) if *ratio >= 1_000.0 => words::count(ratio.round() as u64),
