@@ -41,6 +41,7 @@ mod control;
 mod crew;
 mod error;
 pub mod explain;
+mod fate;
 pub mod journey;
 mod keys;
 mod log;
@@ -50,6 +51,7 @@ mod policies;
 mod post;
 mod probe;
 mod report;
+mod reread;
 mod seeds;
 mod stage;
 mod status;
@@ -60,6 +62,7 @@ pub use clock::{Clock, FastClock, SystemClock};
 pub use config::{CrawlConfig, Limits, Output, RobotsMode, SeedInput};
 pub use control::{Control, Desired};
 pub use error::CrawlError;
+pub use fate::{Attempt, Fate};
 pub use journey::{Surroundings, run};
 pub use log::LogLine;
 pub use orders::{Order, Reply, SeedsAdded};
@@ -68,5 +71,6 @@ pub use probe::{
     AddressStep, ExchangeStep, Hop, HopEnd, LinkStep, LinkVerdict, Probe, Question, RefusedBy,
     RobotsRequest, RobotsStep, ScopeStep, StoredStep, probe,
 };
+pub use reread::Rereader;
 pub use status::{Counters, Ending, Observer, Phase, Silent, Status};
 pub use steps::{DurableStep, NoFaults, Steps};

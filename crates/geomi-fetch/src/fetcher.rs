@@ -268,7 +268,7 @@ async fn within<T>(
 
 /// Content codings, then transfer codings other than `chunked`: the order in
 /// which the server applied them.
-fn coding_chain(head: &Head, block: &[u8]) -> Result<Vec<Coding>, String> {
+pub(crate) fn coding_chain(head: &Head, block: &[u8]) -> Result<Vec<Coding>, String> {
     let transfer = head.members(block, "transfer-encoding");
     let transfer = transfer.filter(|name| !name.eq_ignore_ascii_case(b"chunked"));
     decode::parse_chain(head.members(block, "content-encoding").chain(transfer))

@@ -56,6 +56,7 @@ mod policy;
 mod pool;
 mod request;
 mod resolve;
+mod stored;
 mod stream;
 mod tls;
 
@@ -69,3 +70,4 @@ pub use outcome::{Body, FetchOutcome};
 pub use policy::{AddressPolicy, Refusal, is_public};
 pub use request::FetchRequest;
 pub use resolve::{AddressSource, Considered, LookUp, Resolution};
+pub use stored::StoredAnswer;

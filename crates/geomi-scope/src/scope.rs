@@ -184,6 +184,14 @@ impl Scope {
         self.explain(&candidate, &Verdict::Refuse(refusal))
     }
 
+    /// Whether a URL matches an include pattern; `None` where there are none.
+    pub fn matches_include(&self, url: &CrawlUrl) -> Option<bool> {
+        if self.include.is_empty() {
+            return None;
+        }
+        Some(self.include.first_match(url.as_str()).is_some())
+    }
+
     fn try_judge(&self, candidate: &Candidate<'_>) -> Result<Verdict, Refusal> {
         let url = candidate.url;
         self.check_length(candidate)?;

@@ -10,6 +10,7 @@
 //! arguments, and what to write, and when it counts as written, is the
 //! caller's business.
 
+pub mod captures;
 pub mod cdxj;
 mod dir;
 mod error;

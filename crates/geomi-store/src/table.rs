@@ -180,17 +180,18 @@ fn write_values<D: DataType>(
 pub(crate) struct TableReader<T: 'static> {
     path: PathBuf,
     file: SerializedFileReader<File>,
-    columns: &'static [Column<T>],
+    columns: Vec<&'static Column<T>>,
     blank: fn() -> T,
     group: usize,
     rows: std::vec::IntoIter<T>,
 }
 
 impl<T> TableReader<T> {
-    /// Opens a table. `blank` makes the row that the columns then fill.
+    /// Opens a table. `blank` makes the row that the columns then fill; a
+    /// column that is not among `columns` is neither read nor missed.
     pub(crate) fn open(
         path: &Path,
-        columns: &'static [Column<T>],
+        columns: impl IntoIterator<Item = &'static Column<T>>,
         blank: fn() -> T,
     ) -> Result<Self, StoreError> {
         let file = File::open(path).map_err(StoreError::io("open", path))?;
@@ -201,7 +202,7 @@ impl<T> TableReader<T> {
         Ok(Self {
             path: path.to_owned(),
             file,
-            columns,
+            columns: columns.into_iter().collect(),
             blank,
             group: 0,
             rows: Vec::new().into_iter(),
@@ -219,7 +220,7 @@ impl<T> TableReader<T> {
             .filter(|&count| count <= 1 << 20)
             .ok_or_else(|| StoreError::damaged(&self.path, "a row group is too large"))?;
         let mut rows: Vec<T> = (0..count).map(|_| (self.blank)()).collect();
-        for column in self.columns {
+        for column in &self.columns {
             let sound = read_column(group.as_ref(), column, &mut rows)
                 .map_err(|source| self.error(source))?;
             if !sound {

@@ -33,6 +33,17 @@ pub fn read_visits(path: &Path) -> Result<VisitReader, StoreError> {
     TableReader::open(path, COLUMNS, blank).map(VisitReader)
 }
 
+/// Reads some columns of a table of visits: the other fields are as in a row of
+/// which nothing is known. A pass that needs a few columns of many rows is
+/// several times faster for it.
+pub fn read_visit_columns(path: &Path, names: &[&str]) -> Result<VisitReader, StoreError> {
+    let wanted = COLUMNS.iter().filter(|column| names.contains(&column.name));
+    let reader = TableReader::open(path, wanted, blank)?;
+    let known = |name: &&str| COLUMNS.iter().any(|column| column.name == *name);
+    debug_assert!(names.iter().all(known), "only columns that exist are named");
+    Ok(VisitReader(reader))
+}
+
 /// The rows of a table of visits.
 pub struct VisitReader(TableReader<Visit>);
 

@@ -9,8 +9,8 @@ use geomi_model::{
     Capture, CaptureKind, Change, CharsetSource, Digest, Fingerprint, LinkKind, LinkType,
     NetworkState, Phases, Timestamp, Visit,
 };
-use geomi_store::visits::{read_visits, write_visits};
-use geomi_store::{CrawlDir, StoreError, cdxj, segment};
+use geomi_store::visits::{read_visit_columns, read_visits, write_visits};
+use geomi_store::{CrawlDir, StoreError, captures, cdxj, segment};
 use geomi_url::CrawlUrl;
 use proptest::prelude::*;
 
@@ -126,6 +126,46 @@ fn more_rows_than_a_group_stay_in_order() {
     write_visits(&path, &rows).unwrap();
     let numbers = read_visits(&path).unwrap().map(|row| row.unwrap().number);
     assert!(numbers.eq(1..=20_000));
+}
+
+#[test]
+fn some_columns_alone_leave_the_rest_unknown() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("visits.parquet");
+    let row = Visit {
+        topic: Some("news".to_owned()),
+        code: Some(200),
+        ..sample::visit(7, "http://example.com/page")
+    };
+    write_visits(&path, std::slice::from_ref(&row)).unwrap();
+    let mut rows = read_visit_columns(&path, &["url", "code"]).unwrap();
+    let found = rows.next().unwrap().unwrap();
+    assert_eq!((&found.url, found.code), (&row.url, Some(200)));
+    assert_eq!((found.number, found.topic), (0, None));
+    assert!(rows.next().is_none());
+}
+
+#[test]
+fn every_capture_is_read_by_its_place_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let (dir, rows) = sample::crawl(folder.path(), 8 << 10);
+    let stored = rows
+        .iter()
+        .filter_map(|row| Some((row, row.capture.as_ref()?)));
+    let mut kinds = [0, 0];
+    for (row, capture) in stored {
+        let record = captures::read(&dir, capture, 1 << 20).unwrap().unwrap();
+        assert_eq!(record.info.field("WARC-Target-URI"), Some(row.url.as_str()));
+        assert_eq!(record.block.len() as u64, record.info.content_length);
+        let is_revisit = capture.kind == CaptureKind::Revisit;
+        assert_eq!(record.info.kind() == "revisit", is_revisit);
+        kinds[usize::from(is_revisit)] += 1;
+        let cut = captures::read(&dir, capture, 9).unwrap().unwrap();
+        assert_eq!((&cut.block[..], cut.truncated), (&record.block[..9], true));
+        let info = captures::read_info(&dir, capture).unwrap();
+        assert_eq!(info, Some(record.info));
+    }
+    assert!(kinds[0] > 5 && kinds[1] > 0, "{kinds:?}");
 }
 
 #[test]

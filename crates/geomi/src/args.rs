@@ -52,7 +52,7 @@ pub(crate) struct Global {
         help = "Set any key of geomi.toml, for example crawl.tries=2 [env: GEOMI_SET, one a line]"
     )]
     pub(crate) set: Vec<String>,
-    /// What to print on standard output: human, json or jsonl
+    /// What to print on standard output: human, json, jsonl or csv
     #[arg(
         long,
         global = true,
@@ -109,6 +109,8 @@ pub(crate) enum Format {
     Json,
     /// One object a line
     Jsonl,
+    /// A table, where a command has one
+    Csv,
 }
 
 /// When to use colours.
@@ -144,6 +146,8 @@ Example:
 
 Exit codes: 0 sound, 1 error, 2 usage, 6 damage found.")]
     Verify(VerifyArgs),
+    /// Tell what a crawl came to: states, types, sites, dead links, load and more
+    Report(ReportArgs),
     /// Write a geomi.toml with every key, documented at its default
     #[command(after_help = "\
 Example:
@@ -250,6 +254,13 @@ Exit codes: 0 done, 1 error, 2 usage.")]
     ServeTestweb(ServeTestwebArgs),
 }
 
+impl Task {
+    /// Whether the command has tables that `--format csv` can print.
+    pub(crate) const fn prints_csv(&self) -> bool {
+        matches!(self, Self::Report(_))
+    }
+}
+
 /// Arguments of `geomi crawl`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -354,6 +365,48 @@ pub(crate) struct DemoArgs {
 pub(crate) struct VerifyArgs {
     /// Crawl directory
     pub(crate) dir: PathBuf,
+}
+
+/// Arguments of `geomi report`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Sections: overview, measures, states, codes, types, charsets, depths, link_types,
+topics, sites, slowest_sites, servers, slowest_pages, biggest_pages, pages,
+duplicates, robots, dead_links, known (with --known).
+
+Examples:
+  geomi report news
+  geomi report news --section dead_links
+  geomi report news --section sites --top 0 --format csv > sites.csv
+  geomi report news --known urls.txt --section measures,known --format json
+
+A running crawl is reported up to its last closed table of visits.
+Exit codes: 0 done, 1 error, 2 usage or no crawl directory.")]
+pub(crate) struct ReportArgs {
+    /// Crawl directory
+    pub(crate) dir: PathBuf,
+    /// Sections to report, with commas between; all unless given
+    #[arg(
+        short,
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        env = "GEOMI_SECTION",
+        hide_env_values = true
+    )]
+    pub(crate) section: Vec<String>,
+    /// Rows of a table, and linking pages of a dead link; 0 for all
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 20,
+        env = "GEOMI_TOP",
+        hide_env_values = true
+    )]
+    pub(crate) top: usize,
+    /// File with one URL a line that should have been saved: tells the recall
+    #[arg(long, value_name = "FILE", env = "GEOMI_KNOWN", hide_env_values = true)]
+    pub(crate) known: Option<PathBuf>,
 }
 
 /// Arguments of `geomi init`.

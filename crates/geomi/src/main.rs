@@ -15,6 +15,7 @@ mod fetch;
 mod manual;
 mod progress;
 mod report;
+mod report_command;
 mod running;
 mod seeds_file;
 mod session;
@@ -28,7 +29,7 @@ use std::process::ExitCode;
 
 use clap::FromArgMatches as _;
 
-use args::{Cli, Color, Global, Task};
+use args::{Cli, Color, Format, Global, Task};
 use config::Problems;
 use running::{commands, list};
 
@@ -74,10 +75,12 @@ fn main() -> ExitCode {
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     listen(&cli.global);
     let outcome = match &cli.command {
+        task if cli.global.format == Format::Csv && !task.prints_csv() => Err(no_csv()),
         Task::Crawl(args) => crawl::run(args, &cli.global),
         Task::Demo(args) => demo::run(args, &cli.global),
         Task::Fetch(args) => fetch::run(args, &cli.global),
         Task::Verify(args) => verify::run(args, &cli.global),
+        Task::Report(args) => report_command::run(args, &cli.global),
         Task::Init(args) => settings::init(args),
         Task::Config(args) => settings::show(args, &cli.global),
         Task::Explain(args) => explain::run(args, &cli.global),
@@ -97,6 +100,12 @@ fn main() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(error) => complain(&error, &cli.global).into(),
     }
+}
+
+/// Said before anything is begun: most commands have nothing that is a table.
+fn no_csv() -> anyhow::Error {
+    let what = "--format csv: this command prints no table; choose human, json or jsonl";
+    Problems::one(what).into()
 }
 
 /// Tells what went wrong, all of it.

@@ -53,6 +53,11 @@ fn guess_scheme(text: &str) -> Result<CrawlUrl, geomi_url::UrlError> {
 
 /// Reads a file of seeds; `-` is standard input.
 pub(crate) fn read(path: &Path, problems: &mut Problems) -> Vec<SeedInput> {
+    read_for("--seeds", path, problems)
+}
+
+/// Reads a file of URLs in the form of seeds that another flag names.
+pub(crate) fn read_for(flag: &str, path: &Path, problems: &mut Problems) -> Vec<SeedInput> {
     let opened = if path == Path::new("-") {
         Ok(Box::new(io::stdin().lock()) as Box<dyn Read>)
     } else {
@@ -64,7 +69,7 @@ pub(crate) fn read(path: &Path, problems: &mut Problems) -> Vec<SeedInput> {
     });
     outcome.unwrap_or_else(|error| {
         problems.add(
-            &Place::Flag("--seeds".to_owned()),
+            &Place::Flag(flag.to_owned()),
             format!(
                 "cannot read {}: {error}; check the path and its permissions",
                 path.display()

@@ -175,6 +175,7 @@ pub(crate) fn tell(
             eprintln!("{words}");
         }
         Format::Jsonl => eprintln!("{words}"),
+        Format::Csv => unreachable!("csv was refused before"),
     }
     Ok(())
 }

@@ -24,6 +24,7 @@ pub(crate) fn run(args: &VerifyArgs, global: &Global) -> anyhow::Result<Exit> {
         Format::Human => print(&human(&report, global.quiet))?,
         Format::Json => print(&serde_json::to_string_pretty(&json(&report))?)?,
         Format::Jsonl => print(&json(&report).to_string())?,
+        Format::Csv => unreachable!("csv was refused before"),
     }
     Ok(if report.is_sound() {
         Exit::Done

@@ -23,11 +23,12 @@ fn allowed(name: &str) -> Option<Vec<&'static str>> {
         name if DECISIONS.contains(&name) || ADAPTERS.contains(&name) => WORDS.to_vec(),
         "geomi-testweb" => WORDS.to_vec(),
         "geomi-crawler" => [&WORDS[..], &DECISIONS, &ADAPTERS].concat(),
+        "geomi-report" => [&WORDS[..], &DECISIONS, &ADAPTERS, &["geomi-crawler"]].concat(),
         "geomi" => [
             &WORDS[..],
             &DECISIONS,
             &ADAPTERS,
-            &["geomi-crawler", "geomi-testweb"],
+            &["geomi-crawler", "geomi-report", "geomi-testweb"],
         ]
         .concat(),
         _ => return None,

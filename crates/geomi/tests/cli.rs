@@ -190,7 +190,9 @@ fn verify_needs_a_crawl_directory() {
 #[test]
 fn every_command_has_an_example_in_its_help() {
     let place = Workplace::new();
-    for command in ["crawl", "demo", "verify", "init", "config", "bench"] {
+    for command in [
+        "crawl", "demo", "verify", "report", "init", "config", "bench",
+    ] {
         let done = place.geomi(&[command, "--help"]);
         assert_eq!(done.code, Some(0));
         assert!(done.out.contains("Example"), "{command}: {}", done.out);

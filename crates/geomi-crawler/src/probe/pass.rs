@@ -18,11 +18,12 @@ use super::{
     ExchangeStep, Hop, HopEnd, LinkStep, LinkVerdict, Probe, Question, RefusedBy, ScopeStep,
     StoredStep,
 };
+use crate::fate::Fate;
 use crate::stage::admit::{Admission, Admit, Found, as_seed, may_follow};
 use crate::stage::fetch::{ask, fetcher};
 use crate::stage::read::{Declared, ReadSettings, Storable, Subject, Understood, understand};
 use crate::stage::row::{Row, Story};
-use crate::stage::settle::{Fate, fate, retry_wait, signal};
+use crate::stage::settle::{fate, retry_wait, signal};
 use crate::{Clock, CrawlConfig, CrawlError};
 
 /// One pass, with what it has met so far.

@@ -279,7 +279,7 @@ fn store(subject: Subject<'_>, outcome: &FetchOutcome, gzip: GzipLevel) -> Stora
 
 /// Media type as sent, without parameters, and the charset parameter. Its case
 /// is kept: the index is to read as other tools would write it.
-fn split_content_type(value: Option<&str>) -> (Option<String>, Option<String>) {
+pub(crate) fn split_content_type(value: Option<&str>) -> (Option<String>, Option<String>) {
     let Some(value) = value else {
         return (None, None);
     };

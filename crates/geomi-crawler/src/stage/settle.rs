@@ -13,6 +13,7 @@ use geomi_url::SiteHash;
 
 use crate::books::{SiteAccess, Unaddressed};
 use crate::crew::Event;
+use crate::fate::{Attempt, Fate};
 use crate::journey::Journey;
 use crate::partition::Stored;
 use crate::seeds::SeedOutcome;
@@ -26,54 +27,15 @@ use crate::{CrawlConfig, CrawlError};
 /// How long it is believed that a site cannot be reached.
 const UNREACHABLE_FOR: Duration = Duration::from_hours(1);
 
-/// What an attempt means for the page.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Fate {
-    /// 200, or known unchanged.
-    Saved,
-    /// 3xx with a target.
-    Redirected,
-    /// Given up: no answer after the last try, or 4xx, or 5xx.
-    Failed,
-    /// Another complete answer: 204, or a redirect that leads nowhere.
-    Answered,
-    /// It comes again.
-    Retry,
-}
-
-impl Fate {
-    /// The name of the fate.
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Saved => "saved",
-            Self::Redirected => "redirected",
-            Self::Failed => "failed",
-            Self::Answered => "answered",
-            Self::Retry => "retry",
-        }
-    }
-}
-
 /// Decides what an attempt means. `attempts` were made before it.
 pub(crate) fn fate(answer: &Answer, attempts: u8, tries: u8) -> Fate {
-    if should_retry(answer) && attempts + 1 < tries {
-        return Fate::Retry;
+    Attempt {
+        state: answer.state,
+        code: answer.code,
+        has_target: answer.location.is_some(),
+        number: attempts + 1,
     }
-    match answer.code {
-        _ if !answer.state.is_answer() => Fate::Failed,
-        Some(200 | 304) => Fate::Saved,
-        Some(300..=399) if answer.location.is_some() => Fate::Redirected,
-        Some(100..=399) => Fate::Answered,
-        _ => Fate::Failed,
-    }
-}
-
-/// Failures that may pass: the network's, and the codes that say "later".
-fn should_retry(answer: &Answer) -> bool {
-    match answer.code {
-        Some(code) if answer.state.is_answer() => matches!(code, 408 | 429 | 500 | 502 | 503 | 504),
-        _ => answer.state != NetworkState::NotTried,
-    }
+    .fate(tries)
 }
 
 /// What the answer says about the site.

@@ -91,6 +91,7 @@ pub(crate) fn run(args: &BenchArgs, global: &Global) -> anyhow::Result<Exit> {
         Format::Human => figures.human(),
         Format::Json => serde_json::to_string_pretty(&figures.json())?,
         Format::Jsonl => figures.json().to_string(),
+        Format::Csv => unreachable!("csv was refused before"),
     })?;
     Ok(Exit::Done)
 }

@@ -98,7 +98,7 @@ impl Draft {
         self.crawl.fetch.address_policy.deny_public = self.contact.is_none();
     }
 
-    fn check_patterns(&self, written: &Written, problems: &mut Problems) {
+    pub(super) fn check_patterns(&self, written: &Written, problems: &mut Problems) {
         let scope = Scope::new(self.crawl.scope.clone());
         for error in scope.err().into_iter().flatten() {
             problems.add(written.place(key_of(&error)), &error);

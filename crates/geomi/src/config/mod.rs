@@ -108,6 +108,16 @@ pub(crate) fn load(sources: &Sources<'_>, problems: &mut Problems) -> Written {
     written
 }
 
+/// The configuration a crawl ran with: that of its directory and no other.
+/// Seeds, and the rules for starting a crawl, are left out.
+pub(crate) fn of_crawl(dir: &Path, problems: &mut Problems) -> CrawlConfig {
+    let mut written = Written::defaults();
+    read_if_there(&dir.join(FILE_NAME), &mut written, problems);
+    let draft = written.apply(problems);
+    draft.check_patterns(&written, problems);
+    draft.crawl
+}
+
 /// Settings over the defaults, and no file at all.
 pub(crate) fn load_alone(settings: &[Setting], problems: &mut Problems) -> Written {
     let mut written = Written::defaults();

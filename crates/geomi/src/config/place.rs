@@ -36,6 +36,11 @@ impl fmt::Display for Place {
 pub(crate) struct Problems(Vec<String>);
 
 impl Problems {
+    /// A single thing wrong, with the whole.
+    pub(crate) fn one(what: impl Into<String>) -> Self {
+        Self(vec![what.into()])
+    }
+
     /// Something wrong at a place.
     pub(crate) fn add(&mut self, place: &Place, what: impl fmt::Display) {
         self.0.push(format!("{place}: {what}"));

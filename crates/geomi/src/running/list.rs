@@ -41,7 +41,7 @@ pub(crate) fn run(args: &LsArgs, global: &Global) -> anyhow::Result<Exit> {
                 print(&object(crawl).to_string())?;
             }
         }
-        Format::Json => {
+        Format::Json | Format::Csv => {
             print(&Value::from(crawls.iter().map(object).collect::<Vec<_>>()).to_string())?;
         }
     }
