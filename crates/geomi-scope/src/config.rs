@@ -182,16 +182,16 @@ pub enum ScopeError {
         /// What the compiler found.
         source: regex::Error,
     },
-    /// An entry of the deny list that names no site.
-    #[error("denied site {entry:?} is not a site ({source}): write a host such as \"example.com\"")]
+    /// An entry of a list of sites that names none.
+    #[error("{entry:?} is not a site ({source}): write a host such as \"example.com\"")]
     BadSite {
         /// As written.
         entry: String,
         /// What the parser found.
         source: UrlError,
     },
-    /// An entry of the deny list that says more than a site.
-    #[error("denied site {entry:?} is more than host and port: use an exclude pattern for a path")]
+    /// An entry of a list of sites that says more than a site.
+    #[error("site {entry:?} is more than host and port: use a URL or exclude pattern for a path")]
     SiteWithPath {
         /// As written.
         entry: String,
@@ -202,8 +202,8 @@ pub enum ScopeError {
         /// As written.
         entry: String,
     },
-    /// A wanted content type that is none.
-    #[error("wanted content type {entry:?} is not one: write it like \"text/html\" or \"image/*\"")]
+    /// A content type that is none.
+    #[error("{entry:?} is not a content type: write it like \"text/html\" or \"image/*\"")]
     BadMime {
         /// As written.
         entry: String,

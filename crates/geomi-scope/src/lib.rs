@@ -37,10 +37,12 @@ mod config;
 mod pattern;
 mod place;
 mod scope;
+mod selection;
 mod trap;
 mod verdict;
 
 pub use candidate::{Candidate, candidate_seed};
 pub use config::{PatternList, ScopeConfig, ScopeError, ScopeKind, UnknownScopeKind};
 pub use scope::Scope;
+pub use selection::{Selection, SelectionConfig};
 pub use verdict::{Refusal, Rule, Verdict};

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use geomi_url::CrawlUrl;
 
 use crate::pattern::Patterns;
-use crate::place::{self, DenyList};
+use crate::place::{self, SiteList};
 use crate::{
     Candidate, PatternList, Refusal, Rule, ScopeConfig, ScopeError, ScopeKind, Verdict, trap,
 };
@@ -35,7 +35,7 @@ pub struct Scope {
     config: ScopeConfig,
     include: Patterns,
     exclude: Patterns,
-    denied: DenyList,
+    denied: SiteList,
     /// In lower case, without the dot.
     extensions_denied: HashSet<Box<str>>,
     mimes_wanted: Vec<Mime>,
@@ -43,11 +43,25 @@ pub struct Scope {
 
 /// A content type, or a whole class of them, in lower case.
 #[derive(Debug)]
-enum Mime {
+pub(crate) enum Mime {
     Exact(String),
     /// `image/` for `image/*`.
     Class(String),
     Every,
+}
+
+impl Mime {
+    /// Whether a type without parameters is meant.
+    pub(crate) fn matches(&self, essence: &str) -> bool {
+        match self {
+            Self::Exact(name) => essence.eq_ignore_ascii_case(name),
+            Self::Class(class) => {
+                let start = essence.as_bytes().get(..class.len());
+                start.is_some_and(|start| start.eq_ignore_ascii_case(class.as_bytes()))
+            }
+            Self::Every => true,
+        }
+    }
 }
 
 impl Scope {
@@ -58,7 +72,7 @@ impl Scope {
         let scope = Self {
             include: Patterns::new(PatternList::Include, &config.include, &mut errors),
             exclude: Patterns::new(PatternList::Exclude, &config.exclude, &mut errors),
-            denied: DenyList::new(&config.sites_denied, &mut errors),
+            denied: SiteList::new(&config.sites_denied, &mut errors),
             extensions_denied: read_extensions(&config.extensions_denied, &mut errors),
             mimes_wanted: read_mimes(&config.mimes_wanted, &mut errors),
             config,
@@ -91,14 +105,9 @@ impl Scope {
         if self.mimes_wanted.is_empty() || essence.is_empty() {
             return true;
         }
-        self.mimes_wanted.iter().any(|wanted| match wanted {
-            Mime::Exact(name) => essence.eq_ignore_ascii_case(name),
-            Mime::Class(class) => {
-                let start = essence.as_bytes().get(..class.len());
-                start.is_some_and(|start| start.eq_ignore_ascii_case(class.as_bytes()))
-            }
-            Mime::Every => true,
-        })
+        self.mimes_wanted
+            .iter()
+            .any(|wanted| wanted.matches(essence))
     }
 
     fn try_judge(&self, candidate: &Candidate<'_>) -> Result<Verdict, Refusal> {
@@ -235,7 +244,7 @@ fn read_extensions(entries: &[String], errors: &mut Vec<ScopeError>) -> HashSet<
     extensions
 }
 
-fn read_mimes(entries: &[String], errors: &mut Vec<ScopeError>) -> Vec<Mime> {
+pub(crate) fn read_mimes(entries: &[String], errors: &mut Vec<ScopeError>) -> Vec<Mime> {
     let mut mimes = Vec::with_capacity(entries.len());
     for entry in entries {
         let lower = entry.to_ascii_lowercase();
