@@ -55,6 +55,7 @@ mod policy;
 mod pool;
 mod request;
 mod resolve;
+mod stored;
 mod stream;
 mod tls;
 
@@ -67,3 +68,4 @@ pub use outcome::{Body, FetchOutcome};
 pub use policy::{AddressPolicy, Refusal, is_public};
 pub use request::FetchRequest;
 pub use resolve::Resolution;
+pub use stored::StoredAnswer;
