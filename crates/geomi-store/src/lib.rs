@@ -15,6 +15,7 @@ mod dir;
 mod error;
 pub mod seeds;
 pub mod segment;
+mod sort;
 pub mod state;
 mod table;
 pub mod verify;
@@ -23,3 +24,4 @@ pub mod warc;
 
 pub use dir::{AtomicFile, CrawlDir, DirLock, Owner};
 pub use error::StoreError;
+pub use sort::LineSorter;

@@ -10,7 +10,7 @@
 //! record is unknown, and the reader stays at its end.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use flate2::Crc;
@@ -130,14 +130,21 @@ enum State {
 impl WarcReader {
     /// Opens a file.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let file = File::open(path).map_err(StoreError::io("open", path))?;
+        Self::open_at(path, 0)
+    }
+
+    /// Opens a file at the start of a record.
+    pub fn open_at(path: &Path, offset: u64) -> Result<Self, StoreError> {
+        let mut file = File::open(path).map_err(StoreError::io("open", path))?;
+        file.seek(SeekFrom::Start(offset))
+            .map_err(StoreError::io("read", path))?;
         Ok(Self {
             path: path.to_owned(),
             state: State::Between(Counted {
                 input: BufReader::with_capacity(64 << 10, file),
-                count: 0,
+                count: offset,
             }),
-            offset: 0,
+            offset,
         })
     }
 
