@@ -130,6 +130,9 @@ pub(crate) enum Task {
         after_help = "Example:\n  geomi verify geomi-example.com\n\nExit code 6 means damage."
     )]
     Verify(VerifyArgs),
+    /// Write what a crawl kept in another form: a mirror, WARC, tables, lists
+    #[command(after_help = crate::export::AFTER_HELP)]
+    Export(crate::export::ExportArgs),
     /// Write a geomi.toml with every key, documented at its default
     #[command(after_help = "Example:\n  geomi init && $EDITOR geomi.toml")]
     Init(InitArgs),

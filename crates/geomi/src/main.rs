@@ -9,6 +9,7 @@ mod bench;
 mod config;
 mod crawl;
 mod demo;
+mod export;
 mod progress;
 mod report;
 mod seeds_file;
@@ -69,6 +70,7 @@ fn main() -> ExitCode {
         Task::Crawl(args) => crawl::run(args, &cli.global),
         Task::Demo(args) => demo::run(args, &cli.global),
         Task::Verify(args) => verify::run(args, &cli.global),
+        Task::Export(args) => export::run(args, &cli.global),
         Task::Init(args) => settings::init(args),
         Task::Config(args) => settings::show(args, &cli.global),
         Task::Bench(args) => bench::run(args, &cli.global),

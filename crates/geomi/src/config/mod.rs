@@ -31,7 +31,7 @@ pub(crate) use file::{as_used, explain, template};
 pub(crate) use kind::Raw;
 pub(crate) use locality::Locality;
 pub(crate) use place::{Place, Problems};
-pub(crate) use units::parse_size;
+pub(crate) use units::{parse_duration, parse_size};
 pub(crate) use written::{Written, unknown};
 
 /// The name of the file.
