@@ -8,7 +8,7 @@
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -153,10 +153,20 @@ impl<T> TableWriter<T> {
     }
 }
 
+/// What the library said; a full disk keeps its own name through it.
 fn table_error(path: &Path, source: ParquetError) -> StoreError {
-    StoreError::Table {
-        path: path.to_owned(),
-        source,
+    let kind = match &source {
+        ParquetError::External(inner) => inner.downcast_ref::<io::Error>().map(io::Error::kind),
+        _ => None,
+    };
+    match kind {
+        Some(kind @ (io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)) => {
+            StoreError::from_io("write", path, kind.into())
+        }
+        _ => StoreError::Table {
+            path: path.to_owned(),
+            source,
+        },
     }
 }
 

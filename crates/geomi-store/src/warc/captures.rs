@@ -9,12 +9,15 @@
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use geomi_model::Capture;
 
 use super::reader::{ReadError, RecordInfo, WarcReader};
 use crate::{CrawlDir, StoreError};
+
+/// Bytes copied at once.
+const CHUNK_BYTES: usize = 64 << 10;
 
 /// Reads captures of one crawl directory.
 #[derive(Clone, Debug)]
@@ -47,8 +50,14 @@ impl Captures {
         Self { folder: dir.warc() }
     }
 
-    /// Copies a capture and its request to `out`, byte for byte.
-    pub fn copy(&self, capture: &Capture, out: &mut impl Write) -> Result<Copied, ReadError> {
+    /// Copies a capture and its request to `out`, byte for byte; `out` is called
+    /// `name` in errors.
+    pub fn copy(
+        &self,
+        capture: &Capture,
+        out: &mut impl Write,
+        name: &Path,
+    ) -> Result<Copied, ReadError> {
         let (path, mut reader) = self.open(capture)?;
         let info = self.expect(&mut reader, capture)?;
         let mut bytes = reader.finish_record()?;
@@ -66,7 +75,16 @@ impl Captures {
         let mut file = File::open(&path).map_err(StoreError::io("open", &path))?;
         file.seek(SeekFrom::Start(capture.offset))
             .map_err(StoreError::io("read", &path))?;
-        io::copy(&mut file.take(bytes), out).map_err(StoreError::io("copy", &path))?;
+        let mut left = bytes;
+        let mut chunk = vec![0; CHUNK_BYTES];
+        while left > 0 {
+            let len = left.min(CHUNK_BYTES as u64) as usize;
+            file.read_exact(&mut chunk[..len])
+                .map_err(StoreError::io("read", &path))?;
+            out.write_all(&chunk[..len])
+                .map_err(StoreError::io("write", name))?;
+            left -= len as u64;
+        }
         Ok(Copied { bytes, has_request })
     }
 
@@ -116,7 +134,7 @@ impl Captures {
     }
 }
 
-fn disagrees(path: &std::path::Path, capture: &Capture) -> ReadError {
+fn disagrees(path: &Path, capture: &Capture) -> ReadError {
     let reason = format!(
         "no capture of {} bytes lies at {}",
         capture.length, capture.offset
