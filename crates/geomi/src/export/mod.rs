@@ -66,7 +66,7 @@ pub(crate) fn run(args: &ExportArgs, global: &Global) -> anyhow::Result<Exit> {
     let filter = Filter::new(&args.filter, now)?;
     let source = Source::open(CrawlDir::new(&args.dir), filter)?;
     let target = Target::of(args)?;
-    if let Some(note) = source.missing()? {
+    if let Some(note) = source.missing()?.filter(|_| !global.quiet) {
         eprintln!("{note}");
     }
     let total = source.total()?;

@@ -1,12 +1,12 @@
 //! Exports that are made of rows or records: everything but the mirror.
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use geomi_crawler::LogLine;
 use geomi_model::{Timestamp, Visit};
 use geomi_store::visits::{self, VisitWriter};
-use geomi_store::warc::{self, Captures, GzipLevel, WarcConfig};
+use geomi_store::warc::{self, Captures, GzipLevel, ReadError, WarcConfig};
 use geomi_store::{LineSorter, StoreError, cdxj};
 
 use super::Exported;
@@ -93,15 +93,24 @@ pub(crate) fn warc(
     out.write_all(&warcinfo(source, target, now, selection))
         .map_err(|error| StoreError::from_io("write", Path::new(&target.name()), error))?;
     let captures = Captures::of(source.dir());
+    let name = PathBuf::from(target.name());
     let mut records = 1;
     let taken = source.each(has_capture, |visit| {
         let capture = visit.capture.as_ref().expect("only captures are taken");
-        let copied = captures.copy(capture, &mut out)?;
+        let copied = captures.copy(capture, &mut out, &name).map_err(plain)?;
         records += 1 + u64::from(copied.has_request);
         Ok(())
     })?;
     out.finish()?;
     Ok(Exported::visits(taken).with("record", records))
+}
+
+/// The machine's failures by their own type, by which exit codes are chosen.
+fn plain(error: ReadError) -> anyhow::Error {
+    match error {
+        ReadError::Store(error) => error.into(),
+        error => anyhow::Error::new(error).context("the archive cannot be read; see geomi verify"),
+    }
 }
 
 fn warcinfo(source: &Source, target: &Target, now: Timestamp, selection: &str) -> Vec<u8> {
