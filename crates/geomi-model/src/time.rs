@@ -54,6 +54,16 @@ impl Timestamp {
         self.format("%Y-%m-%dT%H:%M:%S%.3fZ")
     }
 
+    /// RFC 3339 in microseconds, which is all we know of a time.
+    pub fn to_rfc3339_micros(self) -> String {
+        self.format("%Y-%m-%dT%H:%M:%S%.6fZ")
+    }
+
+    /// The 17 digits of Heritrix's crawl.log: to the millisecond.
+    pub fn to_compact_millis(self) -> String {
+        self.format("%Y%m%d%H%M%S%3f")
+    }
+
     /// Reads an RFC 3339 time.
     pub fn parse_rfc3339(text: &str) -> Option<Self> {
         let instant: jiff::Timestamp = text.parse().ok()?;
@@ -113,6 +123,8 @@ mod tests {
         assert_eq!(t.to_compact(), "20261115094200");
         assert_eq!(t.to_rfc3339_secs(), "2026-11-15T09:42:00Z");
         assert_eq!(t.to_rfc3339_millis(), "2026-11-15T09:42:00.123Z");
+        assert_eq!(t.to_rfc3339_micros(), "2026-11-15T09:42:00.123456Z");
+        assert_eq!(t.to_compact_millis(), "20261115094200123");
         assert_eq!(
             Timestamp::parse_rfc3339("2026-11-15T09:42:00.123456Z"),
             Some(t)

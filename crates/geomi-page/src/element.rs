@@ -84,6 +84,7 @@ elements! {
     Head: b"head" = BREAKS_OUT,
     Header: b"header" = CLOSED,
     Hr: b"hr" = BREAKS_OUT,
+    Html: b"html" = 0,
     I: b"i" = INLINE | CLOSED | BREAKS_OUT,
     Iframe: b"iframe" = 0,
     Image: b"image" = 0,

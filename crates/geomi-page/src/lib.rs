@@ -6,6 +6,9 @@
 //! (`tokenizer`), and walks the tokens once, collecting links, title, robots
 //! wishes and a hash of the visible text.
 //!
+//! A page that is to be shown from somewhere else is written anew with its links
+//! changed ([`rewrite_html`], [`rewrite_style_sheet`]), over the same tokens.
+//!
 //! Reading never fails and never panics: a broken page is a document with fewer
 //! links. It takes time and memory linear in the input, within [`ReadLimits`].
 //! No tree is built and no script is run, so what only a script writes is not
@@ -30,6 +33,7 @@
 mod charset;
 #[cfg(test)]
 mod conformance;
+mod css;
 mod date_words;
 mod element;
 mod foreign;
@@ -41,6 +45,7 @@ mod raw_text;
 mod reader;
 mod reference_table;
 mod references;
+mod rewrite;
 mod robots;
 mod text;
 mod tokenizer;
@@ -49,4 +54,5 @@ mod values;
 pub use charset::declared_charset;
 pub use html::HtmlReader;
 pub use reader::{PageInput, ReadAs, ReadLimits, Reader, Readers};
+pub use rewrite::{Placer, decode_text, rewrite_html, rewrite_style_sheet};
 pub use robots::robots_tag;

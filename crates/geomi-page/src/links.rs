@@ -122,13 +122,8 @@ impl<'a> LinkCollector<'a> {
     /// EUC-KR pages expects EUC-KR in the links on them.
     pub(crate) fn resolve(self, page: &CrawlUrl, encoding: &'static Encoding) -> Resolved {
         let encode = query_encoder(encoding);
-        let encoding_override: url::EncodingOverride<'_> =
-            if encoding.output_encoding() == encoding_rs::UTF_8 {
-                None
-            } else {
-                Some(&encode)
-            };
-        let mut base = Base::of(page, self.base.as_deref(), encoding_override);
+        let encode: Option<&Encoder<'_>> = needs_encoder(encoding).then_some(&encode);
+        let mut base = Base::of(page, self.base.as_deref(), encode);
         let mut links = Vec::with_capacity(self.references.len());
         let mut seen = self.seen;
         seen.clear();
@@ -164,13 +159,21 @@ fn followable_owned(text: String) -> Option<String> {
     followable(&text).map(str::to_owned)
 }
 
-fn query_encoder(encoding: &'static Encoding) -> impl Fn(&str) -> Cow<'_, [u8]> {
+/// Writes a query in the charset of its page.
+pub(crate) type Encoder<'e> = dyn Fn(&str) -> Cow<'_, [u8]> + 'e;
+
+pub(crate) fn query_encoder(encoding: &'static Encoding) -> impl Fn(&str) -> Cow<'_, [u8]> {
     move |query| encoding.encode(query).0
+}
+
+/// Whether queries are written in something other than UTF-8.
+pub(crate) fn needs_encoder(encoding: &'static Encoding) -> bool {
+    encoding.output_encoding() != encoding_rs::UTF_8
 }
 
 /// What references are resolved against. Most are plain and need no parser, nor
 /// does the base then.
-struct Base<'a> {
+pub(crate) struct Base<'a> {
     /// Where plain paths begin; a base that is no page has none.
     plain: Option<Cow<'a, CrawlUrl>>,
     parsed: Option<Url>,
@@ -178,7 +181,11 @@ struct Base<'a> {
 }
 
 impl<'a> Base<'a> {
-    fn of(page: &'a CrawlUrl, element: Option<&str>, encode: url::EncodingOverride<'a>) -> Self {
+    pub(crate) fn of(
+        page: &'a CrawlUrl,
+        element: Option<&str>,
+        encode: url::EncodingOverride<'a>,
+    ) -> Self {
         // The standard does not let these two be a base.
         let parsed = element
             .and_then(|base| join(&page.to_url(), base, None))
@@ -204,7 +211,7 @@ impl<'a> Base<'a> {
 
     /// What the web writes into attributes need not be a URL, nor one to visit:
     /// such a reference is no link, and there is nothing to report.
-    fn resolve(&mut self, text: &str) -> Option<CrawlUrl> {
+    pub(crate) fn resolve(&mut self, text: &str) -> Option<CrawlUrl> {
         let on_base = || self.plain.as_ref()?.join_plain(text);
         if let Some(url) = CrawlUrl::parse_plain(text).or_else(on_base) {
             return Some(url);

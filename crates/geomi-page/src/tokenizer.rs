@@ -14,6 +14,8 @@
 //! Nothing is decoded or copied: character references are still in the text and
 //! in the attribute values, and line ends are as the page has them.
 
+use std::ops::Range;
+
 use memchr::{memchr, memmem};
 
 use crate::element::{Attribute, Element};
@@ -61,10 +63,23 @@ impl<'a> Attributes<'a> {
     }
 }
 
+/// An attribute by where it stands in the text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct AttributeSpan {
+    pub(crate) name: Range<usize>,
+    /// The value without its quotes, where there is a `=`.
+    pub(crate) value: Option<Range<usize>>,
+    /// Where to go on.
+    next: usize,
+}
+
 /// The state of a reading.
 pub(crate) struct Tokenizer<'a> {
     text: &'a str,
     at: usize,
+    /// Where the last tag's `<` is, and where its name ends.
+    tag_start: usize,
+    name_end: usize,
     foreign: bool,
     attributes: Attributes<'a>,
 }
@@ -74,6 +89,8 @@ impl<'a> Tokenizer<'a> {
         Self {
             text,
             at: 0,
+            tag_start: 0,
+            name_end: 0,
             foreign: false,
             attributes: Attributes::default(),
         }
@@ -82,6 +99,28 @@ impl<'a> Tokenizer<'a> {
     /// The attributes of the start tag last given.
     pub(crate) fn attributes(&self) -> &Attributes<'a> {
         &self.attributes
+    }
+
+    /// Where the tag last given stands, its brackets included.
+    pub(crate) fn tag_span(&self) -> Range<usize> {
+        self.tag_start..self.at
+    }
+
+    /// Every attribute of the tag last given, known to the reader or not.
+    pub(crate) fn attribute_spans(&self) -> impl Iterator<Item = AttributeSpan> + use<'_, 'a> {
+        let bytes = &self.text.as_bytes()[..self.at];
+        let mut at = self.name_end;
+        std::iter::from_fn(move || {
+            while bytes.get(at).is_some_and(|&b| is_space(b) || b == b'/') {
+                at += 1;
+            }
+            if matches!(bytes.get(at), None | Some(b'>')) {
+                return None;
+            }
+            let found = attribute_at(bytes, at);
+            at = found.next;
+            Some(found)
+        })
     }
 
     /// Whether we are inside SVG or `MathML`.
@@ -132,8 +171,8 @@ impl<'a> Tokenizer<'a> {
     fn markup(&mut self, markup: Markup, open: usize) -> Result<Token<'a>, usize> {
         let bytes = self.text.as_bytes();
         match markup {
-            Markup::Start => self.tag(open + 1).map(Token::Start),
-            Markup::End => self.tag(open + 2).map(Token::End),
+            Markup::Start => self.tag(open, open + 1).map(Token::Start),
+            Markup::End => self.tag(open, open + 2).map(Token::End),
             Markup::Comment => Err(comment_end(bytes, open + 4)),
             Markup::Declaration => Err(past(b'>', bytes, open + 1)),
             Markup::Cdata => {
@@ -146,9 +185,9 @@ impl<'a> Tokenizer<'a> {
         }
     }
 
-    /// Reads a tag whose name begins at `start`. A tag the page ends inside is
-    /// none.
-    fn tag(&mut self, start: usize) -> Result<Tag, usize> {
+    /// Reads the tag that opens at `open` and whose name begins at `start`. A tag
+    /// the page ends inside is none.
+    fn tag(&mut self, open: usize, start: usize) -> Result<Tag, usize> {
         let bytes = self.text.as_bytes();
         let length = bytes[start..]
             .iter()
@@ -159,6 +198,7 @@ impl<'a> Tokenizer<'a> {
             self_closing: false,
         };
         self.attributes = Attributes::default();
+        (self.tag_start, self.name_end) = (open, start + length);
         let mut at = start + length;
         loop {
             at = skip_spaces(bytes, at);
@@ -180,33 +220,50 @@ impl<'a> Tokenizer<'a> {
     /// Reads an attribute whose name begins at `start`; gives where it ends.
     fn attribute(&mut self, start: usize) -> usize {
         let bytes = self.text.as_bytes();
-        // A `=` in the first place belongs to the name.
-        let mut at = start + 1;
-        while let Some(&byte) = bytes.get(at)
-            && !(is_space(byte) || matches!(byte, b'/' | b'>' | b'='))
-        {
-            at += 1;
-        }
-        let name = &bytes[start..at];
-        let after_name = skip_spaces(bytes, at);
-        if bytes.get(after_name) != Some(&b'=') {
-            self.attributes.add(name, "");
-            return after_name;
-        }
-        let value_start = skip_spaces(bytes, after_name + 1);
-        if let Some(&quote @ (b'"' | b'\'')) = bytes.get(value_start) {
-            let from = value_start + 1;
-            let length = memchr(quote, &bytes[from..]);
-            let to = length.map_or(bytes.len(), |length| from + length);
-            self.attributes.add(name, &self.text[from..to]);
-            return (to + 1).min(bytes.len());
-        }
-        let length = bytes[value_start..]
-            .iter()
-            .position(|&byte| is_space(byte) || byte == b'>');
-        let to = length.map_or(bytes.len(), |length| value_start + length);
-        self.attributes.add(name, &self.text[value_start..to]);
-        to
+        let AttributeSpan { name, value, next } = attribute_at(bytes, start);
+        let value = value.map_or("", |value| &self.text[value]);
+        self.attributes.add(&bytes[name], value);
+        next
+    }
+}
+
+/// The attribute whose name begins at `start`.
+fn attribute_at(bytes: &[u8], start: usize) -> AttributeSpan {
+    // A `=` in the first place belongs to the name.
+    let mut at = start + 1;
+    while let Some(&byte) = bytes.get(at)
+        && !(is_space(byte) || matches!(byte, b'/' | b'>' | b'='))
+    {
+        at += 1;
+    }
+    let name = start..at;
+    let after_name = skip_spaces(bytes, at);
+    if bytes.get(after_name) != Some(&b'=') {
+        return AttributeSpan {
+            name,
+            value: None,
+            next: after_name,
+        };
+    }
+    let value_start = skip_spaces(bytes, after_name + 1);
+    if let Some(&quote @ (b'"' | b'\'')) = bytes.get(value_start) {
+        let from = value_start + 1;
+        let length = memchr(quote, &bytes[from..]);
+        let to = length.map_or(bytes.len(), |length| from + length);
+        return AttributeSpan {
+            name,
+            value: Some(from..to),
+            next: (to + 1).min(bytes.len()),
+        };
+    }
+    let length = bytes[value_start..]
+        .iter()
+        .position(|&byte| is_space(byte) || byte == b'>');
+    let to = length.map_or(bytes.len(), |length| value_start + length);
+    AttributeSpan {
+        name,
+        value: Some(value_start..to),
+        next: to,
     }
 }
 
@@ -309,6 +366,29 @@ mod tests {
         check("<a/href=x>", "<a href=x>");
         check("<a =href=x>", "<a>");
         check("<a href=\"x\"\"y\">", "<a href=x>");
+    }
+
+    #[test]
+    fn spans_lead_back_into_the_text() {
+        let page = "x<!-- <a> --><a CLASS=b/href = 'x y'data-q checked>";
+        let mut tokenizer = Tokenizer::new(page);
+        assert!(matches!(tokenizer.next(), Some(Token::Text("x"))));
+        assert!(matches!(tokenizer.next(), Some(Token::Start(_))));
+        assert_eq!(&page[tokenizer.tag_span()], &page[13..]);
+        let spans: Vec<_> = tokenizer
+            .attribute_spans()
+            .map(|span| (&page[span.name], span.value.map(|value| &page[value])))
+            .collect();
+        assert_eq!(
+            spans,
+            [
+                ("CLASS", Some("b/href")),
+                ("=", None),
+                ("'x", None),
+                ("y'data-q", None),
+                ("checked", None)
+            ]
+        );
     }
 
     #[test]

@@ -199,7 +199,7 @@ pub enum ScopeError {
         /// What the compiler found.
         source: regex::Error,
     },
-    /// A name of a site that is none.
+    /// An entry of a list of sites that names none.
     #[error("{entry:?} is not a site ({source}): write a host such as \"example.com\"")]
     BadSite {
         /// As written.
@@ -207,8 +207,8 @@ pub enum ScopeError {
         /// What the parser found.
         source: UrlError,
     },
-    /// A name of a site that says more than a site.
-    #[error("{entry:?} is more than host and port: use an exclude pattern for a path")]
+    /// An entry of a list of sites that says more than a site.
+    #[error("site {entry:?} is more than host and port: use a URL or exclude pattern for a path")]
     SiteWithPath {
         /// As written.
         entry: String,
@@ -219,8 +219,8 @@ pub enum ScopeError {
         /// As written.
         entry: String,
     },
-    /// A wanted content type that is none.
-    #[error("wanted content type {entry:?} is not one: write it like \"text/html\" or \"image/*\"")]
+    /// A content type that is none.
+    #[error("{entry:?} is not a content type: write it like \"text/html\" or \"image/*\"")]
     BadMime {
         /// As written.
         entry: String,

@@ -1,4 +1,4 @@
-//! Where a URL lies, seen from its seed and by the deny list.
+//! Where a URL lies, seen from its seed and by a list of sites.
 //!
 //! The questions are asked of every link of every page, so they compare pieces
 //! of the URLs as they stand and allocate nothing, unless there is a deny list.
@@ -37,11 +37,11 @@ pub(crate) fn same_domain(url: &CrawlUrl, seed: &CrawlUrl) -> bool {
     url.host().ends_with(domain) && registrable_domain(url.host()) == domain
 }
 
-/// Sites never to visit.
+/// Sites by name: those of a deny list, or those selected.
 #[derive(Debug, Default)]
-pub(crate) struct DenyList(SiteTables);
+pub(crate) struct SiteList(SiteTables);
 
-impl DenyList {
+impl SiteList {
     pub(crate) fn new(entries: &[String], errors: &mut Vec<ScopeError>) -> Self {
         match SiteTables::new([entries]) {
             Ok(tables) => Self(tables),
@@ -69,7 +69,7 @@ mod tests {
 
     fn denies(entry: &str, link: &str) -> bool {
         let mut errors = Vec::new();
-        let list = DenyList::new(&[entry.to_owned()], &mut errors);
+        let list = SiteList::new(&[entry.to_owned()], &mut errors);
         assert!(errors.is_empty(), "{errors:?}");
         list.contains(&url(link))
     }
@@ -94,7 +94,7 @@ mod tests {
     fn what_is_no_site_is_said() {
         let mut errors = Vec::new();
         let entries = ["", "a b", "e.com/x"].map(String::from);
-        DenyList::new(&entries, &mut errors);
+        SiteList::new(&entries, &mut errors);
         assert_eq!(errors.len(), 3);
         assert!(errors[2].to_string().contains("exclude pattern"));
     }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use geomi_url::{CrawlUrl, registrable_domain};
 
 use crate::pattern::Patterns;
-use crate::place::{self, DenyList};
+use crate::place::{self, SiteList};
 use crate::site_scopes::{Rules, SiteScopes};
 use crate::{
     Candidate, PatternList, Refusal, Rule, ScopeConfig, ScopeError, ScopeKind, Verdict,
@@ -38,7 +38,7 @@ pub struct Scope {
     include: Patterns,
     exclude: Patterns,
     sites: SiteScopes,
-    denied: DenyList,
+    denied: SiteList,
     /// In lower case, without the dot.
     extensions_denied: HashSet<Box<str>>,
     mimes_wanted: Vec<Mime>,
@@ -46,11 +46,25 @@ pub struct Scope {
 
 /// A content type, or a whole class of them, in lower case.
 #[derive(Debug)]
-enum Mime {
+pub(crate) enum Mime {
     Exact(String),
     /// `image/` for `image/*`.
     Class(String),
     Every,
+}
+
+impl Mime {
+    /// Whether a type without parameters is meant.
+    pub(crate) fn matches(&self, essence: &str) -> bool {
+        match self {
+            Self::Exact(name) => essence.eq_ignore_ascii_case(name),
+            Self::Class(class) => {
+                let start = essence.as_bytes().get(..class.len());
+                start.is_some_and(|start| start.eq_ignore_ascii_case(class.as_bytes()))
+            }
+            Self::Every => true,
+        }
+    }
 }
 
 impl Scope {
@@ -62,7 +76,7 @@ impl Scope {
             include: Patterns::new(PatternList::Include, &config.include, &mut errors),
             exclude: Patterns::new(PatternList::Exclude, &config.exclude, &mut errors),
             sites: SiteScopes::new(&config.sites, &mut errors),
-            denied: DenyList::new(&config.sites_denied, &mut errors),
+            denied: SiteList::new(&config.sites_denied, &mut errors),
             extensions_denied: read_extensions(&config.extensions_denied, &mut errors),
             mimes_wanted: read_mimes(&config.mimes_wanted, &mut errors),
             config,
@@ -113,14 +127,9 @@ impl Scope {
         if self.mimes_wanted.is_empty() || essence.is_empty() {
             return true;
         }
-        self.mimes_wanted.iter().any(|wanted| match wanted {
-            Mime::Exact(name) => essence.eq_ignore_ascii_case(name),
-            Mime::Class(class) => {
-                let start = essence.as_bytes().get(..class.len());
-                start.is_some_and(|start| start.eq_ignore_ascii_case(class.as_bytes()))
-            }
-            Mime::Every => true,
-        })
+        self.mimes_wanted
+            .iter()
+            .any(|wanted| wanted.matches(essence))
     }
 
     /// A verdict in words that name what decided: the pattern or entry as the
@@ -156,7 +165,7 @@ impl Scope {
             Verdict::Refuse(Refusal::SiteDenied) => {
                 let denies = |entry: &&String| {
                     // Every entry was read without mistakes when the scope was made.
-                    DenyList::new(&[(*entry).clone()], &mut Vec::new()).contains(url)
+                    SiteList::new(&[(*entry).clone()], &mut Vec::new()).contains(url)
                 };
                 let entry = self.config.sites_denied.iter().find(denies);
                 format!(
@@ -331,7 +340,7 @@ fn read_extensions(entries: &[String], errors: &mut Vec<ScopeError>) -> HashSet<
     extensions
 }
 
-fn read_mimes(entries: &[String], errors: &mut Vec<ScopeError>) -> Vec<Mime> {
+pub(crate) fn read_mimes(entries: &[String], errors: &mut Vec<ScopeError>) -> Vec<Mime> {
     let mut mimes = Vec::with_capacity(entries.len());
     for entry in entries {
         let lower = entry.to_ascii_lowercase();

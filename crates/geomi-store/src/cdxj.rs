@@ -148,34 +148,57 @@ pub fn write_part(path: &Path, rows: &[Visit]) -> Result<(), StoreError> {
 /// Merges sorted files into `out`, atomically; a line that several of them hold
 /// is written once. Returns the number of lines. `out` may be one of the inputs.
 pub fn merge(inputs: &[PathBuf], out: &Path) -> Result<u64, StoreError> {
-    let mut readers = inputs
-        .iter()
-        .map(|path| LineReader::open(path))
-        .collect::<Result<Vec<_>, _>>()?;
-    let mut heads = BinaryHeap::new();
-    for (index, reader) in readers.iter_mut().enumerate() {
-        if let Some(line) = reader.next_line()? {
-            heads.push(Reverse((line, index)));
-        }
-    }
+    let mut merged = Merged::open(inputs)?;
     let mut file = AtomicFile::create(out)?;
-    let mut last: Option<Vec<u8>> = None;
     let mut count = 0;
-    while let Some(Reverse((line, index))) = heads.pop() {
-        if let Some(next) = readers[index].next_line()? {
-            heads.push(Reverse((next, index)));
-        }
-        if last.as_ref() == Some(&line) {
-            continue;
-        }
+    while let Some(line) = merged.next_line()? {
         file.write_all(&line)
             .and_then(|()| file.write_all(b"\n"))
             .map_err(StoreError::io("write", out))?;
         count += 1;
-        last = Some(line);
     }
     file.commit()?;
     Ok(count)
+}
+
+/// The lines of sorted files in one order, each once.
+pub(crate) struct Merged {
+    readers: Vec<LineReader>,
+    heads: BinaryHeap<Reverse<(Vec<u8>, usize)>>,
+    last: Option<Vec<u8>>,
+}
+
+impl Merged {
+    pub(crate) fn open(inputs: &[PathBuf]) -> Result<Self, StoreError> {
+        let mut readers = inputs
+            .iter()
+            .map(|path| LineReader::open(path))
+            .collect::<Result<Vec<_>, _>>()?;
+        let mut heads = BinaryHeap::new();
+        for (index, reader) in readers.iter_mut().enumerate() {
+            if let Some(line) = reader.next_line()? {
+                heads.push(Reverse((line, index)));
+            }
+        }
+        Ok(Self {
+            readers,
+            heads,
+            last: None,
+        })
+    }
+
+    pub(crate) fn next_line(&mut self) -> Result<Option<Vec<u8>>, StoreError> {
+        while let Some(Reverse((line, index))) = self.heads.pop() {
+            if let Some(next) = self.readers[index].next_line()? {
+                self.heads.push(Reverse((next, index)));
+            }
+            if self.last.as_ref() != Some(&line) {
+                self.last = Some(line.clone());
+                return Ok(Some(line));
+            }
+        }
+        Ok(None)
+    }
 }
 
 /// Lines of a file, without their ends, under a bound.

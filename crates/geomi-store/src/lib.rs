@@ -16,6 +16,7 @@ mod dir;
 mod error;
 pub mod seeds;
 pub mod segment;
+mod sort;
 pub mod state;
 mod table;
 pub mod verify;
@@ -24,3 +25,4 @@ pub mod warc;
 
 pub use dir::{AtomicFile, CrawlDir, DirLock, Owner};
 pub use error::StoreError;
+pub use sort::LineSorter;

@@ -80,6 +80,36 @@ pub fn list(dir: &CrawlDir) -> Result<Vec<Segment>, StoreError> {
     Ok(segments)
 }
 
+/// All visits in files, in the order of their numbers, a group of rows in memory
+/// at a time. Segments that appear later are not seen.
+pub fn rows(
+    dir: &CrawlDir,
+) -> Result<impl Iterator<Item = Result<Visit, StoreError>> + use<>, StoreError> {
+    let tables: Vec<PathBuf> = list(dir)?.iter().map(|one| one.table(dir)).collect();
+    let tables = tables.into_iter().map(|path| visits::read_visits(&path));
+    Ok(tables.flat_map(|opened| match opened {
+        Ok(reader) => Rows::Table(reader),
+        Err(error) => Rows::Failed(Some(error)),
+    }))
+}
+
+/// The rows of one table, or why it could not be opened.
+enum Rows {
+    Table(visits::VisitReader),
+    Failed(Option<StoreError>),
+}
+
+impl Iterator for Rows {
+    type Item = Result<Visit, StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self {
+            Self::Table(reader) => reader.next(),
+            Self::Failed(error) => error.take().map(Err),
+        }
+    }
+}
+
 /// The index parts that wait to be merged, with and without a segment.
 pub(crate) fn parts(dir: &CrawlDir) -> Result<Vec<Segment>, StoreError> {
     let names = file_names(&dir.index_parts())?;

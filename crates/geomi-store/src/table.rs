@@ -2,14 +2,17 @@
 //!
 //! A [`Column`] says its name, its type and how a value gets out of a row and
 //! back into one; schema, writing and reading all follow from the list, so that
-//! a column is added in one place. Files are built in memory, bounded by the
-//! caller's number of rows, and appear atomically.
+//! a column is added in one place. [`write_table`] builds a file in memory,
+//! bounded by the caller's number of rows; [`TableWriter`] takes any number, a
+//! group at a time. Both appear atomically.
 
 use std::borrow::Cow;
 use std::fs::File;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use geomi_model::Timestamp;
 use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type as Physical, ZstdLevel};
 use parquet::column::reader::ColumnReaderImpl;
 use parquet::column::reader::get_typed_column_reader;
@@ -19,8 +22,9 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{Type, TypePtr};
+use serde_json::Value;
 
-use crate::{CrawlDir, StoreError};
+use crate::{AtomicFile, CrawlDir, StoreError};
 
 /// Rows held in memory at once when a table is read.
 const GROUP_ROWS: usize = 8192;
@@ -58,14 +62,23 @@ pub(crate) fn write_table<T>(
     columns: &[Column<T>],
     rows: &[T],
 ) -> Result<(), StoreError> {
-    let bytes = encode(name, columns, rows).map_err(|source| StoreError::Table {
-        path: path.to_owned(),
-        source,
-    })?;
+    let bytes = encode(name, columns, rows).map_err(|source| table_error(path, source))?;
     CrawlDir::write_atomic(path, &bytes)
 }
 
 fn encode<T>(name: &str, columns: &[Column<T>], rows: &[T]) -> Result<Vec<u8>, ParquetError> {
+    let mut file = begin(Vec::new(), name, columns)?;
+    for group in rows.chunks(GROUP_ROWS) {
+        write_group(&mut file, columns, group)?;
+    }
+    file.into_inner()
+}
+
+fn begin<W: Write + Send, T>(
+    out: W,
+    name: &str,
+    columns: &[Column<T>],
+) -> Result<SerializedFileWriter<W>, ParquetError> {
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
         // Row groups are small: their own minima and maxima let a query skip as
@@ -73,16 +86,88 @@ fn encode<T>(name: &str, columns: &[Column<T>], rows: &[T]) -> Result<Vec<u8>, P
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_created_by(concat!("geomi ", env!("CARGO_PKG_VERSION")).to_owned())
         .build();
-    let schema = schema(name, columns)?;
-    let mut file = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties))?;
-    for group in rows.chunks(GROUP_ROWS) {
-        let mut out = file.next_row_group()?;
-        for column in columns {
-            write_column(&mut out, column, group)?;
-        }
-        out.close()?;
+    SerializedFileWriter::new(out, schema(name, columns)?, Arc::new(properties))
+}
+
+fn write_group<W: Write + Send, T>(
+    file: &mut SerializedFileWriter<W>,
+    columns: &[Column<T>],
+    rows: &[T],
+) -> Result<(), ParquetError> {
+    let mut out = file.next_row_group()?;
+    for column in columns {
+        write_column(&mut out, column, rows)?;
     }
-    file.into_inner()
+    out.close()?;
+    Ok(())
+}
+
+/// A table that is written row by row, a group of rows in memory at a time.
+pub(crate) struct TableWriter<T: 'static> {
+    path: PathBuf,
+    columns: &'static [Column<T>],
+    file: SerializedFileWriter<AtomicFile>,
+    group: Vec<T>,
+}
+
+impl<T> TableWriter<T> {
+    /// Starts a table that will be called `path`.
+    pub(crate) fn create(
+        path: &Path,
+        name: &str,
+        columns: &'static [Column<T>],
+    ) -> Result<Self, StoreError> {
+        let file = begin(AtomicFile::create(path)?, name, columns)
+            .map_err(|source| table_error(path, source))?;
+        Ok(Self {
+            path: path.to_owned(),
+            columns,
+            file,
+            group: Vec::with_capacity(GROUP_ROWS),
+        })
+    }
+
+    pub(crate) fn push(&mut self, row: T) -> Result<(), StoreError> {
+        self.group.push(row);
+        if self.group.len() == GROUP_ROWS {
+            self.write_out()?;
+        }
+        Ok(())
+    }
+
+    /// Writes what is left and gives the file its name.
+    pub(crate) fn finish(mut self) -> Result<(), StoreError> {
+        self.write_out()?;
+        let file = self.file.into_inner();
+        file.map_err(|source| table_error(&self.path, source))?
+            .commit()
+    }
+
+    fn write_out(&mut self) -> Result<(), StoreError> {
+        if !self.group.is_empty() {
+            write_group(&mut self.file, self.columns, &self.group)
+                .map_err(|source| table_error(&self.path, source))?;
+            self.group.clear();
+        }
+        Ok(())
+    }
+}
+
+/// What the library said; a full disk keeps its own name through it.
+fn table_error(path: &Path, source: ParquetError) -> StoreError {
+    let kind = match &source {
+        ParquetError::External(inner) => inner.downcast_ref::<io::Error>().map(io::Error::kind),
+        _ => None,
+    };
+    match kind {
+        Some(kind @ (io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)) => {
+            StoreError::from_io("write", path, kind.into())
+        }
+        _ => StoreError::Table {
+            path: path.to_owned(),
+            source,
+        },
+    }
 }
 
 fn schema<T>(name: &str, columns: &[Column<T>]) -> Result<TypePtr, ParquetError> {
@@ -105,6 +190,20 @@ fn schema<T>(name: &str, columns: &[Column<T>]) -> Result<TypePtr, ParquetError>
     Ok(Arc::new(schema))
 }
 
+impl<T> Column<T> {
+    /// The row's value as JSON, times in RFC 3339; `None` where it has none.
+    pub(crate) fn to_json(&self, row: &T) -> Option<Value> {
+        Some(match self.codec {
+            Codec::Bool(get, _) => get(row)?.into(),
+            Codec::Int32(get, _) => get(row)?.into(),
+            Codec::Int64(get, _) => get(row)?.into(),
+            Codec::UInt64(get, _) => get(row)?.into(),
+            Codec::Time(get, _) => Timestamp::from_micros(get(row)?).to_rfc3339_micros().into(),
+            Codec::Text(get, _) => get(row)?.into(),
+        })
+    }
+}
+
 impl<T> Codec<T> {
     fn parquet_type(&self) -> (Physical, Option<LogicalType>) {
         match self {
@@ -121,34 +220,36 @@ impl<T> Codec<T> {
     }
 }
 
-fn write_column<T>(
-    out: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
+fn write_column<W: Write + Send, T>(
+    out: &mut SerializedRowGroupWriter<'_, W>,
     column: &Column<T>,
     rows: &[T],
 ) -> Result<(), ParquetError> {
     match column.codec {
-        Codec::Bool(get, _) => write_values::<BoolType>(out, column.presence, rows.iter().map(get)),
+        Codec::Bool(get, _) => {
+            write_values::<BoolType, _>(out, column.presence, rows.iter().map(get))
+        }
         Codec::Int32(get, _) => {
-            write_values::<Int32Type>(out, column.presence, rows.iter().map(get))
+            write_values::<Int32Type, _>(out, column.presence, rows.iter().map(get))
         }
         Codec::Int64(get, _) | Codec::Time(get, _) => {
-            write_values::<Int64Type>(out, column.presence, rows.iter().map(get))
+            write_values::<Int64Type, _>(out, column.presence, rows.iter().map(get))
         }
         Codec::UInt64(get, _) => {
             let values = rows.iter().map(|row| get(row).map(|value| value as i64));
-            write_values::<Int64Type>(out, column.presence, values)
+            write_values::<Int64Type, _>(out, column.presence, values)
         }
         Codec::Text(get, _) => {
             let values = rows
                 .iter()
                 .map(|row| get(row).map(|text| ByteArray::from(text.into_owned().into_bytes())));
-            write_values::<ByteArrayType>(out, column.presence, values)
+            write_values::<ByteArrayType, _>(out, column.presence, values)
         }
     }
 }
 
-fn write_values<D: DataType>(
-    out: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
+fn write_values<D: DataType, W: Write + Send>(
+    out: &mut SerializedRowGroupWriter<'_, W>,
     presence: Presence,
     rows: impl Iterator<Item = Option<D::T>>,
 ) -> Result<(), ParquetError> {
@@ -195,10 +296,7 @@ impl<T> TableReader<T> {
         blank: fn() -> T,
     ) -> Result<Self, StoreError> {
         let file = File::open(path).map_err(StoreError::io("open", path))?;
-        let file = SerializedFileReader::new(file).map_err(|source| StoreError::Table {
-            path: path.to_owned(),
-            source,
-        })?;
+        let file = SerializedFileReader::new(file).map_err(|source| table_error(path, source))?;
         Ok(Self {
             path: path.to_owned(),
             file,
@@ -232,10 +330,7 @@ impl<T> TableReader<T> {
     }
 
     fn error(&self, source: ParquetError) -> StoreError {
-        StoreError::Table {
-            path: self.path.clone(),
-            source,
-        }
+        table_error(&self.path, source)
     }
 }
 

@@ -17,10 +17,11 @@ use geomi_model::{
 use geomi_url::CrawlUrl;
 use serde::Deserialize as _;
 use serde::de::value::{Error as ValueError, StrDeserializer};
+use serde_json::{Map, Value};
 
 use crate::StoreError;
 use crate::table::Presence::{Optional, Required};
-use crate::table::{Codec, Column, Presence, TableReader, write_table};
+use crate::table::{Codec, Column, Presence, TableReader, TableWriter, write_table};
 
 /// Writes `rows` as the table `path`, replacing it atomically. The rows are
 /// encoded in memory: give tens of thousands, not millions.
@@ -42,6 +43,35 @@ pub fn read_visit_columns(path: &Path, names: &[&str]) -> Result<VisitReader, St
     let known = |name: &&str| COLUMNS.iter().any(|column| column.name == *name);
     debug_assert!(names.iter().all(known), "only columns that exist are named");
     Ok(VisitReader(reader))
+}
+
+/// Every column of a visit that has a value, by its name, as JSON.
+pub fn to_json(visit: &Visit) -> Map<String, Value> {
+    let present = COLUMNS
+        .iter()
+        .filter_map(|column| Some((column.name.to_owned(), column.to_json(visit)?)));
+    present.collect()
+}
+
+/// A table of any number of visits, written row by row. It appears under its
+/// name when it is finished; dropping it before leaves nothing.
+pub struct VisitWriter(TableWriter<Visit>);
+
+impl VisitWriter {
+    /// Starts a table that will be called `path`.
+    pub fn create(path: &Path) -> Result<Self, StoreError> {
+        TableWriter::create(path, "visit", COLUMNS).map(Self)
+    }
+
+    /// Adds a row.
+    pub fn push(&mut self, visit: Visit) -> Result<(), StoreError> {
+        self.0.push(visit)
+    }
+
+    /// Completes the table.
+    pub fn finish(self) -> Result<(), StoreError> {
+        self.0.finish()
+    }
 }
 
 /// The rows of a table of visits.

@@ -9,7 +9,7 @@ use geomi_model::{
     Capture, CaptureKind, Change, CharsetSource, Digest, Fingerprint, LinkKind, LinkType,
     NetworkState, Phases, Timestamp, Visit,
 };
-use geomi_store::visits::{read_visit_columns, read_visits, write_visits};
+use geomi_store::visits::{VisitWriter, read_visit_columns, read_visits, to_json, write_visits};
 use geomi_store::{CrawlDir, StoreError, captures, cdxj, segment};
 use geomi_url::CrawlUrl;
 use proptest::prelude::*;
@@ -201,4 +201,35 @@ fn the_index_is_the_one_the_archives_tool_writes() {
         .map(|segment| (segment.first, segment.last))
         .collect();
     assert_eq!(ranges, [(1, 7), (8, 14), (15, 21), (22, 22)]);
+}
+
+#[test]
+fn a_table_written_row_by_row_is_the_same_table() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("rows.parquet");
+    // More than two groups of rows.
+    let rows = || (1..20_000).map(|number| sample::visit(number, "http://e.com/"));
+    let mut writer = VisitWriter::create(&path).expect("a table");
+    for row in rows() {
+        writer.push(row).expect("room");
+    }
+    assert!(!path.exists(), "it appears when it is complete");
+    writer.finish().expect("room");
+    let read = read_visits(&path)
+        .expect("a table")
+        .map(|row| row.expect("a row"));
+    assert!(read.eq(rows()));
+}
+
+#[test]
+fn json_has_every_column_that_has_a_value() {
+    let answer = &sample::answers()[1];
+    let object = to_json(&sample::answered(7, answer));
+    assert_eq!(object["number"], 7);
+    assert_eq!(object["time"], "2026-11-15T12:00:10.500000Z");
+    assert_eq!(object["site"], "127.0.1.5:8080");
+    assert_eq!(object["is_robots"], false);
+    assert_eq!(object["fingerprint"], u64::MAX - 7);
+    assert_eq!(object["rtt_us"], 1234);
+    assert!(!object.contains_key("via") && !object.contains_key("capture_file"));
 }

@@ -7,12 +7,12 @@ mod sample;
 use std::fs;
 use std::path::Path;
 
-use geomi_model::{Digest, Timestamp, Truncation};
-use geomi_store::StoreError;
+use geomi_model::{Capture, Digest, Timestamp, Truncation};
 use geomi_store::warc::{
-    Damage, Encoded, Exchange, GzipLevel, Position, ReadError, RecordInfo, WarcConfig, WarcReader,
-    WarcWriter, encode_exchange, payload_digest,
+    Captures, Copied, Damage, Encoded, Exchange, GzipLevel, Position, ReadError, RecordInfo,
+    WarcConfig, WarcReader, WarcWriter, encode_exchange, payload_digest,
 };
+use geomi_store::{CrawlDir, StoreError};
 use geomi_url::CrawlUrl;
 use proptest::prelude::*;
 
@@ -304,4 +304,83 @@ proptest! {
         fs::write(&path, &file).unwrap();
         prop_assert!(read_all(&path).is_err());
     }
+}
+
+/// Two captures in a directory, the file still being written.
+fn two_captures() -> (tempfile::TempDir, CrawlDir, [(Capture, Encoded); 2]) {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = CrawlDir::create(folder.path()).unwrap();
+    let mut writer = writer(&dir.warc(), None).unwrap();
+    let captures = ["http://e.com/1", "http://e.com/2"].map(|url| {
+        let encoded = encode(url, format!("body of {url}").repeat(50).as_bytes());
+        let at = writer.append(&encoded.members, START).unwrap();
+        let capture = Capture {
+            file: at.file,
+            offset: at.offset,
+            length: encoded.capture_length,
+            kind: encoded.kind,
+        };
+        (capture, encoded)
+    });
+    writer.sync().unwrap();
+    (folder, dir, captures)
+}
+
+#[test]
+fn single_captures_are_copied_with_their_requests() {
+    let (_folder, dir, captures) = two_captures();
+    for (capture, encoded) in &captures {
+        let mut out = Vec::new();
+        let copied = Captures::of(&dir)
+            .copy(capture, &mut out, Path::new("out"))
+            .unwrap();
+        assert_eq!(out, encoded.members);
+        assert_eq!(
+            copied,
+            Copied {
+                bytes: encoded.members.len() as u64,
+                has_request: true
+            }
+        );
+    }
+    let block = Captures::of(&dir).read(&captures[1].0, 1 << 20).unwrap();
+    assert_eq!(block.info.field("WARC-Target-URI"), Some("http://e.com/2"));
+    let bytes = block.bytes.unwrap();
+    assert!(bytes.starts_with(b"HTTP/1.1 200 OK\r\n") && bytes.ends_with(b"http://e.com/2"));
+    let block = Captures::of(&dir).read(&captures[0].0, 10).unwrap();
+    assert_eq!(block.bytes, None, "longer than wanted");
+}
+
+#[test]
+fn a_capture_that_is_not_what_was_said_is_an_error() {
+    let (_folder, dir, [(capture, _), _]) = two_captures();
+    let fails = |capture: &Capture| {
+        let mut out = Vec::new();
+        let error = Captures::of(&dir)
+            .copy(capture, &mut out, Path::new("out"))
+            .unwrap_err();
+        assert_eq!(out, b"", "nothing is copied");
+        error.to_string()
+    };
+    let length = capture.length + 1;
+    let longer = Capture {
+        length,
+        ..capture.clone()
+    };
+    assert!(fails(&longer).contains("no capture of"));
+    let request = Capture {
+        offset: capture.offset + capture.length,
+        ..capture.clone()
+    };
+    assert!(fails(&request).contains("no capture of"));
+    let gone = Capture {
+        file: "none.warc.gz".to_owned(),
+        ..capture.clone()
+    };
+    assert!(fails(&gone).contains("none.warc.gz"));
+    let path = dir.warc().join(format!("{}.open", capture.file));
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[(capture.offset + capture.length) as usize - 20] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    assert!(fails(&capture).contains("is damaged at"));
 }

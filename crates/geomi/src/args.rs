@@ -148,6 +148,9 @@ Exit codes: 0 sound, 1 error, 2 usage, 6 damage found.")]
     Verify(VerifyArgs),
     /// Tell what a crawl came to: states, types, sites, dead links, load and more
     Report(ReportArgs),
+    /// Write what a crawl kept in another form: a mirror, WARC, tables, lists
+    #[command(after_help = crate::export::AFTER_HELP)]
+    Export(crate::export::ExportArgs),
     /// Write a geomi.toml with every key, documented at its default
     #[command(after_help = "\
 Example:

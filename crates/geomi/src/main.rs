@@ -11,6 +11,7 @@ mod config;
 mod crawl;
 mod demo;
 mod explain;
+mod export;
 mod fetch;
 mod manual;
 mod progress;
@@ -81,6 +82,7 @@ fn main() -> ExitCode {
         Task::Fetch(args) => fetch::run(args, &cli.global),
         Task::Verify(args) => verify::run(args, &cli.global),
         Task::Report(args) => report_command::run(args, &cli.global),
+        Task::Export(args) => export::run(args, &cli.global),
         Task::Init(args) => settings::init(args),
         Task::Config(args) => settings::show(args, &cli.global),
         Task::Explain(args) => explain::run(args, &cli.global),

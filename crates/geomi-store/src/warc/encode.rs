@@ -140,7 +140,7 @@ pub fn encode_revisit(revisit: &Revisit<'_>, level: GzipLevel) -> Encoded {
 }
 
 /// The record every file starts with: who made it, and how.
-pub(super) fn encode_warcinfo(
+pub fn encode_warcinfo(
     file: &str,
     time: Timestamp,
     fields: &[(String, String)],

@@ -4,7 +4,8 @@
 //! ([`encode_exchange`], [`encode_revisit`]) are pure functions from an
 //! exchange to gzip members and run wherever there is a processor; the
 //! [`WarcWriter`] only appends finished members, syncs and rolls files, and
-//! belongs to one thread. [`WarcReader`] reads records back for checking.
+//! belongs to one thread. [`WarcReader`] reads records back in order,
+//! [`Captures`] finds single ones by what a visit says of them.
 //!
 //! Each record is one gzip member, as random access through an index needs.
 //! The gzip header is always the same ten bytes, so that a changed byte
@@ -20,6 +21,7 @@
 //! kind of record, URL, time and a serial number. The same exchange encoded
 //! twice has the same id, and no source of randomness is needed.
 
+mod captures;
 mod digest;
 mod encode;
 mod gzip;
@@ -28,9 +30,12 @@ mod reader;
 mod record_id;
 mod writer;
 
+pub use captures::{Block, Captures, Copied};
 pub use digest::payload_digest;
 pub(crate) use digest::payload_start;
-pub use encode::{Encoded, Exchange, Revisit, RevisitProfile, encode_exchange, encode_revisit};
+pub use encode::{
+    Encoded, Exchange, Revisit, RevisitProfile, encode_exchange, encode_revisit, encode_warcinfo,
+};
 pub use gzip::GzipLevel;
 pub(crate) use name::FileName;
 pub use reader::{Damage, ReadError, RecordInfo, WarcReader};

@@ -42,7 +42,7 @@ pub(crate) use live::change_live;
 pub(crate) use locality::Locality;
 pub(crate) use place::{Place, Problems};
 pub(crate) use schema::schema;
-pub(crate) use units::parse_size;
+pub(crate) use units::{parse_duration, parse_size};
 pub(crate) use written::{Written, unknown};
 
 /// The name of the file.

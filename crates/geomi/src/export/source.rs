@@ -1,0 +1,127 @@
+//! The visits of a crawl directory, those that are meant, one after the other.
+
+use anyhow::Context as _;
+use geomi_model::Visit;
+use geomi_store::{CrawlDir, segment};
+
+use super::filter::Filter;
+use crate::config::Problems;
+use crate::words;
+
+/// A crawl directory and what is wanted of it.
+#[derive(Debug)]
+pub(crate) struct Source {
+    dir: CrawlDir,
+    filter: Filter,
+}
+
+impl Source {
+    /// Refuses a directory that is no crawl.
+    pub(crate) fn open(dir: CrawlDir, filter: Filter) -> Result<Self, Problems> {
+        if !dir.visits().is_dir() {
+            let mut problems = Problems::default();
+            problems.add_general(format!(
+                "{} is no crawl directory: it has no folder visits/",
+                dir.root().display()
+            ));
+            return Err(problems);
+        }
+        Ok(Self { dir, filter })
+    }
+
+    /// The directory.
+    pub(crate) fn dir(&self) -> &CrawlDir {
+        &self.dir
+    }
+
+    /// Visits in files.
+    pub(crate) fn total(&self) -> anyhow::Result<u64> {
+        let segments = segment::list(&self.dir)?;
+        Ok(segments.iter().map(|one| one.last - one.first + 1).sum())
+    }
+
+    /// Hands every visit on that is meant and that `fits`, up to the limit;
+    /// returns how many.
+    pub(crate) fn each(
+        &self,
+        fits: impl Fn(&Visit) -> bool,
+        mut take: impl FnMut(Visit) -> anyhow::Result<()>,
+    ) -> anyhow::Result<u64> {
+        self.scan(self.filter.limit(), |visit| {
+            let is_meant = self.filter.has(&visit) && fits(&visit);
+            if is_meant {
+                take(visit)?;
+            }
+            Ok(is_meant)
+        })
+    }
+
+    /// Every visit, whatever the filter says.
+    pub(crate) fn every(
+        &self,
+        mut take: impl FnMut(Visit) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        self.scan(u64::MAX, |visit| take(visit).map(|()| true))?;
+        Ok(())
+    }
+
+    /// Every visit up to the limit, and whether it is meant.
+    pub(crate) fn judge(
+        &self,
+        mut take: impl FnMut(Visit, bool) -> anyhow::Result<()>,
+    ) -> anyhow::Result<u64> {
+        self.scan(self.filter.limit(), |visit| {
+            let is_meant = self.filter.has(&visit);
+            take(visit, is_meant)?;
+            Ok(is_meant)
+        })
+    }
+
+    /// Calls `take` with each visit until it has said yes `limit` times; returns
+    /// how often it did.
+    fn scan(
+        &self,
+        limit: u64,
+        mut take: impl FnMut(Visit) -> anyhow::Result<bool>,
+    ) -> anyhow::Result<u64> {
+        let mut taken = 0;
+        let mut rows = segment::rows(&self.dir)
+            .with_context(|| format!("cannot read the visits of {}", self.dir.root().display()))?;
+        while taken < limit
+            && let Some(visit) = rows.next()
+        {
+            taken += u64::from(take(visit?)?);
+        }
+        Ok(taken)
+    }
+
+    /// What is not in files yet, in words, if anything is.
+    pub(crate) fn missing(&self) -> anyhow::Result<Option<String>> {
+        let owner = self.dir.lock_owner()?;
+        let in_files = segment::list(&self.dir)?.last().map_or(0, |last| last.last);
+        let missing = self.visits_counted().saturating_sub(in_files);
+        Ok(match owner {
+            Some(_) => Some(
+                "note: the crawl is running; visits since its last segment are not included"
+                    .to_owned(),
+            ),
+            None if missing > 0 => Some(format!(
+                "note: the crawl was interrupted and {} not in visits/ yet: run it again, which writes them",
+                if missing == 1 {
+                    "1 visit is".to_owned()
+                } else {
+                    format!("{} are", words::plural(missing, "visit"))
+                }
+            )),
+            None => None,
+        })
+    }
+
+    /// Visits as status.json has them; it is a courtesy file, and without it
+    /// there is nothing to compare with.
+    fn visits_counted(&self) -> u64 {
+        let status = std::fs::read(self.dir.status()).unwrap_or_default();
+        let status: serde_json::Value = serde_json::from_slice(&status).unwrap_or_default();
+        status["counters"]["visits"].as_u64().unwrap_or(0)
+    }
+}
