@@ -12,8 +12,9 @@ use std::collections::HashMap;
 use geomi_crawler::Rereader;
 use geomi_model::{Capture, CaptureKind, Visit};
 use geomi_store::segment::Segment;
+use geomi_store::warc::Captures;
 use geomi_store::warc::{ReadError, RecordInfo};
-use geomi_store::{CrawlDir, StoreError, captures};
+use geomi_store::{CrawlDir, StoreError};
 use geomi_url::{CrawlUrl, UrlHash};
 
 use crate::ReportError;
@@ -123,12 +124,10 @@ impl Linkers {
             let Some(revisit) = revisit.filter(|_| is_page) else {
                 return Ok(());
             };
-            match readable(captures::read_info(stored.dir, revisit))? {
-                Some(Some(info)) => match referred_to(&info) {
-                    Some(key) => elsewhere.entry(key).or_default().push(visit.url.clone()),
-                    None => self.unreadable += 1,
-                },
-                _ => self.unreadable += 1,
+            let info = readable(Captures::of(stored.dir).info(revisit))?;
+            match info.as_ref().and_then(referred_to) {
+                Some(key) => elsewhere.entry(key).or_default().push(visit.url.clone()),
+                None => self.unreadable += 1,
             }
             Ok(())
         })?;
@@ -147,14 +146,14 @@ impl Linkers {
             return Ok(());
         }
         let bytes_max = stored.rereader.block_bytes_max();
-        let record = readable(captures::read(stored.dir, capture, bytes_max))?;
-        let Some(record) = record.flatten() else {
+        let record = readable(Captures::of(stored.dir).read(capture, bytes_max))?;
+        let Some(record) = record else {
             self.unreadable += pages.len() as u64;
             return Ok(());
         };
         for page in pages {
             self.reread += 1;
-            let document = stored.rereader.read(page, record.block.clone());
+            let document = stored.rereader.read(page, record.bytes.clone());
             for link in &document.links {
                 let target = link.url.hash64();
                 if dead.contains(target) {

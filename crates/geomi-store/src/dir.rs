@@ -69,15 +69,6 @@ impl CrawlDir {
         self.root.join("warc")
     }
 
-    /// A WARC file by the name visits know it by, whether it is closed or not.
-    pub fn warc_file(&self, name: &str) -> PathBuf {
-        let closed = self.warc().join(name);
-        if closed.exists() {
-            return closed;
-        }
-        self.warc().join(format!("{name}.open"))
-    }
-
     /// Folder of the indexes.
     pub fn index(&self) -> PathBuf {
         self.root.join("index")

@@ -10,7 +10,6 @@
 //! arguments, and what to write, and when it counts as written, is the
 //! caller's business.
 
-pub mod captures;
 pub mod cdxj;
 mod dir;
 mod error;

@@ -10,7 +10,8 @@ use geomi_model::{
     NetworkState, Phases, Timestamp, Visit,
 };
 use geomi_store::visits::{VisitWriter, read_visit_columns, read_visits, to_json, write_visits};
-use geomi_store::{CrawlDir, StoreError, captures, cdxj, segment};
+use geomi_store::warc::Captures;
+use geomi_store::{CrawlDir, StoreError, cdxj, segment};
 use geomi_url::CrawlUrl;
 use proptest::prelude::*;
 
@@ -152,18 +153,19 @@ fn every_capture_is_read_by_its_place_alone() {
     let stored = rows
         .iter()
         .filter_map(|row| Some((row, row.capture.as_ref()?)));
+    let captures = Captures::of(&dir);
     let mut kinds = [0, 0];
     for (row, capture) in stored {
-        let record = captures::read(&dir, capture, 1 << 20).unwrap().unwrap();
+        let record = captures.read(capture, 1 << 20).unwrap();
         assert_eq!(record.info.field("WARC-Target-URI"), Some(row.url.as_str()));
-        assert_eq!(record.block.len() as u64, record.info.content_length);
+        assert_eq!(record.bytes.len() as u64, record.info.content_length);
         let is_revisit = capture.kind == CaptureKind::Revisit;
         assert_eq!(record.info.kind() == "revisit", is_revisit);
         kinds[usize::from(is_revisit)] += 1;
-        let cut = captures::read(&dir, capture, 9).unwrap().unwrap();
-        assert_eq!((&cut.block[..], cut.truncated), (&record.block[..9], true));
-        let info = captures::read_info(&dir, capture).unwrap();
-        assert_eq!(info, Some(record.info));
+        let cut = captures.read(capture, 9).unwrap();
+        assert_eq!((&cut.bytes[..], cut.truncated), (&record.bytes[..9], true));
+        let info = captures.info(capture).unwrap();
+        assert_eq!(info, record.info);
     }
     assert!(kinds[0] > 5 && kinds[1] > 0, "{kinds:?}");
 }

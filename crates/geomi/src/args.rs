@@ -296,7 +296,6 @@ pub(crate) struct CrawlArgs {
     #[arg(
         long,
         value_name = "N",
-        hide_short_help = true,
         env = "GEOMI_TIME_SCALE",
         hide_env_values = true,
         value_parser = clap::value_parser!(u32).range(1..=10_000)

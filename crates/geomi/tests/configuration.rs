@@ -169,7 +169,7 @@ fn tables_of_sites_keep_the_rules_of_the_whole() {
             "shop.example is not one",
             "geomi.toml:4: several connections",
             "geomi.toml:5: robots.txt may be ignored only on hosts of your own",
-            "geomi.toml:13: \"*.example/x\" is more than host and port",
+            "geomi.toml:13: site \"*.example/x\" is more than host and port",
             "geomi.toml:14: unknown key \"max_page\" in [[site]]; did you mean \"max_pages\"?",
         ],
     );

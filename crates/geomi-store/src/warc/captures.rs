@@ -40,8 +40,9 @@ pub struct Block {
     /// The record's header.
     pub info: RecordInfo,
     /// Its content: an HTTP header and, in a response, the body as received.
-    /// `None` if it is longer than the reader wanted.
-    pub bytes: Option<Vec<u8>>,
+    pub bytes: Vec<u8>,
+    /// Whether it was longer than the reader wanted, and was cut there.
+    pub truncated: bool,
 }
 
 impl Captures {
@@ -88,14 +89,18 @@ impl Captures {
         Ok(Copied { bytes, has_request })
     }
 
-    /// Reads a capture's record, and its content if that is at most `bytes_max`.
-    pub fn read(&self, capture: &Capture, bytes_max: u64) -> Result<Block, ReadError> {
+    /// Reads the header of a capture's record and nothing of its content.
+    pub fn info(&self, capture: &Capture) -> Result<RecordInfo, ReadError> {
+        let (_, mut reader) = self.open(capture)?;
+        self.expect(&mut reader, capture)
+    }
+
+    /// Reads a capture's record with at most `bytes_max` of its content.
+    pub fn read(&self, capture: &Capture, bytes_max: usize) -> Result<Block, ReadError> {
         let (_, mut reader) = self.open(capture)?;
         let info = self.expect(&mut reader, capture)?;
-        if info.content_length > bytes_max {
-            return Ok(Block { info, bytes: None });
-        }
-        let mut bytes = vec![0; info.content_length as usize];
+        let announced = usize::try_from(info.content_length).unwrap_or(usize::MAX);
+        let mut bytes = vec![0; announced.min(bytes_max)];
         let mut filled = 0;
         while filled < bytes.len() {
             match reader.read_block(&mut bytes[filled..])? {
@@ -103,10 +108,16 @@ impl Captures {
                 len => filled += len,
             }
         }
-        reader.finish_record()?;
+        bytes.truncate(filled);
+        let truncated = announced > bytes_max;
+        if !truncated {
+            // Checks the end of the record; one that was cut is not read to it.
+            reader.finish_record()?;
+        }
         Ok(Block {
             info,
-            bytes: Some(bytes),
+            bytes,
+            truncated,
         })
     }
 

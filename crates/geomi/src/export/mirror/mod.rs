@@ -31,7 +31,7 @@ use crate::words;
 use plan::{CONTENT_BYTES_MAX, Plan};
 
 /// No header is longer: none would have been taken.
-const HEAD_BYTES_MAX: u64 = 1 << 20;
+const HEAD_BYTES_MAX: usize = 1 << 20;
 
 /// Writes the mirror as `folder`.
 pub(crate) fn write(source: &Source, folder: &Path) -> anyhow::Result<Exported> {
@@ -76,10 +76,7 @@ fn write_page(
     let block = captures
         .read(capture, CONTENT_BYTES_MAX + HEAD_BYTES_MAX)
         .with_context(unreadable)?;
-    let answer = block
-        .bytes
-        .ok_or("it is too long".to_owned())
-        .and_then(|bytes| StoredAnswer::parse(bytes, CONTENT_BYTES_MAX as usize))
+    let answer = StoredAnswer::parse(block.bytes, CONTENT_BYTES_MAX)
         .map_err(anyhow::Error::msg)
         .with_context(unreadable)?;
     let path = root.join(name);

@@ -71,13 +71,13 @@ pub(super) struct SiteEntry {
 
 /// Content longer than this, as received or decoded, is left out: a page is held
 /// in memory while its links are changed.
-pub(super) const CONTENT_BYTES_MAX: u64 = 256 << 20;
+pub(super) const CONTENT_BYTES_MAX: usize = 256 << 20;
 
 /// Whether a visit has a place in a mirror: content, or where to find it.
 fn has_place(visit: &Visit) -> bool {
     let is_content = matches!(visit.code, Some(200 | 304))
         && visit.capture.is_some()
-        && visit.wire_bytes.max(visit.body_bytes) <= CONTENT_BYTES_MAX;
+        && visit.wire_bytes.max(visit.body_bytes) <= CONTENT_BYTES_MAX as u64;
     !visit.is_robots && (is_content || visit.location.is_some())
 }
 
