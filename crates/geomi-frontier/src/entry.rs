@@ -35,6 +35,14 @@ pub struct Entry {
     pub not_before: Option<Timestamp>,
 }
 
+impl Entry {
+    /// Whether nothing can be remembered of its URL: it was seen for the first
+    /// time when this was queued. A seed may be queued again by a later run.
+    pub const fn is_first_visit(&self) -> bool {
+        self.attempts == 0 && !self.is_seed
+    }
+}
+
 /// A robots.txt to fetch: always an errand for some site, and on another site
 /// where a redirect led there.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -192,7 +192,7 @@ impl VisibleText {
         let mut length = self.length;
         let mut folded_spaces = 0;
         let mut taken = 0;
-        while taken < portion {
+        'portion: while taken < portion {
             let rest = &bytes[taken..portion];
             let block = block_of(rest);
             let (folded, plain) = fold_block(block, before & WORD == 0);
@@ -210,18 +210,22 @@ impl VisibleText {
                 taken += plain;
                 before = CLASSES[usize::from(block[plain - 1])];
             }
-            if taken == portion {
-                break;
+            // What stopped it, and whatever separators follow: a full stop is
+            // followed by a blank more often than not.
+            while taken < portion {
+                let class = CLASSES[usize::from(bytes[taken])];
+                if class & ASK != 0 && is_digit_or_space(&bytes[taken..]) {
+                    break 'portion;
+                }
+                self.buffer[length] = class as u8;
+                length += usize::from((class | before) & WORD != 0);
+                folded_spaces += u64::from(class & before & SPACE != 0);
+                before = class;
+                taken += 1;
+                if class & WORD != 0 {
+                    break;
+                }
             }
-            let class = CLASSES[usize::from(bytes[taken])];
-            if class & ASK != 0 && is_digit_or_space(&bytes[taken..]) {
-                break;
-            }
-            self.buffer[length] = class as u8;
-            length += usize::from((class | before) & WORD != 0);
-            folded_spaces += u64::from(class & before & SPACE != 0);
-            before = class;
-            taken += 1;
         }
         self.length = length;
         self.in_space = before & SPACE != 0;

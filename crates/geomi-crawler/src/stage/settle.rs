@@ -201,7 +201,12 @@ impl Journey<'_> {
         };
         let partition = self.partition_of(read.lease.site());
         self.admit.settle_state(&mut read.answer);
-        let before = self.partitions[partition].record(&entry.url)?;
+        // Most visits are first ones, and looking for nothing is not free.
+        let before = if entry.is_first_visit() {
+            None
+        } else {
+            self.partitions[partition].record(&entry.url)?
+        };
         let judgement = judge(
             &self.partitions[partition],
             before,

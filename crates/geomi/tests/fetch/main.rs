@@ -149,7 +149,10 @@ fn robots_txt_refuses_by_group_and_line_unless_it_is_ignored() {
     let server = Server::start(vec![robots(text), ("/private/x", html("<title>X</title>"))]);
     let (all, code) = fetch(&url(&server, "/private/x"), &[]);
     assert_eq!(code, 3);
-    assert_eq!(all["outcome"]["reason"], "robots.txt line 6: disallow: /private/");
+    assert_eq!(
+        all["outcome"]["reason"],
+        "robots.txt line 6: disallow: /private/"
+    );
     let robots = &all["hops"][0]["robots"];
     assert_eq!(robots["answer"], "rules");
     assert_eq!(robots["allowed"], false);
