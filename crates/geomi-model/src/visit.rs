@@ -76,6 +76,44 @@ pub struct Visit {
     pub capture: Option<Capture>,
 }
 
+impl Visit {
+    /// A visit to a URL of which nothing else is known.
+    pub fn unknown(url: CrawlUrl) -> Self {
+        Self {
+            number: 0,
+            time: Timestamp::EPOCH,
+            url,
+            seed: None,
+            topic: None,
+            via: None,
+            depth: 0,
+            priority: 0,
+            attempt: 0,
+            is_robots: false,
+            state: NetworkState::NotTried,
+            code: None,
+            error: None,
+            ip: None,
+            mime: None,
+            charset: None,
+            charset_source: None,
+            wire_bytes: 0,
+            body_bytes: 0,
+            text_bytes: None,
+            digest: None,
+            fingerprint: None,
+            changed: None,
+            location: None,
+            title: None,
+            link_type: None,
+            links: 0,
+            links_admitted: 0,
+            phases: Phases::default(),
+            capture: None,
+        }
+    }
+}
+
 /// Where a captured answer lies.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Capture {

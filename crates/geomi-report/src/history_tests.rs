@@ -45,17 +45,10 @@ impl Crawl {
         Visit {
             number: self.rows.len() as u64 + 1,
             time: Timestamp::from_secs(day * DAY),
-            url: CrawlUrl::parse(url).unwrap(),
-            seed: None,
-            topic: None,
-            via: None,
-            depth: 0,
             priority: 1,
             attempt: 1,
-            is_robots: false,
             state: NetworkState::Ok,
             code: Some(200),
-            error: None,
             ip: Some([127, 0, 0, 1].into()),
             mime: Some("text/html".to_owned()),
             charset: Some("UTF-8".to_owned()),
@@ -63,20 +56,14 @@ impl Crawl {
             wire_bytes: 100,
             body_bytes: 50,
             text_bytes: Some(5),
-            digest: None,
-            fingerprint: None,
-            changed: None,
-            location: None,
-            title: None,
             link_type: Some(LinkType::default()),
             links: 1,
-            links_admitted: 0,
             phases: Phases {
                 first_byte: Some(Duration::from_millis(20)),
                 total: Duration::from_millis(30),
                 ..Phases::default()
             },
-            capture: None,
+            ..Visit::unknown(CrawlUrl::parse(url).unwrap())
         }
     }
 

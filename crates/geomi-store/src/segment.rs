@@ -223,35 +223,10 @@ mod tests {
         let (_folder, dir) = folder();
         let rows = [1, 3].map(|number| Visit {
             number,
-            time: Timestamp::EPOCH,
-            url: CrawlUrl::parse("http://example.com/").unwrap(),
-            seed: None,
-            topic: None,
-            via: None,
-            depth: 0,
             priority: 1,
             attempt: 1,
-            is_robots: false,
             state: NetworkState::NoIp,
-            code: None,
-            error: None,
-            ip: None,
-            mime: None,
-            charset: None,
-            charset_source: None,
-            wire_bytes: 0,
-            body_bytes: 0,
-            text_bytes: None,
-            digest: None,
-            fingerprint: None,
-            changed: None,
-            location: None,
-            title: None,
-            link_type: None,
-            links: 0,
-            links_admitted: 0,
-            phases: Phases::default(),
-            capture: None,
+            ..Visit::unknown(CrawlUrl::parse("http://example.com/").unwrap())
         });
         drop(write(&dir, &rows));
     }

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use geomi_model::{
     Capture, CaptureKind, Change, CharsetSource, Digest, Fingerprint, LinkKind, LinkType,
-    NetworkState, Phases, Timestamp, Visit,
+    NetworkState, Timestamp, Visit,
 };
 use geomi_url::CrawlUrl;
 use serde::Deserialize as _;
@@ -197,38 +197,7 @@ static COLUMNS: &[Column<Visit>] = &[
 
 /// A row before its columns are read; every required field is overwritten.
 fn blank() -> Visit {
-    Visit {
-        number: 0,
-        time: Timestamp::EPOCH,
-        url: stored_url("http://blank.invalid/").expect("a normalised URL"),
-        seed: None,
-        topic: None,
-        via: None,
-        depth: 0,
-        priority: 0,
-        attempt: 0,
-        is_robots: false,
-        state: NetworkState::NotTried,
-        code: None,
-        error: None,
-        ip: None,
-        mime: None,
-        charset: None,
-        charset_source: None,
-        wire_bytes: 0,
-        body_bytes: 0,
-        text_bytes: None,
-        digest: None,
-        fingerprint: None,
-        changed: None,
-        location: None,
-        title: None,
-        link_type: None,
-        links: 0,
-        links_admitted: 0,
-        phases: Phases::default(),
-        capture: None,
-    }
+    Visit::unknown(stored_url("http://blank.invalid/").expect("a normalised URL"))
 }
 
 fn change(visit: &mut Visit) -> &mut Change {

@@ -139,37 +139,16 @@ pub(crate) fn visit(number: u64, url: &str) -> Visit {
     Visit {
         number,
         time: START + Duration::from_millis(number * 1500),
-        url: CrawlUrl::parse(url).expect("a URL"),
-        seed: None,
-        topic: None,
-        via: None,
-        depth: 0,
         priority: 1,
         attempt: 1,
         is_robots: url.ends_with("/robots.txt"),
         state: NetworkState::ConnectTimeout,
-        code: None,
         error: Some("connect timed out after 5 s".to_owned()),
-        ip: None,
-        mime: None,
-        charset: None,
-        charset_source: None,
-        wire_bytes: 0,
-        body_bytes: 0,
-        text_bytes: None,
-        digest: None,
-        fingerprint: None,
-        changed: None,
-        location: None,
-        title: None,
-        link_type: None,
-        links: 0,
-        links_admitted: 0,
         phases: Phases {
             total: Duration::from_secs(5),
             ..Phases::default()
         },
-        capture: None,
+        ..Visit::unknown(CrawlUrl::parse(url).expect("a URL"))
     }
 }
 
