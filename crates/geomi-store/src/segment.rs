@@ -166,7 +166,7 @@ pub fn merge_index(dir: &CrawlDir) -> Result<(), StoreError> {
 
 #[cfg(test)]
 mod tests {
-    use geomi_model::{NetworkState, Phases, Timestamp};
+    use geomi_model::NetworkState;
     use geomi_url::CrawlUrl;
 
     use super::*;
