@@ -134,3 +134,16 @@ class States(Case):
             self.assertEqual(web.paths().count("/never"), 3)
         attempts = "select attempt, state from visits where url like '%/once' order by attempt"
         self.assertEqual(archive.query(attempts, self.dir), [(1, "hErr"), (2, "OK")])
+
+    def test_the_same_content_in_other_chunks_is_a_revisit_that_agrees(self):
+        """The archive states the payload as received: borders of chunks included."""
+        start = HTML + b"Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+        with ScriptedWeb() as web:
+            host = web.addresses[0]
+            web[host, "/"] = page("/one", "/two")
+            web[host, "/one"] = Raw(start + b"b\r\n<p>the same\r\n0\r\n\r\n")
+            web[host, "/two"] = Raw(start + b"5\r\n<p>th\r\n6\r\ne same\r\n0\r\n\r\n")
+            self.crawl(web.url(), *QUICK)
+        kinds = archive.query("select capture_kind from visits where url like '%/two'", self.dir)
+        self.assertEqual(kinds, [("revisit",)])
+        self.verify()

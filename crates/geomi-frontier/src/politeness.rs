@@ -23,8 +23,10 @@ pub enum Delay {
     },
 }
 
-/// The delay of a public site where none was asked for.
+/// The delay of a public site where none worth the name was asked for.
 const PUBLIC_DELAY: Duration = Duration::from_secs(1);
+/// A shorter delay is no pause for a server on the internet.
+const PUBLIC_DELAY_MIN: Duration = Duration::from_millis(100);
 
 /// The settings politeness depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -102,7 +104,7 @@ impl Politeness {
     #[must_use]
     pub fn for_public(self) -> Self {
         let delay = match self.delay {
-            Delay::Fixed(Duration::ZERO) => Delay::Fixed(PUBLIC_DELAY),
+            Delay::Fixed(delay) if delay < PUBLIC_DELAY_MIN => Delay::Fixed(PUBLIC_DELAY),
             delay => delay,
         };
         Self {
@@ -229,6 +231,11 @@ mod tests {
         };
         assert_eq!(none.rest(SECOND, None), Duration::ZERO);
         assert_eq!(none.for_public().rest(SECOND, None), SECOND);
+        let hardly_any = Politeness {
+            delay: Delay::Fixed(Duration::from_millis(1)),
+            ..none
+        };
+        assert_eq!(hardly_any.for_public().rest(SECOND, None), SECOND);
         assert_eq!(Politeness::default().for_public(), Politeness::default());
         let many = Politeness {
             site_connections: 8,

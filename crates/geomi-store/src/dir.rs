@@ -252,7 +252,10 @@ impl AtomicFile {
         fs::rename(&self.temporary, &self.path)
             .map_err(StoreError::io("rename", &self.temporary))?;
         self.committed = true;
-        sync_dir(self.path.parent().expect("a file lies in a folder"))
+        match self.path.parent() {
+            Some(folder) if folder != Path::new("") => sync_dir(folder),
+            _ => sync_dir(Path::new(".")),
+        }
     }
 }
 

@@ -26,12 +26,11 @@ use crate::words;
 pub(crate) fn run(args: &ExplainArgs, global: &Global) -> anyhow::Result<Exit> {
     let dir = CrawlDir::new(&args.dir);
     if !dir.frontier().is_dir() {
-        let mut problems = Problems::default();
-        problems.add_general(format!(
+        let what = format!(
             "{} is no crawl directory, or its frontier/ was deleted",
             args.dir.display()
-        ));
-        return Err(problems.into());
+        );
+        return Err(Problems::one(what).into());
     }
     let topic = topic(args.what.as_deref())?;
     let mut explanation = match ask(&args.dir, &topic)? {
@@ -68,9 +67,8 @@ fn topic(what: Option<&str>) -> anyhow::Result<Topic> {
         Ok(url) if is_site => Ok(Topic::Site(url)),
         Ok(url) => Ok(Topic::Url(url)),
         Err(error) => {
-            let mut problems = Problems::default();
-            problems.add_general(format!("{what:?} is neither a URL nor a site: {error}"));
-            Err(problems.into())
+            let what = format!("{what:?} is neither a URL nor a site: {error}");
+            Err(Problems::one(what).into())
         }
     }
 }

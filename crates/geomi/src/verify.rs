@@ -1,12 +1,13 @@
 //! `geomi verify`: does what a crawl kept agree with itself?
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use geomi_store::CrawlDir;
 use geomi_store::verify::{Problem, VerifyReport, verify};
 use serde_json::json;
 
 use crate::Exit;
 use crate::args::{Format, Global, VerifyArgs};
+use crate::config::Problems;
 use crate::session::print;
 use crate::words;
 
@@ -14,10 +15,11 @@ use crate::words;
 pub(crate) fn run(args: &VerifyArgs, global: &Global) -> anyhow::Result<Exit> {
     let dir = CrawlDir::new(&args.dir);
     if !dir.warc().is_dir() {
-        bail!(
+        let what = format!(
             "{} is no crawl directory: it has no folder warc/",
             args.dir.display()
         );
+        return Err(Problems::one(what).into());
     }
     let report = verify(&dir).with_context(|| format!("cannot verify {}", args.dir.display()))?;
     match global.format {

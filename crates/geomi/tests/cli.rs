@@ -184,7 +184,7 @@ fn verify_needs_a_crawl_directory() {
     let place = Workplace::new();
     place
         .geomi(&["verify", "."])
-        .fails(1, &["is no crawl directory"]);
+        .fails(2, &["is no crawl directory"]);
 }
 
 #[test]

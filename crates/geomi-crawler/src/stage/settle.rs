@@ -214,6 +214,11 @@ impl Journey<'_> {
             &read.document,
             read.stored.as_ref(),
         )?;
+        if let (Some(original), Some(stored)) = (&judgement.duplicate_of, &mut read.stored) {
+            // However it was chunked this time: the archive knows it by the
+            // digest of the record it refers to.
+            stored.payload = original.payload;
+        }
         let capture = self.keep_answer(partition, &read, judgement.duplicate_of.as_ref())?;
         let fate = fate(&read.answer, entry.attempts, self.config.tries);
         let links_admitted = match (&read.answer.location, fate) {

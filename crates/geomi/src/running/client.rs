@@ -39,12 +39,11 @@ pub(crate) fn demand(dir: &Path, request: &Request) -> anyhow::Result<Response> 
         }
         Some(response) => Ok(response),
         None => {
-            let mut problems = Problems::default();
-            problems.add_general(format!(
+            let what = format!(
                 "no crawl is running in {}; `geomi ls` lists those that are",
                 dir.display()
-            ));
-            Err(problems.into())
+            );
+            Err(Problems::one(what).into())
         }
     }
 }
@@ -72,20 +71,19 @@ pub(crate) fn the_crawl(named: Option<&Path>) -> anyhow::Result<PathBuf> {
     if let [only] = &running[..] {
         return Ok(only.clone());
     }
-    let mut problems = Problems::default();
     let names: Vec<String> = running
         .iter()
         .map(|dir| dir.display().to_string())
         .collect();
-    problems.add_general(if names.is_empty() {
+    let what = if names.is_empty() {
         "no crawl is running: name its directory if this is wrong".to_owned()
     } else {
         format!(
             "several crawls are running, say which: {}",
             names.join(", ")
         )
-    });
-    Err(problems.into())
+    };
+    Err(Problems::one(what).into())
 }
 
 fn is_nobody(error: &io::Error) -> bool {
