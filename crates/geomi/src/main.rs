@@ -22,6 +22,7 @@ mod seeds_file;
 mod session;
 mod settings;
 mod signals;
+mod table;
 mod verify;
 mod words;
 

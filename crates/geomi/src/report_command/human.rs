@@ -9,9 +9,8 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use geomi_report::{Report, Section, SectionKind, Value};
-use unicode_width::UnicodeWidthStr as _;
 
-use crate::words;
+use crate::{table, words};
 
 /// Columns whose values may be long.
 const LAST: [&str; 2] = ["url", "first_url"];
@@ -47,7 +46,7 @@ fn section(section: &Section, texts_max: usize) -> String {
         );
     }
     if !section.rows.is_empty() {
-        text.push_str(&table(section, texts_max));
+        text.push_str(&rows(section, texts_max));
     } else if section.facts.is_empty() {
         put(&mut text, format_args!("  none"));
     }
@@ -95,7 +94,7 @@ fn plain(name: &str) -> String {
 }
 
 /// A table: which columns, in which order, how wide.
-fn table(section: &Section, texts_max: usize) -> String {
+fn rows(section: &Section, texts_max: usize) -> String {
     let mut order: Vec<usize> = (0..section.columns.len()).collect();
     let is_list = |at: usize| {
         section
@@ -111,17 +110,13 @@ fn table(section: &Section, texts_max: usize) -> String {
     }
     let is_text = |value: &Value| !value.is_number() && *value != Value::Nothing;
     let is_right = |at: usize| !section.rows.iter().any(|row| is_text(&row[at]));
-    let columns: Vec<(usize, bool)> = order
-        .iter()
-        .enumerate()
-        .map(|(place, at)| {
-            let widths = lines.iter().map(|line| line[place].width());
-            (widths.max().unwrap_or(0), is_right(*at))
-        })
-        .collect();
+    let columns = table::columns(&lines, |place| is_right(order[place]));
     let mut text = String::new();
     for (number, line) in lines.iter().enumerate() {
-        put(&mut text, format_args!("{}", aligned(line, &columns)));
+        put(
+            &mut text,
+            format_args!("  {}", table::aligned(line, &columns)),
+        );
         let row = number.checked_sub(1).and_then(|at| section.rows.get(at));
         for value in row.into_iter().flatten() {
             put_texts(&mut text, value, texts_max);
@@ -139,21 +134,6 @@ fn put_texts(text: &mut String, value: &Value, texts_max: usize) {
     if texts.len() > texts_max {
         put(text, format_args!("      <- and more"));
     }
-}
-
-fn aligned(line: &[String], columns: &[(usize, bool)]) -> String {
-    let mut text = String::new();
-    for (at, (field, (width, is_right))) in line.iter().zip(columns).enumerate() {
-        let pad = " ".repeat(width.saturating_sub(field.width()));
-        let is_last = at + 1 == columns.len();
-        text.push_str("  ");
-        match (is_right, is_last) {
-            (true, _) => text.extend([pad.as_str(), field]),
-            (false, true) => text.push_str(field),
-            (false, false) => text.extend([field, pad.as_str()]),
-        }
-    }
-    text
 }
 
 fn cell(value: &Value) -> String {

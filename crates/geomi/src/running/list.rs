@@ -10,10 +10,20 @@ use super::{client, registry};
 use crate::Exit;
 use crate::args::{Format, Global, LsArgs};
 use crate::session::print;
-use crate::words;
+use crate::{table, words};
 
 /// How deep below a folder crawls are looked for.
 const DEPTH_MAX: usize = 3;
+
+const HEADS: [&str; 7] = [
+    "STATE",
+    "SAVED",
+    "QUEUED",
+    "PAGES/S",
+    "TIME",
+    "PID",
+    "DIRECTORY",
+];
 
 /// A crawl, and the process that runs it.
 struct Listed {
@@ -140,48 +150,18 @@ fn print_table(crawls: &[Listed], only_running: bool) -> anyhow::Result<()> {
         );
         return Ok(());
     }
-    let rows: Vec<[String; 7]> = crawls.iter().map(row).collect();
-    let heads = [
-        "STATE",
-        "SAVED",
-        "QUEUED",
-        "PAGES/S",
-        "TIME",
-        "PID",
-        "DIRECTORY",
-    ];
-    let width = |at: usize| {
-        let cells = rows.iter().map(|row| row[at].len());
-        cells.chain([heads[at].len()]).max().unwrap_or(0)
-    };
-    let line = |cells: [&str; 7]| {
-        format!(
-            "{:<6$}  {:>7$}  {:>8$}  {:>9$}  {:>10$}  {:>11$}",
-            cells[0],
-            cells[1],
-            cells[2],
-            cells[3],
-            cells[4],
-            cells[5],
-            width(0),
-            width(1),
-            width(2),
-            width(3),
-            width(4),
-            width(5)
-        ) + "  "
-            + cells[6]
-    };
-    print(&line(heads))?;
-    for row in &rows {
-        print(&line(row.each_ref().map(String::as_str)))?;
+    let mut lines = vec![HEADS.map(str::to_owned).to_vec()];
+    lines.extend(crawls.iter().map(row));
+    let columns = table::columns(&lines, |at| matches!(at, 1..=5));
+    for line in &lines {
+        print(&table::aligned(line, &columns))?;
     }
     Ok(())
 }
 
-fn row(crawl: &Listed) -> [String; 7] {
+fn row(crawl: &Listed) -> Vec<String> {
     let status = &crawl.status;
-    [
+    vec![
         state(crawl),
         words::count(status.counters.saved),
         words::count(status.queued),
