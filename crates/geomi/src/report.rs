@@ -1,10 +1,11 @@
 //! What a crawl came to: the closing report and the last line.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use geomi_crawler::{Ending, Status};
+use geomi_crawler::{Counters, Ending, Status};
 
 use crate::words;
 
@@ -40,99 +41,94 @@ pub(crate) fn last_line_of(status: &Status, dir: &Path) -> String {
 
 /// The report for people, above the last line.
 pub(crate) fn closing(status: &Status, dir: &Path) -> String {
-    let counters = &status.counters;
-    let mut text = String::new();
-    let mut row = |name: &str, value: String| {
-        writeln!(text, "{name:>12}  {value}").expect("a string takes everything");
-    };
-    row(
-        "pages",
-        format!(
-            "{} saved, {} redirected, {} failed, {} refused",
-            words::count(counters.saved),
-            words::count(counters.redirected),
-            words::count(counters.failed),
-            words::count(counters.refused),
-        ),
-    );
-    row(
-        "visits",
-        format!(
-            "{} made, {} captured ({} as revisits), {} were tried again",
-            words::count(counters.visits),
-            words::count(counters.captured),
-            words::count(counters.revisits),
-            words::count(counters.retried),
-        ),
-    );
-    row(
-        "bytes",
-        format!(
-            "{} over the wire, {} of content",
-            words::bytes(counters.wire_bytes as f64),
-            words::bytes(counters.body_bytes as f64)
-        ),
-    );
-    row(
-        "links",
-        format!(
-            "{} found, {} queued",
-            words::count(counters.links),
-            words::count(counters.admitted)
-        ),
-    );
+    let mut rows = counted(&status.counters);
     if status.queued > 0 {
-        row(
+        let urls = words::plural(status.queued, "URL");
+        rows.push((
             "left",
-            format!(
-                "{} waiting; a crawl into the same directory goes on with them",
-                words::plural(status.queued, "URL")
-            ),
-        );
+            format!("{urls} waiting; a crawl into the same directory goes on with them"),
+        ));
     }
-    let pairs = |counts: &std::collections::BTreeMap<String, u64>| {
-        let mut pairs: Vec<_> = counts
-            .iter()
-            .map(|(name, count)| (*count, name.clone()))
-            .collect();
-        pairs.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-        list(
-            pairs
-                .into_iter()
-                .map(|(count, name)| format!("{name} {}", words::count(count)))
-                .collect(),
-            ", ",
-        )
-    };
-    if !counters.states.is_empty() {
-        row("states", pairs(&counters.states));
-    }
-    if !counters.refusals.is_empty() {
-        row("not wanted", pairs(&counters.refusals));
+    let reasons = [
+        ("states", &status.counters.states),
+        ("not wanted", &status.counters.refusals),
+    ];
+    for (name, counts) in reasons.into_iter().filter(|(_, counts)| !counts.is_empty()) {
+        rows.push((name, by_number(counts)));
     }
     if !status.sites_retired.is_empty() {
-        let sites = status
-            .sites_retired
-            .iter()
-            .map(|(site, why)| format!("{site} ({why})"));
-        row("left alone", list(sites.collect(), ", "));
+        let sites = status.sites_retired.iter();
+        let sites = sites.map(|(site, why)| format!("{site} ({why})"));
+        rows.push(("left alone", list(sites.collect())));
     }
-    row(
-        "kept in",
-        format!(
-            "{}: warc/, index/index.cdxj, visits/, log.jsonl, seeds-out.txt",
-            dir.display()
-        ),
-    );
-    text
+    let kept = "warc/, index/index.cdxj, visits/, log.jsonl, seeds-out.txt";
+    rows.push(("kept in", format!("{}: {kept}", dir.display())));
+    let lines = rows
+        .iter()
+        .map(|(name, value)| format!("{name:>12}  {value}\n"));
+    lines.collect()
 }
 
-fn list(mut items: Vec<String>, between: &str) -> String {
+/// The rows every report has.
+fn counted(counters: &Counters) -> Vec<(&'static str, String)> {
+    let count = words::count;
+    let bytes = |bytes: u64| words::bytes(bytes as f64);
+    vec![
+        (
+            "pages",
+            format!(
+                "{} saved, {} redirected, {} failed, {} refused",
+                count(counters.saved),
+                count(counters.redirected),
+                count(counters.failed),
+                count(counters.refused),
+            ),
+        ),
+        (
+            "visits",
+            format!(
+                "{} made, {} captured ({} as revisits), {} were tried again",
+                count(counters.visits),
+                count(counters.captured),
+                count(counters.revisits),
+                count(counters.retried),
+            ),
+        ),
+        (
+            "bytes",
+            format!(
+                "{} over the wire, {} of content",
+                bytes(counters.wire_bytes),
+                bytes(counters.body_bytes)
+            ),
+        ),
+        (
+            "links",
+            format!(
+                "{} found, {} queued",
+                count(counters.links),
+                count(counters.admitted)
+            ),
+        ),
+    ]
+}
+
+/// Names with their counts, the greatest first.
+fn by_number(counts: &BTreeMap<String, u64>) -> String {
+    let mut pairs: Vec<(&String, &u64)> = counts.iter().collect();
+    pairs.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
+    let items = pairs
+        .into_iter()
+        .map(|(name, number)| format!("{name} {}", words::count(*number)));
+    list(items.collect())
+}
+
+fn list(mut items: Vec<String>) -> String {
     let more = items.len().saturating_sub(LISTED_MAX);
     items.truncate(LISTED_MAX);
-    let mut text = items.join(between);
+    let mut text = items.join(", ");
     if more > 0 {
-        write!(text, "{between}and {more} more").expect("a string takes everything");
+        write!(text, ", and {more} more").expect("a string takes everything");
     }
     text
 }
