@@ -1,8 +1,12 @@
 //! One gzip member a record, by a compressor that each thread keeps.
+//!
+//! Level 1 is our own ([`deflate`](super::deflate)), the others are libdeflate's.
 
 use std::cell::RefCell;
 
-use libdeflater::{CompressionLvl, Compressor};
+use libdeflater::{CompressionLvl, Compressor, Crc};
+
+use super::deflate::Deflater;
 
 /// The header of every member: deflate, no name, no time, no hints.
 pub(super) const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
@@ -31,16 +35,56 @@ impl GzipLevel {
 }
 
 impl Default for GzipLevel {
-    /// Level 1: twice the speed of level 6 for 3 % more bytes.
+    /// Level 1: four times the speed of level 6 for some 9 % more bytes.
     fn default() -> Self {
         Self(1)
     }
 }
 
+/// Who compresses.
+enum Engine {
+    Ours(Box<Deflater>),
+    Library(Compressor),
+}
+
+impl Engine {
+    fn new(level: GzipLevel) -> Self {
+        match level {
+            GzipLevel(1) => Self::Ours(Box::new(Deflater::new())),
+            level => Self::Library(Compressor::new(level.to_library())),
+        }
+    }
+
+    /// Makes `member` the gzip member of a record.
+    fn compress(&mut self, record: &[u8], member: &mut Vec<u8>) {
+        match self {
+            Self::Ours(deflater) => {
+                member.clear();
+                member.extend_from_slice(&HEADER);
+                deflater.compress(record, member);
+                let mut crc = Crc::new();
+                crc.update(record);
+                member.extend_from_slice(&crc.sum().to_le_bytes());
+                member.extend_from_slice(&(record.len() as u32).to_le_bytes());
+            }
+            Self::Library(compressor) => by_library(compressor, record, member),
+        }
+    }
+}
+
+fn by_library(compressor: &mut Compressor, record: &[u8], member: &mut Vec<u8>) {
+    member.resize(compressor.gzip_compress_bound(record.len()), 0);
+    let len = compressor
+        .gzip_compress(record, member)
+        .expect("the library's own bound suffices");
+    member.truncate(len);
+    member[..HEADER.len()].copy_from_slice(&HEADER);
+}
+
 /// What a thread keeps between records.
 pub(super) struct Scratch {
     level: GzipLevel,
-    compressor: Compressor,
+    engine: Engine,
     /// Wraps without compressing.
     wrapper: Compressor,
     /// The record being built, not compressed.
@@ -56,7 +100,7 @@ impl Scratch {
     fn new(level: GzipLevel) -> Self {
         Self {
             level,
-            compressor: Compressor::new(level.to_library()),
+            engine: Engine::new(level),
             wrapper: Compressor::new(CompressionLvl::new(0).expect("0 is a level of the library")),
             record: Vec::new(),
             member: Vec::new(),
@@ -82,18 +126,12 @@ impl Scratch {
 
     /// Compresses the record into a member and starts a new record.
     pub(super) fn take_member(&mut self) -> &[u8] {
-        let compressor = if self.record.len() <= STORED_BYTES_MAX {
-            &mut self.wrapper
+        if self.record.len() <= STORED_BYTES_MAX {
+            by_library(&mut self.wrapper, &self.record, &mut self.member);
         } else {
-            &mut self.compressor
-        };
-        let bound = compressor.gzip_compress_bound(self.record.len());
-        self.member.resize(bound, 0);
-        let len = compressor
-            .gzip_compress(&self.record, &mut self.member)
-            .expect("the library's own bound suffices");
+            self.engine.compress(&self.record, &mut self.member);
+        }
         self.record.clear();
-        self.member[..HEADER.len()].copy_from_slice(&HEADER);
-        &self.member[..len]
+        &self.member
     }
 }

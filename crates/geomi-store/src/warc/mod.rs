@@ -22,6 +22,7 @@
 //! twice has the same id, and no source of randomness is needed.
 
 mod captures;
+mod deflate;
 mod digest;
 mod encode;
 mod gzip;
