@@ -282,7 +282,8 @@ async fn take_off(chain: Vec<Coding>, payload: Bytes, bytes_max: usize) -> Decod
             error: None,
         };
     }
-    if payload.len() <= DECODE_HERE_BYTES_MAX {
+    // Of several codings the outer one may blow up to megabytes of inner ones.
+    if payload.len() <= DECODE_HERE_BYTES_MAX && chain.len() == 1 {
         return decode::decode(&chain, &payload, bytes_max);
     }
     let decoding = tokio::task::spawn_blocking(move || decode::decode(&chain, &payload, bytes_max));

@@ -8,6 +8,7 @@
 
 mod bytes;
 mod dns;
+mod hostile;
 mod reuse;
 mod server;
 mod states;
