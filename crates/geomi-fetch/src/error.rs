@@ -1,5 +1,7 @@
 //! What the operator or the machine can get wrong.
 
+use std::path::PathBuf;
+
 use crate::CidrError;
 
 /// Why a [`Fetcher`](crate::Fetcher) cannot be made, or a setting not be read.
@@ -29,6 +31,14 @@ pub enum FetchError {
         index: usize,
         /// What is wrong with it.
         source: rustls::Error,
+    },
+    /// A file of certificate authorities cannot be read, or holds none.
+    #[error("{} holds no certificates in PEM form: {problem}", path.display())]
+    CaFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
     },
     /// The resolver could not be set up.
     #[error("name resolution cannot be set up: {0}")]

@@ -71,3 +71,4 @@ pub use policy::{AddressPolicy, Refusal, is_public};
 pub use request::FetchRequest;
 pub use resolve::{AddressSource, Considered, LookUp, Resolution};
 pub use stored::StoredAnswer;
+pub use tls::read_ca_file;

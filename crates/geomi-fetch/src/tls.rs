@@ -3,12 +3,18 @@
 //! The machine's certificate authorities are read at the first encrypted
 //! connection, not at the start: the file is large, and a crawl of plain sites
 //! never needs it.
+//!
+//! A certificate is believed or the connection is not made; there is no way to
+//! switch that off. Why it was not believed is said in our own words, which the
+//! visit keeps ([`in_words`]).
 
 use std::io;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use rustls::pki_types::ServerName;
-use rustls::{ClientConfig, RootCertStore};
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{CertificateError, ClientConfig, RootCertStore};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
@@ -47,7 +53,7 @@ impl Tls {
         let name = ServerName::try_from(bare_host(host).to_owned())
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
         let connector = self.connector.get_or_init(|| self.make_connector());
-        connector.connect(name, tcp).await
+        connector.connect(name, tcp).await.map_err(in_words)
     }
 
     fn make_connector(&self) -> TlsConnector {
@@ -70,4 +76,46 @@ impl Tls {
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         TlsConnector::from(Arc::new(config))
     }
+}
+
+/// Why a handshake failed, where we have better words than the library.
+fn in_words(error: io::Error) -> io::Error {
+    use CertificateError as Why;
+    let cause = error.get_ref().and_then(|inner| inner.downcast_ref());
+    let words = match cause {
+        Some(rustls::Error::InvalidCertificate(why)) => match why {
+            Why::Expired | Why::ExpiredContext { .. } => "the certificate has expired",
+            Why::NotValidYet | Why::NotValidYetContext { .. } => "the certificate is not valid yet",
+            Why::NotValidForName | Why::NotValidForNameContext { .. } => {
+                "the certificate is for another host"
+            }
+            Why::UnknownIssuer | Why::BadSignature => {
+                "the certificate is signed by itself or by nobody we trust"
+            }
+            Why::Revoked => "the certificate was revoked",
+            _ => return error,
+        },
+        _ => return error,
+    };
+    io::Error::new(error.kind(), words)
+}
+
+/// Reads a file of certificate authorities in PEM form, for
+/// [`FetchConfig::extra_roots`].
+pub fn read_ca_file(path: &Path) -> Result<Vec<CertificateDer<'static>>, FetchError> {
+    let wrong = |problem: String| FetchError::CaFile {
+        path: path.to_owned(),
+        problem,
+    };
+    let read = CertificateDer::pem_file_iter(path).map_err(|error| wrong(error.to_string()))?;
+    let roots: Result<Vec<_>, _> = read.collect();
+    let roots = roots.map_err(|error| wrong(error.to_string()))?;
+    if roots.is_empty() {
+        return Err(wrong("there is none in it".to_owned()));
+    }
+    for root in &roots {
+        let usable = RootCertStore::empty().add(root.clone());
+        usable.map_err(|error| wrong(error.to_string()))?;
+    }
+    Ok(roots)
 }

@@ -267,6 +267,12 @@ pub(super) fn add_name_server(draft: &mut Draft, text: &str) -> Result<(), Strin
     Ok(())
 }
 
+pub(super) fn set_ca_file(draft: &mut Draft, path: &str) -> Result<(), String> {
+    let roots = geomi_fetch::read_ca_file(path.as_ref()).map_err(|error| error.to_string())?;
+    draft.crawl.fetch.extra_roots = roots;
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::keys::KEYS;

@@ -256,6 +256,12 @@ pub(crate) const KEYS: &[Key] = &[
         Kind::List(draft::add_name_server),
         "Name servers to ask instead of the system's, as ADDR or ADDR:PORT.",
     ),
+    unset(
+        "fetch.ca_file",
+        "\"/etc/ssl/our-authority.pem\"",
+        Kind::MaybeText(draft::set_ca_file),
+        "Certificate authorities trusted besides the machine's, a PEM file.",
+    ),
     key(
         "scope.kind",
         "\"host\"",
