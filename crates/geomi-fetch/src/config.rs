@@ -57,6 +57,8 @@ pub struct FetchConfig {
     pub idle_age_max: Duration,
     /// Open connections to one address, idle ones included.
     pub connections_per_address_max: usize,
+    /// Whether HTTP/2 is spoken where an encrypted host offers it.
+    pub http2: bool,
     /// Whether the machine's certificate authorities are trusted; where it has
     /// none, a list that is built in serves.
     pub native_roots: bool,
@@ -88,6 +90,7 @@ impl Default for FetchConfig {
             idle_connections_per_origin_max: 8,
             idle_age_max: Duration::from_mins(1),
             connections_per_address_max: 4,
+            http2: true,
             native_roots: true,
             extra_roots: Vec::new(),
         }

@@ -11,15 +11,16 @@ use geomi_url::CrawlUrl;
 use tokio::time::{Instant, timeout_at};
 
 use crate::decode::{self, Coding, Decoded};
-use crate::exchange::{Answer, Limits, exchange};
+use crate::exchange::{Answer, Limits};
 use crate::head::Head;
+use crate::http2::{self, Http2};
+use crate::link::{Http1Only, Link};
 use crate::pool::{Pool, PoolLimits};
 use crate::resolve::Resolver;
 use crate::stream::{Stream, connect_tcp};
 use crate::tls::Tls;
 use crate::{
     Body, FetchConfig, FetchError, FetchOutcome, FetchRequest, LookUp, Refusal, Resolution,
-    TlsDescription,
 };
 
 /// Longer payloads are decoded off the thread that serves the sockets.
@@ -35,8 +36,9 @@ pub struct Fetcher {
 struct Shared {
     config: Arc<FetchConfig>,
     resolver: Arc<Resolver>,
-    pool: Pool<Stream>,
+    pool: Pool<Link>,
     tls: Tls,
+    http1_only: Http1Only,
 }
 
 impl Fetcher {
@@ -55,6 +57,7 @@ impl Fetcher {
                     age: config.idle_age_max,
                 }),
                 tls,
+                http1_only: Http1Only::default(),
                 config,
             }),
         })
@@ -89,21 +92,23 @@ impl Fetcher {
             return outcome;
         }
         let _in_use = shared.pool.enter(request.addr);
-        let Some((answer, stream)) = shared.attempt(&request, started, &mut outcome).await else {
+        let Some((answer, link)) = shared.attempt(&request, started, &mut outcome).await else {
             outcome.phases.total = started.elapsed();
             return outcome;
         };
         put_phases(&mut outcome.phases, &answer, started);
         if request.describe_tls {
-            outcome.tls = stream.tls().map(TlsDescription::of).map(Box::new);
+            outcome.tls = link.describe_tls().map(Box::new);
         }
+        outcome.protocol = link.protocol();
         if answer.keeps_alive {
             let origin = request.url.origin();
-            shared
-                .pool
-                .put(origin, request.addr, stream, answer.ended_at);
+            shared.pool.put(origin, request.addr, link, answer.ended_at);
         } else {
-            drop(stream);
+            drop(link);
+        }
+        if http2::is_http1_required(&answer) {
+            shared.http1_only.insert(request.url.origin());
         }
         shared.settle(&request, answer, &mut outcome).await;
         outcome
@@ -147,7 +152,7 @@ impl Shared {
         request: &FetchRequest,
         started: Instant,
         outcome: &mut FetchOutcome,
-    ) -> Option<(Answer, Stream)> {
+    ) -> Option<(Answer, Link)> {
         let config = &self.config;
         let limits = Limits {
             silence: config.silence_timeout,
@@ -156,21 +161,21 @@ impl Shared {
             header_bytes_max: config.header_bytes_max,
         };
         let sent = request.to_bytes(config);
-        if let Some(mut stream) = self.take_idle(&request.url, request.addr, started).await {
-            let answer = exchange(&mut stream, &sent, limits).await;
+        if let Some(mut link) = self.take_idle(&request.url, request.addr, started).await {
+            let answer = link.exchange(&sent, limits).await;
             outcome.request = sent;
             outcome.reused_connection = true;
-            return Some((answer, stream));
+            return Some((answer, link));
         }
         self.pool.make_room(request.addr);
         match self
             .connect(request, limits.deadline, &mut outcome.phases)
             .await
         {
-            Ok(mut stream) => {
-                let answer = exchange(&mut stream, &sent, limits).await;
+            Ok(mut link) => {
+                let answer = link.exchange(&sent, limits).await;
                 outcome.request = sent;
-                Some((answer, stream))
+                Some((answer, link))
             }
             Err((state, error)) => {
                 outcome.state = state;
@@ -180,10 +185,10 @@ impl Shared {
         }
     }
 
-    async fn take_idle(&self, url: &CrawlUrl, addr: IpAddr, now: Instant) -> Option<Stream> {
-        while let Some(mut stream) = self.pool.take(url.origin(), addr, now) {
-            if stream.is_idle().await {
-                return Some(stream);
+    async fn take_idle(&self, url: &CrawlUrl, addr: IpAddr, now: Instant) -> Option<Link> {
+        while let Some(mut link) = self.pool.take(url.origin(), addr, now) {
+            if link.is_idle().await {
+                return Some(link);
             }
         }
         None
@@ -194,7 +199,7 @@ impl Shared {
         request: &FetchRequest,
         deadline: Instant,
         phases: &mut Phases,
-    ) -> Result<Stream, (NetworkState, String)> {
+    ) -> Result<Link, (NetworkState, String)> {
         let url = &request.url;
         let start = Instant::now();
         let in_time = (start + self.config.connect_timeout).min(deadline);
@@ -203,13 +208,19 @@ impl Shared {
         let connected = Instant::now();
         phases.connect = Some(connected - start);
         if !url.is_https() {
-            return Ok(Stream::Plain(tcp));
+            return Ok(Link::Http1(Stream::Plain(tcp)));
         }
         let in_time = (connected + self.config.connect_timeout).min(deadline);
-        let handshake = self.tls.handshake(url.host(), tcp);
+        let offers_http2 = self.config.http2 && !self.http1_only.contains(url.origin());
+        let handshake = self.tls.handshake(url.host(), tcp, offers_http2);
         let tls = within(in_time, "no TLS handshake in time", handshake).await?;
         phases.tls = Some(connected.elapsed());
-        Ok(Stream::Tls(Box::new(tls)))
+        if tls.get_ref().1.alpn_protocol() != Some(b"h2") {
+            return Ok(Link::Http1(Stream::Tls(Box::new(tls))));
+        }
+        let greeting = Http2::start(tls, self.config.header_bytes_max);
+        let http2 = within(in_time, "no HTTP/2 in time", greeting).await?;
+        Ok(Link::Http2(Box::new(http2)))
     }
 
     /// Turns an answer into the outcome's words and takes its codings off.

@@ -9,7 +9,8 @@
 //!
 //! What it promises:
 //!
-//! * the request and the answer are kept byte for byte, as archives need them;
+//! * the request and the answer are kept byte for byte, as archives need them
+//!   (of HTTP/2, an HTTP/1.1 view of them);
 //! * nothing is unbounded: header, body, decoded body, time, idle connections
 //!   and remembered names all have a limit in [`FetchConfig`];
 //! * a connection goes only to the address that was resolved and passed the
@@ -51,6 +52,8 @@ mod error;
 mod exchange;
 mod fetcher;
 mod head;
+mod http2;
+mod link;
 mod outcome;
 mod policy;
 mod pool;

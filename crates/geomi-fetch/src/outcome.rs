@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::ops::Deref;
 
 use bytes::Bytes;
-use geomi_model::{NetworkState, Phases, Truncation};
+use geomi_model::{NetworkState, Phases, Protocol, Truncation};
 
 use crate::{Headers, TlsDescription};
 
@@ -63,6 +63,9 @@ pub struct FetchOutcome {
     pub error: Option<String>,
     /// Whether the connection had served an earlier request.
     pub reused_connection: bool,
+    /// What was spoken. Where it is HTTP/2, `request`, `head` and `wire_body`
+    /// are an HTTP/1.1 view of what went over the wire.
+    pub protocol: Protocol,
     /// How the connection was encrypted, where it was and the request asked to
     /// be told.
     pub tls: Option<Box<TlsDescription>>,

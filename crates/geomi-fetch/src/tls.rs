@@ -26,7 +26,13 @@ use crate::{FetchConfig, FetchError};
 pub(crate) struct Tls {
     extra_roots: RootCertStore,
     native_roots: bool,
-    connector: OnceLock<TlsConnector>,
+    connectors: OnceLock<Connectors>,
+}
+
+/// The same trust, with and without HTTP/2 on offer.
+struct Connectors {
+    http2: TlsConnector,
+    http1: TlsConnector,
 }
 
 impl Tls {
@@ -40,7 +46,7 @@ impl Tls {
         Ok(Self {
             extra_roots,
             native_roots: config.native_roots,
-            connector: OnceLock::new(),
+            connectors: OnceLock::new(),
         })
     }
 
@@ -49,14 +55,20 @@ impl Tls {
         &self,
         host: &str,
         tcp: TcpStream,
+        offers_http2: bool,
     ) -> io::Result<TlsStream<TcpStream>> {
         let name = ServerName::try_from(bare_host(host).to_owned())
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
-        let connector = self.connector.get_or_init(|| self.make_connector());
+        let connectors = self.connectors.get_or_init(|| self.make_connectors());
+        let connector = if offers_http2 {
+            &connectors.http2
+        } else {
+            &connectors.http1
+        };
         connector.connect(name, tcp).await.map_err(in_words)
     }
 
-    fn make_connector(&self) -> TlsConnector {
+    fn make_connectors(&self) -> Connectors {
         let mut roots = self.extra_roots.clone();
         if self.native_roots {
             // Certificates the machine trusts but rustls cannot read are left
@@ -74,7 +86,12 @@ impl Tls {
             .with_root_certificates(roots)
             .with_no_client_auth();
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        TlsConnector::from(Arc::new(config))
+        let http1 = config.clone();
+        config.alpn_protocols.insert(0, b"h2".to_vec());
+        Connectors {
+            http2: TlsConnector::from(Arc::new(config)),
+            http1: TlsConnector::from(Arc::new(http1)),
+        }
     }
 }
 

@@ -12,6 +12,7 @@ mod bytes;
 mod certificates;
 mod dns;
 mod hostile;
+mod http2;
 mod reuse;
 mod server;
 mod states;

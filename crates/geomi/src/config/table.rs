@@ -256,6 +256,12 @@ pub(crate) const KEYS: &[Key] = &[
         Kind::List(draft::add_name_server),
         "Name servers to ask instead of the system's, as ADDR or ADDR:PORT.",
     ),
+    key(
+        "fetch.http2",
+        "true",
+        Kind::Flag(|d, yes| d.crawl.fetch.http2 = yes),
+        "Whether HTTP/2 is spoken where an encrypted host offers it.",
+    ),
     unset(
         "fetch.ca_file",
         "\"/etc/ssl/our-authority.pem\"",
