@@ -49,6 +49,12 @@ pub enum FetchError {
         /// The text as given.
         text: String,
     },
+    /// A proxy is not written as a URL with a port.
+    #[error("{text:?} is no proxy: write http://HOST:PORT or socks5://USER:PASSWORD@HOST:PORT")]
+    Proxy {
+        /// The text as given, without credentials.
+        text: String,
+    },
     /// An address range cannot be read.
     #[error(transparent)]
     Cidr(#[from] CidrError),

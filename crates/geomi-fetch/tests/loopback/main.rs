@@ -13,6 +13,7 @@ mod certificates;
 mod dns;
 mod hostile;
 mod http2;
+mod proxies;
 mod reuse;
 mod server;
 mod states;

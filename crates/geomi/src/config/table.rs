@@ -27,6 +27,7 @@ const GENTLY: &str = "Politeness";
 const NETWORK: &str = "Network";
 
 const ORDERS: &[&str] = &["rtt", "round-robin", "fifo", "priority"];
+const ROTATIONS: &[&str] = &["site", "request"];
 pub(super) const ROBOTS: &[&str] = &["respect", "ignore"];
 const SCOPES: &[&str] = &["page", "path", "host", "domain", "any", "party"];
 
@@ -255,6 +256,18 @@ pub(crate) const KEYS: &[Key] = &[
         "[]",
         Kind::List(draft::add_name_server),
         "Name servers to ask instead of the system's, as ADDR or ADDR:PORT.",
+    ),
+    key(
+        "fetch.proxies",
+        "[]",
+        Kind::List(draft::add_proxy),
+        "Proxies to go through: http://USER:PASSWORD@HOST:PORT, socks5://HOST:PORT.",
+    ),
+    key(
+        "fetch.proxy_rotation",
+        "\"site\"",
+        Kind::Choice(ROTATIONS, draft::set_proxy_rotation),
+        "Which proxy serves: always the same for a host (site) or in turn (request).",
     ),
     key(
         "fetch.http2",
