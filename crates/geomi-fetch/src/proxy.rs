@@ -126,9 +126,10 @@ impl fmt::Display for Proxy {
             Kind::Http => "http",
             Kind::Socks5 => "socks5",
         };
-        match self.host.contains(':') {
-            true => write!(f, "{scheme}://[{}]:{}", self.host, self.port),
-            false => write!(f, "{scheme}://{}:{}", self.host, self.port),
+        if self.host.contains(':') {
+            write!(f, "{scheme}://[{}]:{}", self.host, self.port)
+        } else {
+            write!(f, "{scheme}://{}:{}", self.host, self.port)
         }
     }
 }

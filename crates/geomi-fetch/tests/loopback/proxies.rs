@@ -205,7 +205,10 @@ async fn a_proxy_that_fails_is_named_as_the_reason() {
     let origin = Server::answering(PAGE).await.addr;
     let http = http_proxy(Seen::default(), origin).await;
     let refusing = socks_proxy(Seen::default(), 2).await;
-    let silent = listen(async |mut tcp| drop(play(&mut tcp, &[Step::Hold]).await)).await;
+    let silent = listen(async |mut tcp| {
+        play(&mut tcp, &[Step::Hold]).await;
+    })
+    .await;
     let closed = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let nobody = closed.local_addr().unwrap();
     drop(closed);
@@ -246,7 +249,7 @@ async fn a_proxy_that_fails_is_named_as_the_reason() {
         ),
     ] {
         let outcome = get(
-            &through(base.clone(), &[proxy.clone()]),
+            &through(base.clone(), std::slice::from_ref(&proxy)),
             "127.0.0.1",
             origin,
         )
