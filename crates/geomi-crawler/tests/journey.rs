@@ -317,6 +317,44 @@ fn redirects_are_new_urls_and_loops_end() {
 }
 
 #[test]
+fn a_redirect_leads_to_no_address_that_was_not_allowed() {
+    let house = scenario(vec![SiteBehaviour::default()]);
+    let (port, site) = (house.server.port(), house.server.web().url(0, "/"));
+    drop(house);
+    let targets = [
+        format!("http://127.0.0.1:{port}/a"),
+        format!("http://2130706433:{port}/b"),
+        format!("http://0177.1:{port}/c"),
+        format!("http://0x7f000001:{port}/d"),
+        format!("http://[::ffff:127.0.0.1]:{port}/e"),
+        format!("http://127\u{3002}0\u{3002}0\u{3002}1:{port}/f"),
+        "http://169.254.169.254/latest/meta-data/".to_owned(),
+        format!("http://localhost:{port}/g"),
+    ];
+    let paths: Vec<String> = (0..targets.len()).map(|n| format!("/r{n}")).collect();
+    let links: String = paths.iter().map(|p| format!("<a href={p}>x</a>")).collect();
+    let mut fixed = vec![("/", html(&links))];
+    for (path, target) in paths.iter().zip(&targets) {
+        fixed.push((path, FixedPage::redirect(302, target)));
+    }
+    let house = scenario(vec![pages(fixed)]);
+    let mut config = seeded(&house, &["/"]);
+    config.scope.kind = ScopeKind::Any;
+    config.fetch.address_policy.allow_all = false;
+    let typed = &mut config.fetch.address_policy.typed_hosts;
+    typed.insert(site.host().to_owned());
+    let status = house.crawl(&config);
+    assert_eq!(status.counters.redirected, targets.len() as u64);
+    let inside = house
+        .visits()
+        .into_iter()
+        .filter(|visit| visit.url.host() != site.host() && visit.state != NetworkState::NotTried);
+    assert_eq!(inside.map(|visit| visit.url).collect::<Vec<_>>(), []);
+    assert_eq!(requested(&house).len(), 1 + targets.len());
+    house.verify();
+}
+
+#[test]
 fn the_same_content_is_stored_once() {
     let twin = || html(&"the same long text ".repeat(50));
     let house = scenario(vec![pages(vec![

@@ -6,12 +6,14 @@
 //! | `Transfer-Encoding`, `chunked` last | chunked |
 //! | `Transfer-Encoding`, anything else last | everything until the close |
 //! | `Content-Length`, one value | that long |
-//! | `Content-Length`, values that differ | not to be trusted: an error |
+//! | `Content-Length`, values that differ or are no numbers | not to be trusted: an error |
 //! | neither | everything until the close |
 //!
 //! Where both `Transfer-Encoding` and `Content-Length` are sent the former
 //! counts, and the connection is in doubt: somebody between us and the server
-//! may have counted otherwise. [`BodyReader`] does no I/O; it is shown the bytes
+//! may have counted otherwise. So is it where a 204 or 304 announces a body,
+//! since one may follow, and where `chunked` is named twice. `identity`, which
+//! RFC 2616 still had, means nothing. [`BodyReader`] does no I/O; it is shown the bytes
 //! there are and says what it wants next.
 
 use bytes::Bytes;
@@ -45,16 +47,24 @@ pub(crate) struct Frame {
 impl Frame {
     /// Reads the fields of a final (not 1xx) answer.
     pub(crate) fn of(head: &Head, block: &[u8]) -> Result<Self, &'static str> {
-        let length = content_length(head, block)?;
-        let last_coding = head.members(block, "transfer-encoding").last();
-        let framing = match (last_coding, length) {
+        let length = content_length(head, block);
+        let codings: Vec<&[u8]> = head.members(block, "transfer-encoding").collect();
+        let is = |coding: &[u8], name: &[u8]| coding.eq_ignore_ascii_case(name);
+        let real = || codings.iter().filter(|coding| !is(coding, b"identity"));
+        let framing = match (real().next_back(), length) {
             _ if matches!(head.code, 204 | 304) => Framing::Empty,
-            (Some(coding), _) if coding.eq_ignore_ascii_case(b"chunked") => Framing::Chunked,
-            (Some(_), _) | (None, None) => Framing::UntilClose,
-            (None, Some(length)) => Framing::Length(length),
+            (Some(coding), _) if is(coding, b"chunked") => Framing::Chunked,
+            (Some(_), _) | (None, Ok(None)) => Framing::UntilClose,
+            (None, Ok(Some(length))) => Framing::Length(length),
+            (None, Err(error)) => return Err(error),
         };
+        let has_length = !matches!(length, Ok(None | Some(0)));
+        let times_chunked = real().filter(|coding| is(coding, b"chunked")).count();
         let is_doubtful = head.is_malformed
-            || (last_coding.is_some() && (length.is_some() || head.minor_version == 0));
+            || (!codings.is_empty() && (length != Ok(None) || head.minor_version == 0))
+            || real().count() != codings.len()
+            || times_chunked > 1
+            || (framing == Framing::Empty && (has_length || !codings.is_empty()));
         Ok(Self {
             framing,
             keeps_alive: !is_doubtful
@@ -66,6 +76,10 @@ impl Frame {
 
 fn content_length(head: &Head, block: &[u8]) -> Result<Option<u64>, &'static str> {
     let mut length = None;
+    let is_sent = head.values(block, "content-length").next().is_some();
+    if is_sent && head.members(block, "content-length").next().is_none() {
+        return Err("the content length is empty");
+    }
     for member in head.members(block, "content-length") {
         let value = parse_digits(member).ok_or("the content length is not a number")?;
         if length.is_some_and(|earlier| earlier != value) {
@@ -215,8 +229,9 @@ mod tests {
                 (UntilClose, false),
             ),
             ("1 200 OK", (UntilClose, false)),
-            ("1 204 No\r\nContent-Length: 5", (Empty, true)),
-            ("1 304 No\r\nTransfer-Encoding: chunked", (Empty, true)),
+            ("1 204 No\r\nContent-Length: 0", (Empty, true)),
+            ("1 304 No", (Empty, true)),
+            ("1 304 No\r\nContent-Length: x", (Empty, false)),
             ("1 404 No\r\nContent-Length: 0", (Length(0), true)),
         ] {
             assert_eq!(frame(header), Ok(expected), "{header:?}");
@@ -229,6 +244,25 @@ mod tests {
         assert_eq!(frame(both), Ok((Framing::Chunked, false)));
         let old = "0 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: keep-alive";
         assert_eq!(frame(old), Ok((Framing::Chunked, false)));
+        for (announced, framing) in [
+            ("1 204 No\r\nContent-Length: 5", Framing::Empty),
+            ("1 304 No\r\nContent-Length: 5", Framing::Empty),
+            ("1 304 No\r\nTransfer-Encoding: chunked", Framing::Empty),
+            (
+                "1 200 OK\r\nTransfer-Encoding: chunked, chunked",
+                Framing::Chunked,
+            ),
+            (
+                "1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 5",
+                Framing::Length(5),
+            ),
+            (
+                "1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: -5",
+                Framing::Chunked,
+            ),
+        ] {
+            assert_eq!(frame(announced), Ok((framing, false)), "{announced:?}");
+        }
         let malformed = "1 200 OK\r\nContent-Length : 5";
         assert_eq!(frame(malformed), Ok((Framing::Length(5), false)));
     }
@@ -239,6 +273,10 @@ mod tests {
             "1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6",
             "1 200 OK\r\nContent-Length: 5, 6",
             "1 200 OK\r\nContent-Length: +5",
+            "1 200 OK\r\nContent-Length: 0x5",
+            "1 200 OK\r\nContent-Length: 5 5",
+            "1 200 OK\r\nContent-Length:",
+            "1 200 OK\r\nContent-Length: 1\r\n 0",
             "1 200 OK\r\nContent-Length: -5",
             "1 200 OK\r\nContent-Length: 5x",
             "1 200 OK\r\nContent-Length: 99999999999999999999",

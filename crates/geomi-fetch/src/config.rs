@@ -6,7 +6,7 @@ use std::time::Duration;
 use rustls::pki_types::CertificateDer;
 
 use crate::policy::bare_host;
-use crate::{AddressPolicy, FetchError};
+use crate::{AddressPolicy, FetchError, Proxy, ProxyRotation};
 
 /// Everything a [`Fetcher`](crate::Fetcher) may be told. The default is what
 /// the user gets who says nothing.
@@ -57,6 +57,12 @@ pub struct FetchConfig {
     pub idle_age_max: Duration,
     /// Open connections to one address, idle ones included.
     pub connections_per_address_max: usize,
+    /// Proxies to go through; directly where there is none.
+    pub proxies: Vec<Proxy>,
+    /// Which of several proxies serves a request.
+    pub proxy_rotation: ProxyRotation,
+    /// Whether HTTP/2 is spoken where an encrypted host offers it.
+    pub http2: bool,
     /// Whether the machine's certificate authorities are trusted; where it has
     /// none, a list that is built in serves.
     pub native_roots: bool,
@@ -88,6 +94,9 @@ impl Default for FetchConfig {
             idle_connections_per_origin_max: 8,
             idle_age_max: Duration::from_mins(1),
             connections_per_address_max: 4,
+            proxies: Vec::new(),
+            proxy_rotation: ProxyRotation::default(),
+            http2: true,
             native_roots: true,
             extra_roots: Vec::new(),
         }

@@ -3,11 +3,15 @@
 //! This is the only place in geomi where bytes of strangers are decompressed.
 //! Every coding of a chain is decoded by itself and none may produce more than
 //! the limit, so a bomb, nested or not, ends at the limit in memory and time.
+//! So does the bomb that blows up to nothing: megabytes of empty members, frames
+//! or blocks cost time too, and a stream that says next to nothing for its
+//! length is given up.
 //!
 //! A stream that breaks off or is damaged gives what came before the damage,
 //! with the error named: half a page is better than none.
 
-use std::io::{self, Read};
+use std::cell::Cell;
+use std::io::{self, BufRead, Read};
 
 use bytes::Bytes;
 use flate2::bufread::{DeflateDecoder, GzDecoder, ZlibDecoder};
@@ -17,6 +21,13 @@ pub const CODINGS_MAX: usize = 3;
 
 /// RFC 9659: senders of the `zstd` content coding keep to a window of 8 MiB.
 const ZSTD_WINDOW_LOG_MAX: u32 = 23;
+
+/// Decoded bytes asked for at once; between two pieces the books are balanced.
+const PIECE_BYTES: usize = 256 << 10;
+
+/// What a coding may cost beyond four bytes for each byte it says. Honest ones
+/// cost about one.
+const OVERHEAD_BYTES_MAX: usize = 512 << 10;
 
 /// A content coding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -123,18 +134,29 @@ fn decode_one(coding: Coding, encoded: &[u8], bytes_max: usize) -> Decoded {
         };
     }
     let mut out = Vec::with_capacity(expected_len(coding, encoded, bytes_max));
+    let said = Cell::new(0);
+    let mut source = Source {
+        encoded,
+        read: 0,
+        said: &said,
+    };
+    let mut sink = Sink {
+        out: &mut out,
+        bytes_max,
+        said: &said,
+    };
     let result = match coding {
-        Coding::Gzip => read_gzip(encoded, &mut out, bytes_max),
-        Coding::Deflate if is_zlib(encoded) => {
-            read_capped(&mut ZlibDecoder::new(encoded), &mut out, bytes_max)
-        }
-        Coding::Deflate => read_capped(&mut DeflateDecoder::new(encoded), &mut out, bytes_max),
+        Coding::Gzip => read_gzip(&mut source, &mut sink),
+        Coding::Deflate if is_zlib(encoded) => sink.fill(&mut ZlibDecoder::new(source)),
+        Coding::Deflate => sink.fill(&mut DeflateDecoder::new(source)),
         Coding::Brotli => {
             let buffer_bytes = encoded.len().clamp(64, 4096);
-            let mut brotli = brotli_decompressor::Decompressor::new(encoded, buffer_bytes);
-            read_capped(&mut brotli, &mut out, bytes_max)
+            sink.fill(&mut brotli_decompressor::Decompressor::new(
+                source,
+                buffer_bytes,
+            ))
         }
-        Coding::Zstd => read_zstd(encoded, &mut out, bytes_max),
+        Coding::Zstd => read_zstd(source, &mut sink),
     };
     let truncated = out.len() > bytes_max;
     out.truncate(bytes_max);
@@ -152,33 +174,81 @@ fn decode_one(coding: Coding, encoded: &[u8], bytes_max: usize) -> Decoded {
     }
 }
 
-/// Reads until the end or one byte past the limit, which tells a body that is
-/// too long from one that just fits. What came before an error stays in `out`.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this is the capped decoder: the read is under Read::take"
-)]
-fn read_capped(reader: &mut impl Read, out: &mut Vec<u8>, bytes_max: usize) -> io::Result<()> {
-    let left = (bytes_max + 1).saturating_sub(out.len());
-    reader.take(left as u64).read_to_end(out)?;
-    Ok(())
+/// The encoded bytes, for as long as they are worth their reading.
+struct Source<'a> {
+    encoded: &'a [u8],
+    read: usize,
+    /// Bytes decoded so far, from the sink.
+    said: &'a Cell<usize>,
+}
+
+impl BufRead for Source<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.read > OVERHEAD_BYTES_MAX + 4 * self.said.get() {
+            let error = "it says next to nothing for its length";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, error));
+        }
+        let len = self.encoded.len().min(OVERHEAD_BYTES_MAX / 8);
+        Ok(&self.encoded[..len])
+    }
+
+    fn consume(&mut self, len: usize) {
+        self.encoded = &self.encoded[len..];
+        self.read += len;
+    }
+}
+
+impl Read for Source<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut ready = self.fill_buf()?;
+        let len = ready.read(buffer)?;
+        self.consume(len);
+        Ok(len)
+    }
+}
+
+/// Where decoded bytes go, under the limit.
+struct Sink<'a> {
+    out: &'a mut Vec<u8>,
+    bytes_max: usize,
+    said: &'a Cell<usize>,
+}
+
+impl Sink<'_> {
+    /// Reads until the end or one byte past the limit, which tells a body that
+    /// is too long from one that just fits. What came before an error stays.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the capped decoder: the read is under Read::take"
+    )]
+    fn fill(&mut self, reader: &mut impl Read) -> io::Result<()> {
+        loop {
+            let left = (self.bytes_max + 1).saturating_sub(self.out.len());
+            let piece = left.min(PIECE_BYTES);
+            let came = reader.take(piece as u64).read_to_end(self.out)?;
+            self.said.set(self.out.len());
+            if came < piece || came == left {
+                return Ok(());
+            }
+        }
+    }
 }
 
 /// Member after member. Bytes behind the last member that do not begin another
 /// are padding, and ignored as every other reader ignores them.
-fn read_gzip(mut encoded: &[u8], out: &mut Vec<u8>, bytes_max: usize) -> io::Result<()> {
+fn read_gzip(source: &mut Source<'_>, sink: &mut Sink<'_>) -> io::Result<()> {
     loop {
-        read_capped(&mut GzDecoder::new(&mut encoded), out, bytes_max)?;
-        if out.len() > bytes_max || !encoded.starts_with(&[0x1f, 0x8b]) {
+        sink.fill(&mut GzDecoder::new(&mut *source))?;
+        if sink.out.len() > sink.bytes_max || !source.encoded.starts_with(&[0x1f, 0x8b]) {
             return Ok(());
         }
     }
 }
 
-fn read_zstd(encoded: &[u8], out: &mut Vec<u8>, bytes_max: usize) -> io::Result<()> {
-    let mut decoder = zstd::stream::read::Decoder::with_buffer(encoded)?;
+fn read_zstd(source: Source<'_>, sink: &mut Sink<'_>) -> io::Result<()> {
+    let mut decoder = zstd::stream::read::Decoder::with_buffer(source)?;
     decoder.window_log_max(ZSTD_WINDOW_LOG_MAX)?;
-    read_capped(&mut decoder, out, bytes_max)
+    sink.fill(&mut decoder)
 }
 
 /// RFC 1950: the method is 8 and the two first bytes are a multiple of 31.
@@ -315,6 +385,31 @@ mod tests {
         let nested = gzip(&gzip(&gzip(&zeros)));
         let decoded = decode(&[Coding::Gzip; 3], &nested, 10_000);
         assert_eq!((decoded.bytes.len(), decoded.truncated), (10_000, true));
+    }
+
+    #[test]
+    fn a_bomb_that_blows_up_to_nothing_is_given_up() {
+        let megabytes = 4 << 20;
+        let members = gzip(b"").repeat(megabytes / 20);
+        for (chain, bomb) in [
+            (vec![Coding::Gzip], members.clone()),
+            (vec![Coding::Gzip; 2], gzip(&members)),
+            (vec![Coding::Zstd], zstd_of(b"").repeat(megabytes / 9)),
+            (
+                vec![Coding::Deflate],
+                [0, 0, 0, 0xff, 0xff].repeat(megabytes / 5),
+            ),
+            // Brotli's metadata blocks without metadata.
+            (
+                vec![Coding::Brotli],
+                [&[0x0c][..], &vec![0x06; megabytes]].concat(),
+            ),
+        ] {
+            let decoded = decode(&chain, &bomb, CAP);
+            let error = decoded.error.unwrap();
+            assert!(decoded.bytes.is_empty(), "{chain:?}");
+            assert!(error.contains("next to nothing"), "{chain:?}: {error}");
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What the operator or the machine can get wrong.
 
+use std::path::PathBuf;
+
 use crate::CidrError;
 
 /// Why a [`Fetcher`](crate::Fetcher) cannot be made, or a setting not be read.
@@ -30,6 +32,14 @@ pub enum FetchError {
         /// What is wrong with it.
         source: rustls::Error,
     },
+    /// A file of certificate authorities cannot be read, or holds none.
+    #[error("{} holds no certificates in PEM form: {problem}", path.display())]
+    CaFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// The resolver could not be set up.
     #[error("name resolution cannot be set up: {0}")]
     Resolver(#[source] Box<hickory_resolver::net::NetError>),
@@ -37,6 +47,12 @@ pub enum FetchError {
     #[error("{text:?} is not HOST:ADDR, for example example.com:127.0.0.1 or *:127.0.0.1")]
     Override {
         /// The text as given.
+        text: String,
+    },
+    /// A proxy is not written as a URL with a port.
+    #[error("{text:?} is no proxy: write http://HOST:PORT or socks5://USER:PASSWORD@HOST:PORT")]
+    Proxy {
+        /// The text as given, without credentials.
         text: String,
     },
     /// An address range cannot be read.

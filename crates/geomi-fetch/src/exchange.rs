@@ -20,7 +20,7 @@ use geomi_model::{NetworkState, Truncation};
 use tokio::time::{Instant, timeout_at};
 
 use crate::body::{BodyReader, Frame, Step};
-use crate::head::{Head, STATUS_LINE_BYTES_MIN, find_end};
+use crate::head::{Head, HeadError, STATUS_LINE_BYTES_MIN, find_end};
 use crate::stream::Stream;
 
 /// Most pages fit into their first read.
@@ -86,6 +86,15 @@ struct Failure {
     error: String,
 }
 
+impl From<HeadError> for Failure {
+    fn from(error: HeadError) -> Self {
+        match error {
+            HeadError::NotHttp(why) => not_http(&why),
+            HeadError::TooManyFields => broken(&error.to_string()),
+        }
+    }
+}
+
 /// How a read ended.
 enum ReadEnd {
     Bytes,
@@ -125,7 +134,7 @@ impl Exchange<'_> {
                     return Err(broken("the header is too long"));
                 }
                 if let Some(end) = end {
-                    let head = Head::parse(&self.buffer[..end]).map_err(|e| not_http(&e))?;
+                    let head = Head::parse(&self.buffer[..end]).map_err(Failure::from)?;
                     match head.code {
                         101 => return Err(not_http("the server changed protocol unasked")),
                         100..=199 => {

@@ -1,9 +1,11 @@
 //! The fetcher: resolve, connect or reuse, exchange, decode.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
 use geomi_model::{NetworkState, Phases, Truncation};
@@ -11,15 +13,18 @@ use geomi_url::CrawlUrl;
 use tokio::time::{Instant, timeout_at};
 
 use crate::decode::{self, Coding, Decoded};
-use crate::exchange::{Answer, Limits, exchange};
+use crate::exchange::{Answer, Limits};
 use crate::head::Head;
+use crate::http2::{self, Http2};
+use crate::link::{Http1Only, Link};
 use crate::pool::{Pool, PoolLimits};
+use crate::proxy::host_number;
 use crate::resolve::Resolver;
 use crate::stream::{Stream, connect_tcp};
 use crate::tls::Tls;
 use crate::{
-    Body, FetchConfig, FetchError, FetchOutcome, FetchRequest, LookUp, Refusal, Resolution,
-    TlsDescription,
+    Body, FetchConfig, FetchError, FetchOutcome, FetchRequest, LookUp, Proxy, ProxyRotation,
+    Refusal, Resolution,
 };
 
 /// Longer payloads are decoded off the thread that serves the sockets.
@@ -35,8 +40,20 @@ pub struct Fetcher {
 struct Shared {
     config: Arc<FetchConfig>,
     resolver: Arc<Resolver>,
-    pool: Pool<Stream>,
+    pool: Pool<Link>,
     tls: Tls,
+    http1_only: Http1Only,
+    /// Requests given to a proxy so far.
+    proxied: AtomicUsize,
+}
+
+/// How a request travels.
+struct Route<'a> {
+    proxy: Option<&'a Proxy>,
+    /// The same, where it is to be asked in absolute form.
+    absolute: Option<&'a Proxy>,
+    /// Under which its connections rest: the origin, and the proxy if any.
+    shelf: Cow<'a, str>,
 }
 
 impl Fetcher {
@@ -55,6 +72,8 @@ impl Fetcher {
                     age: config.idle_age_max,
                 }),
                 tls,
+                http1_only: Http1Only::default(),
+                proxied: AtomicUsize::new(0),
                 config,
             }),
         })
@@ -89,21 +108,30 @@ impl Fetcher {
             return outcome;
         }
         let _in_use = shared.pool.enter(request.addr);
-        let Some((answer, stream)) = shared.attempt(&request, started, &mut outcome).await else {
+        let route = shared.route(&request.url);
+        let attempt = shared.attempt(&request, &route, started, &mut outcome);
+        let Some((answer, link)) = attempt.await else {
             outcome.phases.total = started.elapsed();
             return outcome;
         };
         put_phases(&mut outcome.phases, &answer, started);
         if request.describe_tls {
-            outcome.tls = stream.tls().map(TlsDescription::of).map(Box::new);
+            outcome.tls = link.describe_tls().map(Box::new);
         }
+        outcome.protocol = link.protocol();
         if answer.keeps_alive {
-            let origin = request.url.origin();
-            shared
-                .pool
-                .put(origin, request.addr, stream, answer.ended_at);
+            let shelf = &route.shelf;
+            shared.pool.put(shelf, request.addr, link, answer.ended_at);
         } else {
-            drop(stream);
+            drop(link);
+        }
+        if http2::is_http1_required(&answer) {
+            shared.http1_only.insert(request.url.origin());
+        }
+        if let Some(error) = route.refusal(&answer) {
+            outcome.state = NetworkState::ConnectError;
+            outcome.error = Some(error);
+            return outcome;
         }
         shared.settle(&request, answer, &mut outcome).await;
         outcome
@@ -128,7 +156,34 @@ impl fmt::Debug for Fetcher {
     }
 }
 
+impl Route<'_> {
+    /// Why the proxy did not pass the request on, if that is what it says.
+    fn refusal(&self, answer: &Answer) -> Option<String> {
+        let code = answer.head.as_ref().map(|head| head.code);
+        let proxy = self.absolute.filter(|_| code == Some(407))?;
+        Some(format!("proxy {proxy}: it wants other credentials (407)"))
+    }
+}
+
 impl Shared {
+    fn route<'a>(&'a self, url: &'a CrawlUrl) -> Route<'a> {
+        let proxies = &self.config.proxies;
+        let turn = match self.config.proxy_rotation {
+            _ if proxies.is_empty() => 0,
+            ProxyRotation::Site => host_number(url.host()) as usize % proxies.len(),
+            ProxyRotation::Request => self.proxied.fetch_add(1, Ordering::Relaxed) % proxies.len(),
+        };
+        let proxy = proxies.get(turn);
+        Route {
+            proxy,
+            absolute: proxy.filter(|proxy| proxy.takes_absolute(url)),
+            shelf: match proxy {
+                Some(proxy) => Cow::Owned(format!("{} by {proxy}", url.origin())),
+                None => Cow::Borrowed(url.origin()),
+            },
+        }
+    }
+
     /// Checks the address again: the request may not come from `resolve`.
     fn permit(&self, host: &str, addr: IpAddr) -> Result<(), Refusal> {
         if self.config.override_for(host) == Some(addr) {
@@ -145,9 +200,10 @@ impl Shared {
     async fn attempt(
         &self,
         request: &FetchRequest,
+        route: &Route<'_>,
         started: Instant,
         outcome: &mut FetchOutcome,
-    ) -> Option<(Answer, Stream)> {
+    ) -> Option<(Answer, Link)> {
         let config = &self.config;
         let limits = Limits {
             silence: config.silence_timeout,
@@ -156,21 +212,25 @@ impl Shared {
             header_bytes_max: config.header_bytes_max,
         };
         let sent = request.to_bytes(config);
-        if let Some(mut stream) = self.take_idle(&request.url, request.addr, started).await {
-            let answer = exchange(&mut stream, &sent, limits).await;
+        let url = &request.url;
+        let written = route
+            .absolute
+            .map_or_else(|| sent.clone(), |proxy| proxy.absolute(url, &sent));
+        if let Some(mut link) = self.take_idle(&route.shelf, request.addr, started).await {
+            let answer = link.exchange(&written, limits).await;
             outcome.request = sent;
             outcome.reused_connection = true;
-            return Some((answer, stream));
+            return Some((answer, link));
         }
         self.pool.make_room(request.addr);
         match self
-            .connect(request, limits.deadline, &mut outcome.phases)
+            .connect(request, route, limits.deadline, &mut outcome.phases)
             .await
         {
-            Ok(mut stream) => {
-                let answer = exchange(&mut stream, &sent, limits).await;
+            Ok(mut link) => {
+                let answer = link.exchange(&written, limits).await;
                 outcome.request = sent;
-                Some((answer, stream))
+                Some((answer, link))
             }
             Err((state, error)) => {
                 outcome.state = state;
@@ -180,10 +240,10 @@ impl Shared {
         }
     }
 
-    async fn take_idle(&self, url: &CrawlUrl, addr: IpAddr, now: Instant) -> Option<Stream> {
-        while let Some(mut stream) = self.pool.take(url.origin(), addr, now) {
-            if stream.is_idle().await {
-                return Some(stream);
+    async fn take_idle(&self, shelf: &str, addr: IpAddr, now: Instant) -> Option<Link> {
+        while let Some(mut link) = self.pool.take(shelf, addr, now) {
+            if link.is_idle().await {
+                return Some(link);
             }
         }
         None
@@ -192,24 +252,37 @@ impl Shared {
     async fn connect(
         &self,
         request: &FetchRequest,
+        route: &Route<'_>,
         deadline: Instant,
         phases: &mut Phases,
-    ) -> Result<Stream, (NetworkState, String)> {
+    ) -> Result<Link, (NetworkState, String)> {
         let url = &request.url;
         let start = Instant::now();
         let in_time = (start + self.config.connect_timeout).min(deadline);
         let addr = SocketAddr::new(request.addr, url.port());
-        let tcp = within(in_time, "no connection in time", connect_tcp(addr)).await?;
+        let tcp = match route.proxy {
+            None => within(in_time, "no connection in time", connect_tcp(addr)).await?,
+            Some(proxy) => {
+                let too_late = format!("proxy {proxy}: no connection in time");
+                within(in_time, &too_late, proxy.connect(url, addr)).await?
+            }
+        };
         let connected = Instant::now();
         phases.connect = Some(connected - start);
         if !url.is_https() {
-            return Ok(Stream::Plain(tcp));
+            return Ok(Link::Http1(Stream::Plain(tcp)));
         }
         let in_time = (connected + self.config.connect_timeout).min(deadline);
-        let handshake = self.tls.handshake(url.host(), tcp);
+        let offers_http2 = self.config.http2 && !self.http1_only.contains(url.origin());
+        let handshake = self.tls.handshake(url.host(), tcp, offers_http2);
         let tls = within(in_time, "no TLS handshake in time", handshake).await?;
         phases.tls = Some(connected.elapsed());
-        Ok(Stream::Tls(Box::new(tls)))
+        if tls.get_ref().1.alpn_protocol() != Some(b"h2") {
+            return Ok(Link::Http1(Stream::Tls(Box::new(tls))));
+        }
+        let greeting = Http2::start(tls, self.config.header_bytes_max);
+        let http2 = within(in_time, "no HTTP/2 in time", greeting).await?;
+        Ok(Link::Http2(Box::new(http2)))
     }
 
     /// Turns an answer into the outcome's words and takes its codings off.
@@ -282,7 +355,8 @@ async fn take_off(chain: Vec<Coding>, payload: Bytes, bytes_max: usize) -> Decod
             error: None,
         };
     }
-    if payload.len() <= DECODE_HERE_BYTES_MAX {
+    // Of several codings the outer one may blow up to megabytes of inner ones.
+    if payload.len() <= DECODE_HERE_BYTES_MAX && chain.len() == 1 {
         return decode::decode(&chain, &payload, bytes_max);
     }
     let decoding = tokio::task::spawn_blocking(move || decode::decode(&chain, &payload, bytes_max));

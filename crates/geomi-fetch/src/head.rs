@@ -3,12 +3,16 @@
 //! The block is found by its empty line and parsed once. Parsing is strict
 //! first; only a block that fails is tried again with the liberties browsers
 //! take (folded lines, spaces before the colon, lines that are not fields),
-//! and such an answer is marked, because its connection is in doubt.
+//! and such an answer is marked, because its connection is in doubt. Some
+//! things are no liberty but a trap, and the answer is refused: a NUL byte
+//! (RFC 9110 §5.5), and a line that would say where the body ends but cannot
+//! be read, since leaving it out would end the body somewhere else.
 //!
 //! [`Headers`] is a table of offsets into the block, so keeping it costs
 //! nothing beyond the bytes that are kept anyway.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use bytes::Bytes;
 
@@ -17,6 +21,31 @@ pub(crate) const STATUS_LINE_BYTES_MIN: usize = 12;
 
 const FIELDS_TYPICAL: usize = 64;
 const FIELDS_MAX: usize = 512;
+
+/// How the names of the fields begin that say where a body ends.
+const FRAMING_NAMES: [&[u8]; 2] = [b"content-length", b"transfer-encoding"];
+
+/// Why a header block was not understood.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum HeadError {
+    /// It is not a header, or one that must not be believed.
+    NotHttp(String),
+    /// It has more fields than anybody needs.
+    TooManyFields,
+}
+
+impl fmt::Display for HeadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotHttp(why) => f.write_str(why),
+            Self::TooManyFields => write!(f, "the header has more than {FIELDS_MAX} fields"),
+        }
+    }
+}
+
+fn not_http(why: impl Into<String>) -> HeadError {
+    HeadError::NotHttp(why.into())
+}
 
 /// A header block that was understood.
 #[derive(Debug)]
@@ -59,7 +88,28 @@ pub(crate) fn find_end(block: &[u8], from: usize) -> Option<usize> {
 
 impl Head {
     /// Parses a complete header block.
-    pub(crate) fn parse(block: &[u8]) -> Result<Self, String> {
+    pub(crate) fn parse(block: &[u8]) -> Result<Self, HeadError> {
+        if block.contains(&0) {
+            return Err(not_http("the header holds a NUL byte"));
+        }
+        let read = match block {
+            // RFC 9110 §2.5: a minor version later than ours is read as ours.
+            [b'H', b'T', b'T', b'P', b'/', b'1', b'.', b'2'..=b'9', ..] => {
+                let mut known = block.to_vec();
+                known[7] = b'1';
+                Self::parse_known(&known)
+            }
+            _ => Self::parse_known(block),
+        };
+        let mut head = read?;
+        if head.code < 100 {
+            return Err(not_http("the status code is less than 100"));
+        }
+        head.is_malformed |= has_bare_feed(block);
+        Ok(head)
+    }
+
+    fn parse_known(block: &[u8]) -> Result<Self, HeadError> {
         let strict = httparse::ParserConfig::default();
         for fields_max in [FIELDS_TYPICAL, FIELDS_MAX] {
             if let Ok(head) = Self::parse_with(&strict, block, fields_max) {
@@ -74,6 +124,14 @@ impl Head {
             .ignore_invalid_headers_in_responses(true);
         let mut head = Self::parse_with(&lenient, block, FIELDS_MAX)?;
         head.is_malformed = true;
+        let names = head.fields.iter().map(|field| field.name.in_block(block));
+        let read = names.filter(|name| is_framing(name)).count();
+        let sent = block.split(|byte| *byte == b'\n').skip(1);
+        if sent.filter(|line| is_framing(line)).count() != read {
+            return Err(not_http(
+                "a field that says where the body ends cannot be read",
+            ));
+        }
         Ok(head)
     }
 
@@ -81,7 +139,7 @@ impl Head {
         parser: &httparse::ParserConfig,
         block: &[u8],
         fields_max: usize,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, HeadError> {
         let mut few = [httparse::EMPTY_HEADER; FIELDS_TYPICAL];
         let mut many = Vec::new();
         let fields = if fields_max <= FIELDS_TYPICAL {
@@ -92,12 +150,16 @@ impl Head {
         };
         let mut response = httparse::Response::new(fields);
         match parser.parse_response(&mut response, block) {
-            Ok(httparse::Status::Complete(_)) => {}
-            Ok(httparse::Status::Partial) => return Err("the header is not complete".to_owned()),
-            Err(error) => return Err(error.to_string()),
+            Ok(httparse::Status::Complete(len)) if len == block.len() => {}
+            Ok(httparse::Status::Complete(_)) => {
+                return Err(not_http("the header ends before its empty line"));
+            }
+            Ok(httparse::Status::Partial) => return Err(not_http("the header is not complete")),
+            Err(httparse::Error::TooManyHeaders) => return Err(HeadError::TooManyFields),
+            Err(error) => return Err(not_http(error.to_string())),
         }
         let (Some(code), Some(minor_version)) = (response.code, response.version) else {
-            return Err("the header has no status line".to_owned());
+            return Err(not_http("the header has no status line"));
         };
         let fields = response.headers.iter().map(|field| Field {
             name: Span::of(block, field.name.as_bytes()),
@@ -140,6 +202,24 @@ impl Head {
             fields: self.fields,
         }
     }
+}
+
+fn is_framing(line: &[u8]) -> bool {
+    FRAMING_NAMES.iter().any(|name| {
+        let start = line.get(..name.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(name))
+    })
+}
+
+/// Whether a line ends without a carriage return. Everybody reads such lines,
+/// but not everybody sees the same header in them.
+fn has_bare_feed(block: &[u8]) -> bool {
+    let mut before = 0;
+    block.iter().any(|byte| {
+        let is_bare = *byte == b'\n' && before != b'\r';
+        before = *byte;
+        is_bare
+    })
 }
 
 impl Span {
@@ -298,7 +378,43 @@ mod tests {
         };
         let many = Head::parse(block(200).as_bytes()).unwrap();
         assert_eq!((many.fields.len(), many.is_malformed), (200, false));
-        assert!(Head::parse(block(FIELDS_MAX + 1).as_bytes()).is_err());
+        let flood = Head::parse(block(FIELDS_MAX + 1).as_bytes());
+        assert_eq!(flood.unwrap_err(), HeadError::TooManyFields);
+    }
+
+    #[test]
+    fn traps_are_refused() {
+        for fields in [
+            "X: a\0b",
+            "Transfer-Encoding: \x0bchunked\r\nContent-Length: 5",
+            "Content-Length: 5\x01",
+            "Content-Length\x0b: 5",
+            "Transfer-Encoding",
+        ] {
+            let block = format!("HTTP/1.1 200 OK\r\n{fields}\r\n\r\n");
+            assert!(Head::parse(block.as_bytes()).is_err(), "{fields:?}");
+        }
+        assert!(Head::parse(b"HTTP/1.1 042 No\r\n\r\n").is_err());
+    }
+
+    #[test]
+    fn a_line_in_front_of_the_fields_is_passed_over() {
+        let block = "HTTP/1.1 200 OK\r\n Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n";
+        let headers = headers(block);
+        assert_eq!(headers.get("transfer-encoding"), None);
+        assert_eq!(headers.get("content-length").unwrap(), "5");
+    }
+
+    #[test]
+    fn a_later_minor_version_is_read_as_ours() {
+        let head = Head::parse(b"HTTP/1.7 200 OK\r\nA: b\r\n\r\n").unwrap();
+        assert_eq!((head.minor_version, head.is_malformed), (1, false));
+    }
+
+    #[test]
+    fn bare_line_feeds_are_read_and_marked() {
+        let head = Head::parse(b"HTTP/1.1 200 OK\nA: b\n\n").unwrap();
+        assert!(head.is_malformed);
     }
 
     #[test]

@@ -9,7 +9,8 @@
 //!
 //! What it promises:
 //!
-//! * the request and the answer are kept byte for byte, as archives need them;
+//! * the request and the answer are kept byte for byte, as archives need them
+//!   (of HTTP/2, an HTTP/1.1 view of them);
 //! * nothing is unbounded: header, body, decoded body, time, idle connections
 //!   and remembered names all have a limit in [`FetchConfig`];
 //! * a connection goes only to the address that was resolved and passed the
@@ -51,9 +52,12 @@ mod error;
 mod exchange;
 mod fetcher;
 mod head;
+mod http2;
+mod link;
 mod outcome;
 mod policy;
 mod pool;
+mod proxy;
 mod request;
 mod resolve;
 mod stored;
@@ -68,6 +72,8 @@ pub use fetcher::Fetcher;
 pub use head::Headers;
 pub use outcome::{Body, FetchOutcome};
 pub use policy::{AddressPolicy, Refusal, is_public};
+pub use proxy::{Proxy, ProxyRotation};
 pub use request::FetchRequest;
 pub use resolve::{AddressSource, Considered, LookUp, Resolution};
 pub use stored::StoredAnswer;
+pub use tls::read_ca_file;

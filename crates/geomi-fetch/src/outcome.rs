@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::ops::Deref;
 
 use bytes::Bytes;
-use geomi_model::{NetworkState, Phases, Truncation};
+use geomi_model::{NetworkState, Phases, Protocol, Truncation};
 
 use crate::{Headers, TlsDescription};
 
@@ -19,9 +19,9 @@ use crate::{Headers, TlsDescription};
 /// | cErr, cTim | TCP or TLS was refused, broke or was not agreed on; took too long |
 /// | Conn | connected, but the request could not be sent whole |
 /// | hSht | the server closed in order after fewer than 12 bytes, none included |
-/// | hErr | the connection broke before the header was complete, or closed in order after 12 bytes or more, or the header is longer than the limit |
+/// | hErr | the connection broke before the header was complete, or closed in order after 12 bytes or more, or the header is longer or has more fields than the limit |
 /// | hTim | no complete header in time |
-/// | hNpr | the first 12 bytes do not begin like HTTP, the header cannot be parsed, or its lengths contradict each other |
+/// | hNpr | the first 12 bytes do not begin like HTTP, the header cannot be parsed, or it does not say in one way where the body ends |
 /// | dErr, dTim | the connection or the framing broke inside the body; the body took too long |
 /// | OK | 200, or 304 to a conditional request |
 /// | code | every other complete answer |
@@ -63,6 +63,9 @@ pub struct FetchOutcome {
     pub error: Option<String>,
     /// Whether the connection had served an earlier request.
     pub reused_connection: bool,
+    /// What was spoken. Where it is HTTP/2, `request`, `head` and `wire_body`
+    /// are an HTTP/1.1 view of what went over the wire.
+    pub protocol: Protocol,
     /// How the connection was encrypted, where it was and the request asked to
     /// be told.
     pub tls: Option<Box<TlsDescription>>,

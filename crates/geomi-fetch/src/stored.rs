@@ -37,7 +37,7 @@ impl StoredAnswer {
         let block: Bytes = block.into();
         let end = find_end(&block, 0).ok_or("the header is not complete")?;
         let (head_bytes, wire) = (block.slice(..end), block.slice(end..));
-        let head = Head::parse(&head_bytes)?;
+        let head = Head::parse(&head_bytes).map_err(|error| error.to_string())?;
         let frame = Frame::of(&head, &head_bytes)?;
         let mut reader = BodyReader::new(frame.framing, body_bytes_max, head_bytes.len());
         // Broken framing, and an end that is missing, leave what came before.

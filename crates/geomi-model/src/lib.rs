@@ -14,7 +14,7 @@ mod visit;
 pub use document::{
     Charset, CharsetSource, Document, Fingerprint, Link, LinkKind, LinkType, RobotsMeta,
 };
-pub use network::{NetworkState, Phases, Truncation};
+pub use network::{NetworkState, Phases, Protocol, Truncation};
 pub use record::UrlRecord;
 pub use time::Timestamp;
 pub use visit::{Capture, CaptureKind, Change, Digest, Visit};

@@ -96,6 +96,26 @@ impl fmt::Display for NetworkState {
     }
 }
 
+/// What was spoken with a server.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Protocol {
+    /// HTTP/1.1, or an earlier one the server answered in.
+    #[default]
+    Http1,
+    /// HTTP/2, of which an archive keeps an HTTP/1.1 view.
+    Http2,
+}
+
+impl Protocol {
+    /// The name under which it is registered for ALPN, and known to archives.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Http1 => "http/1.1",
+            Self::Http2 => "h2",
+        }
+    }
+}
+
 /// Why an answer is shorter than the server meant it, in the words WARC uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Truncation {

@@ -41,6 +41,7 @@ fn main() {
                     time: visit.time,
                     serial: round,
                     ip: None,
+                    protocol: geomi_model::Protocol::Http1,
                     request,
                     head,
                     wire_body: if has_body { page(round) } else { b"" },

@@ -7,7 +7,7 @@ mod sample;
 use std::fs;
 use std::path::Path;
 
-use geomi_model::{Capture, Digest, Timestamp, Truncation};
+use geomi_model::{Capture, Digest, Protocol, Timestamp, Truncation};
 use geomi_store::warc::{
     Captures, Copied, Damage, Encoded, Exchange, GzipLevel, Position, ReadError, RecordInfo,
     WarcConfig, WarcReader, WarcWriter, encode_exchange, payload_digest,
@@ -25,6 +25,7 @@ fn encode(url: &str, body: &[u8]) -> Encoded {
         time: START,
         serial: 1,
         ip: None,
+        protocol: Protocol::Http1,
         request: b"GET / HTTP/1.1\r\n\r\n",
         head,
         wire_body: body,
@@ -260,6 +261,7 @@ proptest! {
         micros in 0_i64..4_000_000_000_000_000,
         serial: u64,
         ip: Option<std::net::IpAddr>,
+        is_http2: bool,
         field in "[!-~]{1,10}: [ -~]{0,40}",
         body in prop::collection::vec(any::<u8>(), 0..5000),
         cut in prop::option::of(prop::sample::select(vec![Truncation::Length, Truncation::Time, Truncation::Disconnect])),
@@ -269,8 +271,9 @@ proptest! {
         let head = format!("HTTP/1.1 200 OK\r\n{field}\r\n\r\n");
         let digest: Digest = payload_digest(head.as_bytes(), &body);
         let time = Timestamp::from_micros(micros);
+        let protocol = if is_http2 { Protocol::Http2 } else { Protocol::Http1 };
         let exchange = Exchange {
-            url: &url, time, serial, ip, request: b"GET / HTTP/1.1\r\n\r\n",
+            url: &url, time, serial, ip, protocol, request: b"GET / HTTP/1.1\r\n\r\n",
             head: head.as_bytes(), wire_body: &body, truncated: cut, payload_digest: digest,
         };
         let encoded = encode_exchange(&exchange, GzipLevel::new(level).unwrap());
@@ -288,6 +291,8 @@ proptest! {
         prop_assert_eq!(response.field("WARC-Payload-Digest").unwrap(), digest.to_string());
         prop_assert_eq!(response.field("WARC-Truncated"), cut.map(Truncation::as_str));
         prop_assert_eq!(response.field("WARC-IP-Address").map(str::to_owned), ip.map(|ip| ip.to_string()));
+        prop_assert_eq!(response.field("WARC-Protocol"), is_http2.then_some("h2"));
+        prop_assert_eq!(request.field("WARC-Protocol"), is_http2.then_some("h2"));
         prop_assert_eq!(block, &[head.as_bytes(), &body].concat());
         prop_assert_eq!(request.kind(), "request");
         prop_assert_eq!(request.offset, encoded.capture_length);

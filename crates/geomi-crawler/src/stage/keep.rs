@@ -39,6 +39,7 @@ pub(crate) fn keep(
         time,
         serial,
         ip: answer.ip,
+        protocol: stored.protocol,
         request: &stored.request,
         head: &stored.head,
         profile: RevisitProfile::IdenticalPayload,

@@ -10,7 +10,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use geomi_fetch::FetchOutcome;
 use geomi_frontier::{Lease, Work};
-use geomi_model::{Digest, Document, NetworkState, Phases, RobotsMeta, Timestamp};
+use geomi_model::{Digest, Document, NetworkState, Phases, Protocol, RobotsMeta, Timestamp};
 use geomi_page::{PageInput, ReadLimits, Readers, robots_tag};
 use geomi_store::warc::{self, Encoded, Exchange, GzipLevel};
 use geomi_url::CrawlUrl;
@@ -82,6 +82,7 @@ pub(crate) struct Storable {
     pub(crate) content_bytes: u64,
     pub(crate) encoded: Encoded,
     /// Request and header, should only a revisit record be written.
+    pub(crate) protocol: Protocol,
     pub(crate) request: Bytes,
     pub(crate) head: Bytes,
 }
@@ -260,6 +261,7 @@ fn store(subject: Subject<'_>, outcome: &FetchOutcome, gzip: GzipLevel) -> Stora
         time: subject.started,
         serial: subject.serial,
         ip: outcome.ip,
+        protocol: outcome.protocol,
         request: &outcome.request,
         head: &outcome.head,
         wire_body: &outcome.wire_body,
@@ -271,6 +273,7 @@ fn store(subject: Subject<'_>, outcome: &FetchOutcome, gzip: GzipLevel) -> Stora
         payload,
         content_bytes: outcome.payload.len() as u64,
         encoded: warc::encode_exchange(&exchange, gzip),
+        protocol: outcome.protocol,
         request: outcome.request.clone(),
         // A copy: the header must not keep the whole answer in memory.
         head: Bytes::copy_from_slice(&outcome.head),

@@ -232,6 +232,21 @@ async fn the_policy_has_the_last_word_on_names() {
 }
 
 #[tokio::test]
+async fn a_name_that_moves_inside_is_refused_from_then_on() {
+    let server = NameServer::start(100).await;
+    let fetcher = server.fetcher(|config| {
+        config.address_policy = AddressPolicy {
+            allow: vec!["10.0.0.1/32".parse().unwrap()],
+            ..AddressPolicy::default()
+        };
+        (config.dns_ttl_min, config.dns_ttl_max) = (Duration::ZERO, Duration::ZERO);
+    });
+    assert_eq!(addrs(fetcher.resolve("rebind.test").await), numbered(1));
+    let moved = fetcher.resolve("rebind.test").await;
+    assert!(matches!(moved, Resolution::Refused { addr, .. } if addr == numbered(2)[0]));
+}
+
+#[tokio::test]
 async fn literals_and_localhost_need_no_name_server() {
     let server = NameServer::start(0).await;
     let fetcher = server.fetcher(|_| ());

@@ -6,8 +6,14 @@
     reason = "every function here is part of a test, also those that are not marked as one"
 )]
 
+mod addresses;
+mod authority;
 mod bytes;
+mod certificates;
 mod dns;
+mod hostile;
+mod http2;
+mod proxies;
 mod reuse;
 mod server;
 mod states;

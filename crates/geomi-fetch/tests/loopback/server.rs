@@ -18,6 +18,12 @@ pub(crate) enum Step {
     Read,
     /// Sends bytes.
     Send(Vec<u8>),
+    /// Sends the bytes again and again, as fast as they are taken, until the
+    /// client closes.
+    Flood(Vec<u8>),
+    /// Sends the bytes one by one and then again, one every few milliseconds,
+    /// until the client closes.
+    Drip(Vec<u8>),
     /// Waits until the client closes.
     Hold,
     /// Breaks the connection off with a reset.
@@ -93,11 +99,24 @@ pub(crate) async fn play(
             Step::Read => read_head(stream).await,
             // A client that has seen enough may have closed.
             Step::Send(bytes) => drop(stream.write_all(bytes).await),
+            Step::Flood(bytes) => while stream.write_all(bytes).await.is_ok() {},
+            Step::Drip(bytes) => drip(stream, bytes).await,
             Step::Hold => while stream.read(&mut [0; 1024]).await.is_ok_and(|n| n > 0) {},
             Step::Reset => return true,
         }
     }
     false
+}
+
+async fn drip(stream: &mut (impl AsyncWrite + Unpin), bytes: &[u8]) {
+    let mut pace = tokio::time::interval(Duration::from_millis(5));
+    for byte in bytes.iter().cycle() {
+        pace.tick().await;
+        let sent = stream.write_all(&[*byte]).await;
+        if sent.is_err() || stream.flush().await.is_err() {
+            return;
+        }
+    }
 }
 
 async fn read_head(stream: &mut (impl AsyncRead + Unpin)) {

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io::Write as _;
 use std::net::IpAddr;
 
-use geomi_model::{CaptureKind, Digest, Timestamp, Truncation};
+use geomi_model::{CaptureKind, Digest, Protocol, Timestamp, Truncation};
 use geomi_url::CrawlUrl;
 
 use super::gzip::{GzipLevel, Scratch};
@@ -22,6 +22,9 @@ pub struct Exchange<'a> {
     pub serial: u64,
     /// Address asked.
     pub ip: Option<IpAddr>,
+    /// What was spoken. Of HTTP/2, the other fields are an HTTP/1.1 view, and
+    /// the records say so.
+    pub protocol: Protocol,
     /// The request as sent.
     pub request: &'a [u8],
     /// The answer's header as received, with the blank line that ends it.
@@ -45,6 +48,9 @@ pub struct Revisit<'a> {
     pub serial: u64,
     /// Address asked.
     pub ip: Option<IpAddr>,
+    /// What was spoken. Of HTTP/2, the other fields are an HTTP/1.1 view, and
+    /// the records say so.
+    pub protocol: Protocol,
     /// The request as sent.
     pub request: &'a [u8],
     /// The answer's header as received, with the blank line that ends it.
@@ -102,6 +108,7 @@ pub fn encode_exchange(exchange: &Exchange<'_>, level: GzipLevel) -> Encoded {
         time: exchange.time,
         serial: exchange.serial,
         ip: exchange.ip,
+        protocol: exchange.protocol,
     };
     Scratch::with(level, |scratch| {
         let record = &mut scratch.record;
@@ -122,6 +129,7 @@ pub fn encode_revisit(revisit: &Revisit<'_>, level: GzipLevel) -> Encoded {
         time: revisit.time,
         serial: revisit.serial,
         ip: revisit.ip,
+        protocol: revisit.protocol,
     };
     Scratch::with(level, |scratch| {
         let record = &mut scratch.record;
@@ -170,6 +178,7 @@ struct Context<'a> {
     time: Timestamp,
     serial: u64,
     ip: Option<IpAddr>,
+    protocol: Protocol,
 }
 
 impl Context<'_> {
@@ -179,6 +188,9 @@ impl Context<'_> {
         field(record, "WARC-Target-URI", self.url);
         if let Some(ip) = self.ip {
             field(record, "WARC-IP-Address", ip);
+        }
+        if self.protocol == Protocol::Http2 {
+            field(record, "WARC-Protocol", self.protocol.as_str());
         }
         id
     }

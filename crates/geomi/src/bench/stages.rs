@@ -184,6 +184,7 @@ fn exchange<'a>(visit: &'a Visit, outcome: &'a FetchOutcome) -> Exchange<'a> {
         time: visit.time,
         serial: visit.number,
         ip: outcome.ip,
+        protocol: outcome.protocol,
         request: &outcome.request,
         head: &outcome.head,
         wire_body: &outcome.wire_body,

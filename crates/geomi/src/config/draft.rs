@@ -8,7 +8,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use geomi_crawler::{CrawlConfig, RobotsMode, SeedInput};
-use geomi_fetch::{Cidr, parse_override};
+use geomi_fetch::{Cidr, FetchError, Proxy, ProxyRotation, parse_override};
 use geomi_frontier::{Delay, HostOrder};
 use geomi_robots::product_token;
 use geomi_scope::{PatternList, Scope, ScopeConfig, ScopeError, ScopeKind};
@@ -264,6 +264,24 @@ pub(super) fn add_name_server(draft: &mut Draft, text: &str) -> Result<(), Strin
         .map_err(|_| format!("{text:?} is no address: write 192.0.2.53 or 192.0.2.53:5353"))?;
     let servers = draft.crawl.fetch.name_servers.get_or_insert_default();
     servers.push(address);
+    Ok(())
+}
+
+pub(super) fn add_proxy(draft: &mut Draft, text: &str) -> Result<(), String> {
+    let proxy: Proxy = text
+        .parse()
+        .map_err(|error: FetchError| error.to_string())?;
+    draft.crawl.fetch.proxies.push(proxy);
+    Ok(())
+}
+
+pub(super) fn set_proxy_rotation(draft: &mut Draft, place: usize) {
+    draft.crawl.fetch.proxy_rotation = [ProxyRotation::Site, ProxyRotation::Request][place];
+}
+
+pub(super) fn set_ca_file(draft: &mut Draft, path: &str) -> Result<(), String> {
+    let roots = geomi_fetch::read_ca_file(path.as_ref()).map_err(|error| error.to_string())?;
+    draft.crawl.fetch.extra_roots = roots;
     Ok(())
 }
 

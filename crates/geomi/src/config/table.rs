@@ -27,6 +27,7 @@ const GENTLY: &str = "Politeness";
 const NETWORK: &str = "Network";
 
 const ORDERS: &[&str] = &["rtt", "round-robin", "fifo", "priority"];
+const ROTATIONS: &[&str] = &["site", "request"];
 pub(super) const ROBOTS: &[&str] = &["respect", "ignore"];
 const SCOPES: &[&str] = &["page", "path", "host", "domain", "any", "party"];
 
@@ -255,6 +256,30 @@ pub(crate) const KEYS: &[Key] = &[
         "[]",
         Kind::List(draft::add_name_server),
         "Name servers to ask instead of the system's, as ADDR or ADDR:PORT.",
+    ),
+    key(
+        "fetch.proxies",
+        "[]",
+        Kind::List(draft::add_proxy),
+        "Proxies to go through: http://USER:PASSWORD@HOST:PORT, socks5://HOST:PORT.",
+    ),
+    key(
+        "fetch.proxy_rotation",
+        "\"site\"",
+        Kind::Choice(ROTATIONS, draft::set_proxy_rotation),
+        "Which proxy serves: always the same for a host (site) or in turn (request).",
+    ),
+    key(
+        "fetch.http2",
+        "true",
+        Kind::Flag(|d, yes| d.crawl.fetch.http2 = yes),
+        "Whether HTTP/2 is spoken where an encrypted host offers it.",
+    ),
+    unset(
+        "fetch.ca_file",
+        "\"/etc/ssl/our-authority.pem\"",
+        Kind::MaybeText(draft::set_ca_file),
+        "Certificate authorities trusted besides the machine's, a PEM file.",
     ),
     key(
         "scope.kind",
