@@ -20,6 +20,8 @@ pub struct CrawlConfig {
     pub worker: String,
     /// Where to begin.
     pub seeds: Vec<SeedInput>,
+    /// Whether every page the directory knows is to be visited again.
+    pub again: bool,
     /// What is wanted.
     pub scope: ScopeConfig,
     /// URLs taken into one party, at most; seeds are always taken.
@@ -130,6 +132,7 @@ impl CrawlConfig {
             name: "geomi".to_owned(),
             worker: "w0".to_owned(),
             seeds,
+            again: false,
             scope: ScopeConfig::default(),
             party_urls_max: None,
             prefer: Vec::new(),

@@ -33,6 +33,7 @@
 //! the crawl at each of them. A crash repeats work and loses none: WARC records
 //! that no commit speaks of are cut off when the directory is opened again.
 
+mod again;
 mod archive;
 mod books;
 mod clock;

@@ -11,6 +11,19 @@ use geomi_url::CrawlUrl;
 use crate::policies::SitePolicies;
 use crate::{Clock, CrawlConfig, CrawlError};
 
+/// What a request carries beside its URL.
+#[derive(Debug, Default)]
+pub(crate) struct Enclosed {
+    pub(crate) validators: Option<Validators>,
+}
+
+/// What a server knows the stored answer by.
+#[derive(Debug)]
+pub(crate) struct Validators {
+    pub(crate) etag: Option<String>,
+    pub(crate) last_modified: Option<String>,
+}
+
 /// A request and what came of it.
 #[derive(Debug)]
 pub(crate) struct Fetched {
@@ -38,17 +51,22 @@ pub(crate) fn fetcher(config: &CrawlConfig) -> Result<Fetcher, CrawlError> {
 }
 
 /// Carries out a lease that needs the network.
-pub(crate) async fn carry_out(fetcher: Fetcher, clock: Arc<dyn Clock>, lease: Lease) -> Carried {
+pub(crate) async fn carry_out(
+    fetcher: Fetcher,
+    clock: Arc<dyn Clock>,
+    lease: Lease,
+    enclosed: Enclosed,
+) -> Carried {
     let request = match lease.work() {
         Work::Resolve { host, .. } => {
             let resolution = fetcher.resolve(host).await;
             return Carried::Resolved(lease, resolution);
         }
         Work::Robots(errand, addr) => robots_request(errand.url.clone(), *addr),
-        Work::Page(entry, addr) => FetchRequest::new(
-            entry.url.clone(),
-            addr.expect("a page without an address is not fetched"),
-        ),
+        Work::Page(entry, addr) => {
+            let addr = addr.expect("a page without an address is not fetched");
+            page_request(entry.url.clone(), addr, enclosed)
+        }
     };
     let (started, outcome, ended) = ask(&fetcher, &*clock, request).await;
     Carried::Fetched(Box::new(Fetched {
@@ -57,6 +75,16 @@ pub(crate) async fn carry_out(fetcher: Fetcher, clock: Arc<dyn Clock>, lease: Le
         ended,
         outcome,
     }))
+}
+
+/// The request for a page.
+fn page_request(url: CrawlUrl, addr: IpAddr, enclosed: Enclosed) -> FetchRequest {
+    let mut request = FetchRequest::new(url, addr);
+    if let Some(validators) = enclosed.validators {
+        request.if_none_match = validators.etag;
+        request.if_modified_since = validators.last_modified;
+    }
+    request
 }
 
 /// The request for a robots.txt, of which no more is read than counts.

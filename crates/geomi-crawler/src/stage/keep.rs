@@ -41,7 +41,11 @@ pub(crate) fn keep(
         ip: answer.ip,
         request: &stored.request,
         head: &stored.head,
-        profile: RevisitProfile::IdenticalPayload,
+        profile: if answer.is_not_modified() {
+            RevisitProfile::NotModified
+        } else {
+            RevisitProfile::IdenticalPayload
+        },
         payload_digest: original.payload,
         refers_to_url: &original.url,
         refers_to_time: original.time,

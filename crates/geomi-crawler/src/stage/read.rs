@@ -51,6 +51,12 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
+    /// Whether the server says that what is stored is still what it has: a 304
+    /// to a conditional request.
+    pub(crate) fn is_not_modified(&self) -> bool {
+        self.code == Some(304) && self.state == NetworkState::Ok
+    }
+
     /// The answer of a site that was not even asked.
     pub(crate) fn none(state: NetworkState, reason: String) -> Self {
         Self {
@@ -167,7 +173,8 @@ pub(crate) fn understand(
     outcome: &FetchOutcome,
 ) -> Understood {
     let declared = Declared::of(outcome);
-    let document = if outcome.state == NetworkState::Ok && !subject.is_robots {
+    let has_content = outcome.state == NetworkState::Ok && outcome.code == Some(200);
+    let document = if has_content && !subject.is_robots {
         let mut document = readers.read(&declared.input(subject.url, outcome), &settings.limits);
         let tags = outcome.headers.get_all("x-robots-tag");
         document.robots = tags.fold(document.robots, |all: RobotsMeta, tag| {

@@ -361,6 +361,7 @@ impl Journey<'_> {
             ..before
         };
         partition.set_record(&entry.url, &record);
+        partition.set_refused(&entry);
         if entry.is_seed {
             tracing::warn!(url = %entry.url, reason, "seed refused");
             self.seeds
@@ -444,6 +445,10 @@ fn record(
         record.body_bytes = answer.body_bytes;
         record.etag.clone_from(&answer.etag);
         record.last_modified.clone_from(&answer.last_modified);
+    } else if answer.is_not_modified() {
+        // It may name new validators for the same content (RFC 9111 §3.2).
+        record.etag = answer.etag.clone().or(record.etag);
+        record.last_modified = answer.last_modified.clone().or(record.last_modified);
     }
     record
 }
