@@ -42,6 +42,8 @@ pub struct CrawlConfig {
     pub robots: RobotsMode,
     /// Our name in robots.txt.
     pub agent: String,
+    /// Whether cookies are taken and sent.
+    pub cookies: bool,
     /// Whether links marked `nofollow` are left alone.
     pub respect_nofollow: bool,
     /// Visits in progress at once.
@@ -143,6 +145,7 @@ impl CrawlConfig {
             read: ReadLimits::default(),
             robots: RobotsMode::default(),
             agent: "geomi".to_owned(),
+            cookies: true,
             respect_nofollow: true,
             connections: 256,
             tries: 3,

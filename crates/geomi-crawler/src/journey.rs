@@ -36,6 +36,7 @@ use crate::again::{Rereading, Round};
 use crate::archive::Archive;
 use crate::books::{RobotsBook, Unaddressed};
 use crate::control::{Control, Desired};
+use crate::cookies::Cookies;
 use crate::crew::{Crew, Event};
 use crate::partition::Partition;
 use crate::policies::SitePolicies;
@@ -86,6 +87,7 @@ pub(crate) struct Journey<'a> {
     pub(crate) archive: Archive,
     pub(crate) seeds: SeedBook,
     pub(crate) robots: RobotsBook,
+    pub(crate) cookies: Cookies,
     /// Sites that cannot be asked at any address, and why.
     pub(crate) unaddressed: HashMap<SiteHash, Unaddressed>,
     pub(crate) admit: Admit,
@@ -182,6 +184,7 @@ impl<'a> Journey<'a> {
             visits: vec![Vec::new(); count],
             ends: vec![None; count],
             robots: RobotsBook::default(),
+            cookies: Cookies::default(),
             unaddressed: HashMap::new(),
             in_flight: 0,
             round,

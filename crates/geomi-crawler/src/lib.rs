@@ -39,6 +39,7 @@ mod books;
 mod clock;
 mod config;
 mod control;
+mod cookies;
 mod crew;
 mod error;
 pub mod explain;

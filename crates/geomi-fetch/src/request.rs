@@ -22,6 +22,10 @@ pub struct FetchRequest {
     pub if_none_match: Option<String>,
     /// The `Last-Modified` of the answer at hand, sent as `If-Modified-Since`.
     pub if_modified_since: Option<String>,
+    /// The `Cookie` header.
+    pub cookie: Option<String>,
+    /// The `Authorization` header.
+    pub authorization: Option<String>,
     /// A limit for this body other than the fetcher's.
     pub body_bytes_max: Option<usize>,
     /// Whether the outcome is to describe the encryption. Reading a certificate
@@ -37,6 +41,8 @@ impl FetchRequest {
             addr,
             if_none_match: None,
             if_modified_since: None,
+            cookie: None,
+            authorization: None,
             body_bytes_max: None,
             describe_tls: false,
         }
@@ -68,6 +74,12 @@ impl FetchRequest {
         }
         if let Some(date) = &self.if_modified_since {
             put_field(&mut head, "If-Modified-Since", date);
+        }
+        if let Some(cookie) = &self.cookie {
+            put_field(&mut head, "Cookie", cookie);
+        }
+        if let Some(credentials) = &self.authorization {
+            put_field(&mut head, "Authorization", credentials);
         }
         head.put_slice(b"\r\n");
         head.freeze()

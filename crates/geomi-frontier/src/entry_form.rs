@@ -73,7 +73,7 @@ mod tests {
 
     /// An entry as versions before revisits stored it.
     #[derive(Serialize)]
-    struct Before {
+    struct Earlier {
         url: CrawlUrl,
         seed: u32,
         via: Option<CrawlUrl>,
@@ -90,7 +90,7 @@ mod tests {
     fn entries_of_earlier_versions_read_as_they_were() {
         let url = CrawlUrl::parse("http://a.test/x").unwrap();
         for is_seed in [false, true] {
-            let before = Before {
+            let before = Earlier {
                 url: url.clone(),
                 seed: 7,
                 via: Some(url.clone()),

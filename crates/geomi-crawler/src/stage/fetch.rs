@@ -15,6 +15,7 @@ use crate::{Clock, CrawlConfig, CrawlError};
 #[derive(Debug, Default)]
 pub(crate) struct Enclosed {
     pub(crate) validators: Option<Validators>,
+    pub(crate) cookie: Option<String>,
 }
 
 /// What a server knows the stored answer by.
@@ -84,6 +85,7 @@ fn page_request(url: CrawlUrl, addr: IpAddr, enclosed: Enclosed) -> FetchRequest
         request.if_none_match = validators.etag;
         request.if_modified_since = validators.last_modified;
     }
+    request.cookie = enclosed.cookie;
     request
 }
 

@@ -83,7 +83,7 @@ impl Journey<'_> {
         let path = entry.url.path_and_query();
         match self.robots.access(lease.site(), &self.config.agent, path) {
             Access::Allowed => {
-                let enclosed = self.enclose(entry)?;
+                let enclosed = self.enclose(entry, now)?;
                 self.dispatch(lease, enclosed);
                 return Ok(true);
             }
@@ -94,12 +94,15 @@ impl Journey<'_> {
     }
 
     /// What the request for a page carries.
-    fn enclose(&self, entry: &Entry) -> Result<Enclosed, CrawlError> {
-        if entry.is_first_visit() {
-            return Ok(Enclosed::default());
-        }
+    fn enclose(&mut self, entry: &Entry, now: Timestamp) -> Result<Enclosed, CrawlError> {
+        let validators = if entry.is_first_visit() {
+            None
+        } else {
+            self.validators(entry)?
+        };
         Ok(Enclosed {
-            validators: self.validators(entry)?,
+            validators,
+            cookie: self.cookies.header(&entry.url, now),
         })
     }
 

@@ -19,6 +19,9 @@ use sha1::{Digest as _, Sha1};
 use crate::CrawlConfig;
 use crate::stage::fetch::Fetched;
 
+/// `Set-Cookie` lines of one answer that are looked at.
+const COOKIE_LINES_MAX: usize = 64;
+
 /// A visit with everything that can be known without the crawl's state.
 #[derive(Debug)]
 pub(crate) struct Read {
@@ -46,6 +49,8 @@ pub(crate) struct Answer {
     pub(crate) retry_after: Option<Duration>,
     pub(crate) etag: Option<String>,
     pub(crate) last_modified: Option<String>,
+    /// The `Set-Cookie` lines of a page.
+    pub(crate) cookies: Vec<String>,
     /// The decoded body, where the answer is a robots.txt.
     pub(crate) robots: Option<Bytes>,
 }
@@ -72,6 +77,7 @@ impl Answer {
             retry_after: None,
             etag: None,
             last_modified: None,
+            cookies: Vec::new(),
             robots: None,
         }
     }
@@ -249,6 +255,13 @@ fn answer(subject: Subject<'_>, outcome: &FetchOutcome, mime: Option<String>) ->
         retry_after: text("retry-after").and_then(|value| retry_after(&value, ended)),
         etag: text("etag"),
         last_modified: text("last-modified"),
+        cookies: if subject.is_robots {
+            Vec::new()
+        } else {
+            let lines = outcome.headers.get_all("set-cookie");
+            let lines = lines.take(COOKIE_LINES_MAX);
+            lines.map(std::borrow::Cow::into_owned).collect()
+        },
         robots: subject.is_robots.then(|| outcome.body.bytes.clone()),
     }
 }

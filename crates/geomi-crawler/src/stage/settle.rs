@@ -201,6 +201,10 @@ impl Journey<'_> {
         };
         let partition = self.partition_of(read.lease.site());
         self.admit.settle_state(&mut read.answer);
+        if self.config.cookies && !read.answer.cookies.is_empty() {
+            self.cookies
+                .take(&read.url, &read.answer.cookies, read.ended);
+        }
         // Most visits are first ones, and looking for nothing is not free.
         let before = if entry.is_first_visit() {
             None

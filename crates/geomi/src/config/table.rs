@@ -231,6 +231,12 @@ pub(crate) const KEYS: &[Key] = &[
         "Redirects followed in a row.",
     ),
     key(
+        "fetch.cookies",
+        "true",
+        Kind::Flag(|d, yes| d.crawl.cookies = yes),
+        "Whether cookies are taken, and sent back to the site they are from.",
+    ),
+    key(
         "fetch.resolve",
         "[]",
         Kind::List(draft::add_resolve),
