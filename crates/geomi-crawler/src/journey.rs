@@ -37,6 +37,7 @@ use crate::archive::Archive;
 use crate::books::{RobotsBook, Unaddressed};
 use crate::control::{Control, Desired};
 use crate::cookies::Cookies;
+use crate::credentials::Keyring;
 use crate::crew::{Crew, Event};
 use crate::partition::Partition;
 use crate::policies::SitePolicies;
@@ -88,6 +89,7 @@ pub(crate) struct Journey<'a> {
     pub(crate) seeds: SeedBook,
     pub(crate) robots: RobotsBook,
     pub(crate) cookies: Cookies,
+    pub(crate) keyring: Keyring,
     /// Sites that cannot be asked at any address, and why.
     pub(crate) unaddressed: HashMap<SiteHash, Unaddressed>,
     pub(crate) admit: Admit,
@@ -185,6 +187,7 @@ impl<'a> Journey<'a> {
             ends: vec![None; count],
             robots: RobotsBook::default(),
             cookies: Cookies::default(),
+            keyring: Keyring::new(config)?,
             unaddressed: HashMap::new(),
             in_flight: 0,
             round,

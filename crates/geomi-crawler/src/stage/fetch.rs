@@ -8,6 +8,7 @@ use geomi_frontier::{Lease, Work};
 use geomi_model::Timestamp;
 use geomi_url::CrawlUrl;
 
+use crate::credentials::without_secret;
 use crate::policies::SitePolicies;
 use crate::{Clock, CrawlConfig, CrawlError};
 
@@ -16,6 +17,7 @@ use crate::{Clock, CrawlConfig, CrawlError};
 pub(crate) struct Enclosed {
     pub(crate) validators: Option<Validators>,
     pub(crate) cookie: Option<String>,
+    pub(crate) authorization: Option<String>,
 }
 
 /// What a server knows the stored answer by.
@@ -69,7 +71,11 @@ pub(crate) async fn carry_out(
             page_request(entry.url.clone(), addr, enclosed)
         }
     };
-    let (started, outcome, ended) = ask(&fetcher, &*clock, request).await;
+    let has_secret = request.authorization.is_some();
+    let (started, mut outcome, ended) = ask(&fetcher, &*clock, request).await;
+    if has_secret {
+        outcome.request = without_secret(&outcome.request);
+    }
     Carried::Fetched(Box::new(Fetched {
         lease,
         started,
@@ -86,6 +92,7 @@ fn page_request(url: CrawlUrl, addr: IpAddr, enclosed: Enclosed) -> FetchRequest
         request.if_modified_since = validators.last_modified;
     }
     request.cookie = enclosed.cookie;
+    request.authorization = enclosed.authorization;
     request
 }
 

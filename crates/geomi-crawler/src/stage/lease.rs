@@ -103,6 +103,7 @@ impl Journey<'_> {
         Ok(Enclosed {
             validators,
             cookie: self.cookies.header(&entry.url, now),
+            authorization: self.keyring.authorization(&entry.url, now),
         })
     }
 

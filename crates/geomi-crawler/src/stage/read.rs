@@ -22,6 +22,9 @@ use crate::stage::fetch::Fetched;
 /// `Set-Cookie` lines of one answer that are looked at.
 const COOKIE_LINES_MAX: usize = 64;
 
+/// `WWW-Authenticate` fields of one answer that are looked at.
+const CHALLENGES_MAX: usize = 16;
+
 /// A visit with everything that can be known without the crawl's state.
 #[derive(Debug)]
 pub(crate) struct Read {
@@ -51,6 +54,8 @@ pub(crate) struct Answer {
     pub(crate) last_modified: Option<String>,
     /// The `Set-Cookie` lines of a page.
     pub(crate) cookies: Vec<String>,
+    /// What a 401 asks for.
+    pub(crate) challenges: Vec<String>,
     /// The decoded body, where the answer is a robots.txt.
     pub(crate) robots: Option<Bytes>,
 }
@@ -78,6 +83,7 @@ impl Answer {
             etag: None,
             last_modified: None,
             cookies: Vec::new(),
+            challenges: Vec::new(),
             robots: None,
         }
     }
@@ -261,6 +267,13 @@ fn answer(subject: Subject<'_>, outcome: &FetchOutcome, mime: Option<String>) ->
             let lines = outcome.headers.get_all("set-cookie");
             let lines = lines.take(COOKIE_LINES_MAX);
             lines.map(std::borrow::Cow::into_owned).collect()
+        },
+        challenges: if outcome.code == Some(401) {
+            let fields = outcome.headers.get_all("www-authenticate");
+            let fields = fields.take(CHALLENGES_MAX);
+            fields.map(std::borrow::Cow::into_owned).collect()
+        } else {
+            Vec::new()
         },
         robots: subject.is_robots.then(|| outcome.body.bytes.clone()),
     }

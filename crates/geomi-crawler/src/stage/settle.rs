@@ -224,7 +224,14 @@ impl Journey<'_> {
             stored.payload = original.payload;
         }
         let capture = self.keep_answer(partition, &read, judgement.duplicate_of.as_ref())?;
-        let fate = fate(&read.answer, entry.attempts, self.config.tries);
+        let is_challenged = !read.answer.challenges.is_empty()
+            && entry.attempts + 1 < self.config.tries
+            && self.keyring.challenged(&entry.url, &read.answer.challenges);
+        let fate = if is_challenged {
+            Fate::Retry
+        } else {
+            fate(&read.answer, entry.attempts, self.config.tries)
+        };
         let links_admitted = match (&read.answer.location, fate) {
             (Some(target), Fate::Redirected) => u32::from(self.admit_redirect(&entry, target)?),
             _ => self.admit_links(&entry, &read.document)?,
