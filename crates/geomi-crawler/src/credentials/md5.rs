@@ -64,10 +64,8 @@ mod tests {
 
     #[test]
     fn the_standard_s_examples() {
-        let hex = |text: &str| -> String {
-            let bytes = digest(text.as_bytes());
-            bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-        };
+        let hex =
+            |text: &str| -> String { data_encoding::HEXLOWER.encode(&digest(text.as_bytes())) };
         assert_eq!(hex(""), "d41d8cd98f00b204e9800998ecf8427e");
         assert_eq!(hex("abc"), "900150983cd24fb0d6963f7d28e17f72");
         let long = "1234567890".repeat(8);

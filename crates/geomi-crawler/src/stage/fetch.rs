@@ -108,9 +108,12 @@ pub(crate) fn robots_request(url: CrawlUrl, addr: IpAddr) -> FetchRequest {
 pub(crate) async fn ask(
     fetcher: &Fetcher,
     clock: &dyn Clock,
-    request: FetchRequest,
+    mut request: FetchRequest,
 ) -> (Timestamp, FetchOutcome, Timestamp) {
     let started = clock.now();
+    if let Some(signer) = &fetcher.config().signer {
+        request.signature = Some(Box::new(signer.sign(&request.url, started)));
+    }
     let outcome = fetcher.fetch(request).await;
     (started, outcome, clock.now())
 }
