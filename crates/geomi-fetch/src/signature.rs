@@ -106,11 +106,14 @@ impl Signer {
             created + HOLDS_S,
             self.key_id
         );
-        let mut base = format!("\"@authority\": {}\n", url.authority());
-        if let Some(agent) = &self.agent {
-            base += &format!("\"signature-agent\": {agent}\n");
-        }
-        base += &format!("\"@signature-params\": {parameters}");
+        let agent = match &self.agent {
+            Some(agent) => format!("\"signature-agent\": {agent}\n"),
+            None => String::new(),
+        };
+        let base = format!(
+            "\"@authority\": {}\n{agent}\"@signature-params\": {parameters}",
+            url.authority()
+        );
         let signature = self.key.sign(base.as_bytes());
         Signature {
             agent: self.agent.clone(),
