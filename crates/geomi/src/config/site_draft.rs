@@ -133,15 +133,15 @@ fn credentials(
     }
     let secret = match text.strip_prefix("env:") {
         None => text.to_owned(),
-        Some(name) => match std::env::var(name) {
-            Ok(value) => value,
-            Err(_) => {
+        Some(name) => {
+            let Ok(value) = std::env::var(name) else {
                 wrong(format!(
                     "the variable {name} is not set, or is no text: it should hold the credentials"
                 ));
                 return None;
-            }
-        },
+            };
+            value
+        }
     };
     match Credentials::parse(&secret) {
         Ok(credentials) => Some(credentials),
