@@ -20,6 +20,8 @@ pub struct CrawlConfig {
     pub worker: String,
     /// Where to begin.
     pub seeds: Vec<SeedInput>,
+    /// Whether every page the directory knows is to be visited again.
+    pub again: bool,
     /// What is wanted.
     pub scope: ScopeConfig,
     /// URLs taken into one party, at most; seeds are always taken.
@@ -40,6 +42,8 @@ pub struct CrawlConfig {
     pub robots: RobotsMode,
     /// Our name in robots.txt.
     pub agent: String,
+    /// Whether cookies are taken and sent.
+    pub cookies: bool,
     /// Whether links marked `nofollow` are left alone.
     pub respect_nofollow: bool,
     /// Visits in progress at once.
@@ -130,6 +134,7 @@ impl CrawlConfig {
             name: "geomi".to_owned(),
             worker: "w0".to_owned(),
             seeds,
+            again: false,
             scope: ScopeConfig::default(),
             party_urls_max: None,
             prefer: Vec::new(),
@@ -140,6 +145,7 @@ impl CrawlConfig {
             read: ReadLimits::default(),
             robots: RobotsMode::default(),
             agent: "geomi".to_owned(),
+            cookies: true,
             respect_nofollow: true,
             connections: 256,
             tries: 3,

@@ -19,7 +19,7 @@ use geomi_frontier::Lease;
 use geomi_page::Readers;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::stage::fetch::{Carried, Fetched, carry_out};
+use crate::stage::fetch::{Carried, Enclosed, Fetched, carry_out};
 use crate::stage::read::{Read, ReadSettings, read};
 use crate::{Clock, CrawlError};
 
@@ -53,7 +53,7 @@ pub(crate) struct Crew {
     runtime: Runtime,
     fetcher: Fetcher,
     clock: Arc<dyn Clock>,
-    ready: Vec<Lease>,
+    ready: Vec<(Lease, Enclosed)>,
     to_readers: Sender<Box<Fetched>>,
     to_owner: Sender<Event>,
     pub(crate) events: Receiver<Event>,
@@ -106,8 +106,8 @@ impl Crew {
 
     /// Makes a lease ready to leave with the others of its round: waking the
     /// network costs more than a request does.
-    pub(crate) fn make_ready(&mut self, lease: Lease) {
-        self.ready.push(lease);
+    pub(crate) fn make_ready(&mut self, lease: Lease, enclosed: Enclosed) {
+        self.ready.push((lease, enclosed));
     }
 
     /// Sends what is ready on its way; each lease comes back as an event.
@@ -117,7 +117,7 @@ impl Crew {
         }
         let tasks: Vec<_> = std::mem::take(&mut self.ready)
             .into_iter()
-            .map(|lease| self.task(lease))
+            .map(|(lease, enclosed)| self.task(lease, enclosed))
             .collect();
         let alarm = Alarm(self.to_owner.clone());
         self.runtime.spawn(async move {
@@ -128,8 +128,9 @@ impl Crew {
         });
     }
 
-    fn task(&self, lease: Lease) -> impl Future<Output = ()> + Send + 'static {
-        let carried = carry_out(self.fetcher.clone(), Arc::clone(&self.clock), lease);
+    fn task(&self, lease: Lease, enclosed: Enclosed) -> impl Future<Output = ()> + Send + 'static {
+        let clock = Arc::clone(&self.clock);
+        let carried = carry_out(self.fetcher.clone(), clock, lease, enclosed);
         let (to_readers, to_owner) = (self.to_readers.clone(), self.to_owner.clone());
         let alarm = Alarm(self.to_owner.clone());
         async move {

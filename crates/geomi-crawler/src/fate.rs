@@ -75,7 +75,9 @@ impl Attempt {
         }
         match self.code {
             _ if !self.state.is_answer() => Fate::Failed,
-            Some(200 | 304) => Fate::Saved,
+            Some(200) => Fate::Saved,
+            // One that nobody asked for says nothing about what is stored.
+            Some(304) if self.state == NetworkState::Ok => Fate::Saved,
             Some(300..=399) if self.has_target => Fate::Redirected,
             Some(100..=399) => Fate::Answered,
             _ => Fate::Failed,
@@ -111,6 +113,8 @@ mod tests {
     fn what_may_pass_is_tried_again_until_the_last_try() {
         use NetworkState::{Code, HeaderTimeout, NotTried, Ok};
         assert_eq!(fate(Ok, Some(200), 1), Fate::Saved);
+        assert_eq!(fate(Ok, Some(304), 1), Fate::Saved);
+        assert_eq!(fate(Code, Some(304), 1), Fate::Answered);
         assert_eq!(fate(Code, Some(503), 2), Fate::Retry);
         assert_eq!(fate(Code, Some(503), 3), Fate::Failed);
         assert_eq!(fate(Code, Some(404), 1), Fate::Failed);

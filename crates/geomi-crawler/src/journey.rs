@@ -5,6 +5,7 @@
 //!
 //! ```text
 //! wait      for answers, a wake-up of the frontier, or a word from Control
+//! again     what was visited before, in a round that visits it again    (again)
 //! orders    other settings, more seeds, questions                       (orders)
 //! arrive    each answer: judge ─▶ keep ─▶ settle ─▶ admit its links     (stage/*)
 //! mail      links from other partitions: seen? ─▶ queue                 (post, stage/admit)
@@ -31,9 +32,12 @@ use geomi_store::warc::Position;
 use geomi_url::SiteHash;
 use hashbrown::{HashMap, HashSet};
 
+use crate::again::{Rereading, Round};
 use crate::archive::Archive;
 use crate::books::{RobotsBook, Unaddressed};
 use crate::control::{Control, Desired};
+use crate::cookies::Cookies;
+use crate::credentials::Keyring;
 use crate::crew::{Crew, Event};
 use crate::partition::Partition;
 use crate::policies::SitePolicies;
@@ -84,12 +88,18 @@ pub(crate) struct Journey<'a> {
     pub(crate) archive: Archive,
     pub(crate) seeds: SeedBook,
     pub(crate) robots: RobotsBook,
+    pub(crate) cookies: Cookies,
+    pub(crate) keyring: Keyring,
     /// Sites that cannot be asked at any address, and why.
     pub(crate) unaddressed: HashMap<SiteHash, Unaddressed>,
     pub(crate) admit: Admit,
     pub(crate) policies: SitePolicies,
     pub(crate) crew: Crew,
     pub(crate) in_flight: usize,
+    /// Which crawl of this directory it is.
+    pub(crate) round: Round,
+    /// The visits of earlier rounds, while they are queued again.
+    pub(crate) rereading: Option<Rereading>,
     /// A limit that was reached; nothing new is leased.
     pub(crate) limit: Option<Ending>,
     /// URLs handed to other partitions lately.
@@ -166,6 +176,7 @@ impl<'a> Journey<'a> {
             ..config.frontier
         };
         let count = partitions.len();
+        let round = partitions[0].meta("round")?.unwrap_or_default();
         let counters = total(&partitions);
         let mut journey = Self {
             frontier: Frontier::new(frontier_config),
@@ -175,8 +186,12 @@ impl<'a> Journey<'a> {
             visits: vec![Vec::new(); count],
             ends: vec![None; count],
             robots: RobotsBook::default(),
+            cookies: Cookies::default(),
+            keyring: Keyring::new(config)?,
             unaddressed: HashMap::new(),
             in_flight: 0,
+            round,
+            rereading: None,
             limit: None,
             sent: HashSet::new(),
             unclean_since: unclean.then_some(now),
@@ -209,6 +224,7 @@ impl<'a> Journey<'a> {
 
     /// Goes round until the crawl is at its end.
     fn go(&mut self) -> Result<Ending, CrawlError> {
+        self.take_up_round()?;
         self.admit_seeds()?;
         self.take_mail()?;
         self.commit()?;
@@ -219,6 +235,7 @@ impl<'a> Journey<'a> {
             }
             let events = self.wait(wakeup);
             self.take_orders()?;
+            self.queue_again()?;
             for event in events {
                 self.arrive(event)?;
             }
@@ -235,7 +252,7 @@ impl<'a> Journey<'a> {
         let now = self.clock.now();
         let until = wakeup.map_or(self.reporter.next, |wakeup| wakeup.min(self.reporter.next));
         let mut events = Vec::new();
-        let on_its_way = self.partitions.iter().any(Partition::awaits_mail);
+        let on_its_way = self.is_rereading() || self.partitions.iter().any(Partition::awaits_mail);
         let pause = if on_its_way {
             Duration::ZERO
         } else {
@@ -332,7 +349,7 @@ impl<'a> Journey<'a> {
         Ok(committed)
     }
 
-    fn write_segment(&mut self) -> Result<(), CrawlError> {
+    pub(crate) fn write_segment(&mut self) -> Result<(), CrawlError> {
         let numbers = self.archive.write_segment(&self.partitions)?;
         self.passed(DurableStep::SegmentWritten)?;
         // Each number is in one partition; deleting it in the others is nothing.
@@ -366,7 +383,7 @@ impl<'a> Journey<'a> {
         if desired == Desired::Stop {
             return Some(Ending::Stopped);
         }
-        let drained = self.frontier.counts().waiting == 0;
+        let drained = self.frontier.counts().waiting == 0 && self.rereading.is_none();
         let holds = |limit: &Ending| {
             !drained || matches!(limit, Ending::TooManyFailures | Ending::DiskFull)
         };
@@ -374,6 +391,7 @@ impl<'a> Journey<'a> {
             return Some(limit);
         }
         let idle = wakeup.is_none()
+            && self.rereading.is_none()
             && desired == Desired::Run
             && !self.partitions.iter().any(Partition::awaits_mail);
         let finished =
@@ -392,6 +410,7 @@ impl<'a> Journey<'a> {
             return;
         }
         let limits = &self.config.limits;
+        let before = self.round.before();
         let sum = |count: fn(&Counters) -> u64| -> u64 {
             self.partitions
                 .iter()
@@ -400,15 +419,21 @@ impl<'a> Journey<'a> {
         };
         let over = |max: Option<u64>, count: u64| max.is_some_and(|max| count >= max);
         let elapsed = self.clock.now().since(self.reporter.started);
-        self.limit = if over(limits.pages_max, sum(|counters| counters.saved)) {
+        self.limit = if over(
+            limits.pages_max,
+            sum(|counters| counters.saved) - before.saved,
+        ) {
             Some(Ending::PageLimit)
-        } else if over(limits.bytes_max, sum(|counters| counters.wire_bytes)) {
+        } else if over(
+            limits.bytes_max,
+            sum(|counters| counters.wire_bytes) - before.wire_bytes,
+        ) {
             Some(Ending::ByteLimit)
         } else if limits.time_max.is_some_and(|max| elapsed >= max) {
             Some(Ending::TimeLimit)
         } else if limits
             .failures_max
-            .is_some_and(|max| sum(|counters| counters.failed) > max)
+            .is_some_and(|max| sum(|counters| counters.failed).saturating_sub(before.failed) > max)
         {
             Some(Ending::TooManyFailures)
         } else if self.reporter.free_bytes < limits.disk_free_min {
@@ -461,6 +486,7 @@ impl<'a> Journey<'a> {
 
     /// Closes everything so that other tools find a complete archive.
     fn close(mut self, ending: Ending) -> Result<Status, CrawlError> {
+        self.end_round(ending);
         self.commit()?;
         self.write_segment()?;
         self.archive.close()?;
@@ -486,12 +512,11 @@ impl<'a> Journey<'a> {
         total(&self.partitions)
     }
 
-    /// Pages saved.
+    /// Pages saved in this round.
     pub(crate) fn saved(&self) -> u64 {
-        self.partitions
-            .iter()
-            .map(|partition| partition.counters.saved)
-            .sum()
+        let saved = self.partitions.iter();
+        let saved: u64 = saved.map(|partition| partition.counters.saved).sum();
+        saved - self.round.before().saved
     }
 
     /// Takes in what other partitions found.

@@ -12,6 +12,7 @@
 //! | `r` site | how its robots.txt was answered |
 //! | `q` site lane chunk | queue entries, in order |
 //! | `u` site url | [`UrlRecord`](geomi_model::UrlRecord) |
+//! | `n` site url | the queue entry of a URL that was refused when its turn came |
 //! | `d` digest | where that content is stored |
 //! | `h` number | hashes of the URLs admitted in one commit: the seen test's log |
 //! | `v` number | a visit not yet in a Parquet file |
@@ -66,6 +67,10 @@ pub(crate) fn urls(site: SiteHash) -> (Vec<u8>, Vec<u8>) {
         None => vec![b'u' + 1],
     };
     (from, to)
+}
+
+pub(crate) fn refused(site: SiteHash, url: UrlHash) -> Vec<u8> {
+    key(b'n', &[&site.0.to_be_bytes(), &url.0.to_be_bytes()])
 }
 
 pub(crate) fn digest(digest: &Digest) -> Vec<u8> {

@@ -33,11 +33,14 @@
 //! the crawl at each of them. A crash repeats work and loses none: WARC records
 //! that no commit speaks of are cut off when the directory is opened again.
 
+mod again;
 mod archive;
 mod books;
 mod clock;
 mod config;
 mod control;
+mod cookies;
+mod credentials;
 mod crew;
 mod error;
 pub mod explain;
@@ -61,6 +64,7 @@ pub use books::SiteAccess;
 pub use clock::{Clock, FastClock, SystemClock};
 pub use config::{CrawlConfig, Limits, Output, RobotsMode, SeedInput};
 pub use control::{Control, Desired};
+pub use credentials::Credentials;
 pub use error::CrawlError;
 pub use fate::{Attempt, Fate};
 pub use journey::{Surroundings, run};

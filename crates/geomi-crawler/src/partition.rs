@@ -217,6 +217,44 @@ impl Partition {
         );
     }
 
+    /// Keeps what was refused, for the day on which it is not: no visit tells
+    /// of it.
+    pub(crate) fn set_refused(&mut self, entry: &Entry) {
+        let key = keys::refused(entry.url.site_hash(), entry.url.hash64());
+        self.batch.put(&key, &keys::encode(entry));
+    }
+
+    /// Forgets that a URL was refused.
+    pub(crate) fn forget_refused(&mut self, url: &CrawlUrl) {
+        self.batch
+            .delete(&keys::refused(url.site_hash(), url.hash64()));
+    }
+
+    /// Up to `len` URLs that were refused, after that one.
+    pub(crate) fn refused(
+        &self,
+        after: Option<&CrawlUrl>,
+        len: usize,
+    ) -> Result<Vec<Entry>, CrawlError> {
+        let (first, end) = keys::all(b'n');
+        let from = after.map_or(first.to_vec(), |url| {
+            let mut key = keys::refused(url.site_hash(), url.hash64());
+            // The next key there can be.
+            key.push(0);
+            key
+        });
+        let mut entries = Vec::new();
+        self.store.scan(&from, &end, &mut |_, value| {
+            entries.push(keys::decode("refused", value));
+            if entries.len() >= len {
+                Scan::Stop
+            } else {
+                Scan::Continue
+            }
+        })?;
+        entries.into_iter().collect()
+    }
+
     /// Where this content is stored, if it is.
     pub(crate) fn stored(&self, content: &Digest) -> Result<Option<Stored>, CrawlError> {
         if let Some(stored) = self.fresh_stored.get(content) {
@@ -265,12 +303,15 @@ impl Partition {
         seeds.into_iter().collect()
     }
 
-    /// Pages of a site that are saved, by what is remembered of its URLs.
-    pub(crate) fn saved_of(&self, site: SiteHash) -> Result<u64, CrawlError> {
+    /// Pages of a site that were saved since then, by what is remembered of
+    /// its URLs.
+    pub(crate) fn saved_of(&self, site: SiteHash, since: Timestamp) -> Result<u64, CrawlError> {
         let (from, to) = keys::urls(site);
         let mut saved = 0;
         self.each(&from, &to, "url", &mut |record: UrlRecord| {
-            let is_saved = record.state.is_answer() && matches!(record.code, Some(200 | 304));
+            let is_saved = record.state.is_answer()
+                && matches!(record.code, Some(200 | 304))
+                && record.last_visit >= since;
             saved += u64::from(is_saved);
         })?;
         Ok(saved)

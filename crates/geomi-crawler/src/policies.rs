@@ -9,7 +9,7 @@ use geomi_frontier::{Delay, Politeness, SiteRules};
 use geomi_scope::SiteTables;
 use geomi_url::SiteKey;
 
-use crate::{CrawlConfig, CrawlError, RobotsMode};
+use crate::{CrawlConfig, CrawlError, Credentials, RobotsMode};
 
 /// What differs on the sites of one table; what is `None` is as everywhere.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -25,6 +25,10 @@ pub struct SiteOverride {
     pub pages_max: Option<u64>,
     /// Whether robots.txt is obeyed.
     pub robots: Option<RobotsMode>,
+    /// What proves who we are, to exactly these sites.
+    pub credentials: Option<Credentials>,
+    /// Whether that may travel unencrypted.
+    pub credentials_over_http: bool,
 }
 
 /// What holds for one site.

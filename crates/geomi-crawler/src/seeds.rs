@@ -120,6 +120,11 @@ impl SeedBook {
         known
     }
 
+    /// The number of a seed.
+    pub(crate) fn number_of(&self, url: &CrawlUrl) -> Option<u32> {
+        self.by_url.get(&url.hash64()).copied()
+    }
+
     pub(crate) fn knows(&self, url: &CrawlUrl) -> bool {
         self.by_url.contains_key(&url.hash64())
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rustls::pki_types::CertificateDer;
 
 use crate::policy::bare_host;
-use crate::{AddressPolicy, FetchError, Proxy, ProxyRotation};
+use crate::{AddressPolicy, FetchError, Proxy, ProxyRotation, Signer};
 
 /// Everything a [`Fetcher`](crate::Fetcher) may be told. The default is what
 /// the user gets who says nothing.
@@ -66,6 +66,8 @@ pub struct FetchConfig {
     /// Whether the machine's certificate authorities are trusted; where it has
     /// none, a list that is built in serves.
     pub native_roots: bool,
+    /// Signs every request, if there is one.
+    pub signer: Option<Signer>,
     /// Certificate authorities trusted besides.
     pub extra_roots: Vec<CertificateDer<'static>>,
 }
@@ -98,6 +100,7 @@ impl Default for FetchConfig {
             proxy_rotation: ProxyRotation::default(),
             http2: true,
             native_roots: true,
+            signer: None,
             extra_roots: Vec::new(),
         }
     }

@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use bytes::{BufMut, Bytes, BytesMut};
 use geomi_url::CrawlUrl;
 
-use crate::FetchConfig;
 use crate::config::is_header_value;
+use crate::{FetchConfig, Signature};
 
 /// One URL to be asked for at one address.
 #[derive(Clone, Debug)]
@@ -22,6 +22,12 @@ pub struct FetchRequest {
     pub if_none_match: Option<String>,
     /// The `Last-Modified` of the answer at hand, sent as `If-Modified-Since`.
     pub if_modified_since: Option<String>,
+    /// The `Cookie` header.
+    pub cookie: Option<String>,
+    /// The `Authorization` header.
+    pub authorization: Option<String>,
+    /// What signs the request.
+    pub signature: Option<Box<Signature>>,
     /// A limit for this body other than the fetcher's.
     pub body_bytes_max: Option<usize>,
     /// Whether the outcome is to describe the encryption. Reading a certificate
@@ -37,6 +43,9 @@ impl FetchRequest {
             addr,
             if_none_match: None,
             if_modified_since: None,
+            cookie: None,
+            authorization: None,
+            signature: None,
             body_bytes_max: None,
             describe_tls: false,
         }
@@ -68,6 +77,19 @@ impl FetchRequest {
         }
         if let Some(date) = &self.if_modified_since {
             put_field(&mut head, "If-Modified-Since", date);
+        }
+        if let Some(cookie) = &self.cookie {
+            put_field(&mut head, "Cookie", cookie);
+        }
+        if let Some(credentials) = &self.authorization {
+            put_field(&mut head, "Authorization", credentials);
+        }
+        if let Some(signed) = &self.signature {
+            if let Some(agent) = &signed.agent {
+                put_field(&mut head, "Signature-Agent", agent);
+            }
+            put_field(&mut head, "Signature-Input", &signed.input);
+            put_field(&mut head, "Signature", &signed.signature);
         }
         head.put_slice(b"\r\n");
         head.freeze()

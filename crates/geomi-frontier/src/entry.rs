@@ -6,12 +6,11 @@ use std::time::Duration;
 
 use geomi_model::{LinkKind, Timestamp};
 use geomi_url::{CrawlUrl, SiteHash};
-use serde::{Deserialize, Serialize};
 
 use crate::Position;
 
 /// A queued URL.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Entry {
     /// What to visit.
     pub url: CrawlUrl,
@@ -31,6 +30,8 @@ pub struct Entry {
     pub redirects: u8,
     /// Whether it is a seed itself.
     pub is_seed: bool,
+    /// Whether it was visited before and is to be visited again.
+    pub is_revisit: bool,
     /// A retry is not due before this.
     pub not_before: Option<Timestamp>,
 }
@@ -39,7 +40,7 @@ impl Entry {
     /// Whether nothing can be remembered of its URL: it was seen for the first
     /// time when this was queued. A seed may be queued again by a later run.
     pub const fn is_first_visit(&self) -> bool {
-        self.attempts == 0 && !self.is_seed
+        self.attempts == 0 && !self.is_seed && !self.is_revisit
     }
 }
 

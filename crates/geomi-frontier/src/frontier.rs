@@ -134,7 +134,7 @@ pub struct Counts {
 /// let mut frontier = Frontier::new(Config::default());
 /// frontier.open_site(SiteState::new(url.site()), now, now);
 /// frontier.admit(Entry { url, seed: 0, via: None, kind: LinkKind::Anchor, depth: 0, priority: 1,
-///     attempts: 0, redirects: 0, is_seed: true, not_before: None }, now);
+///     attempts: 0, redirects: 0, is_seed: true, is_revisit: false, not_before: None }, now);
 /// let Action::Lease(lease) = frontier.poll(now) else { panic!("there is work") };
 /// assert!(matches!(lease.work(), Work::Resolve { host, .. } if host == "example.com"));
 /// frontier.settle_resolve(lease, Resolved::Address { addr: [127, 0, 0, 1].into(), until: Timestamp::from_secs(5_000), is_public: false }, now);

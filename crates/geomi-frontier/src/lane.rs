@@ -252,6 +252,7 @@ mod tests {
             attempts: 0,
             redirects: 0,
             is_seed: false,
+            is_revisit: false,
             not_before,
         })
     }

@@ -56,6 +56,7 @@
 
 mod address;
 mod entry;
+mod entry_form;
 mod frontier;
 pub mod lane;
 mod order;

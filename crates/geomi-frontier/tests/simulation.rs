@@ -77,6 +77,7 @@ fn entry(url: CrawlUrl, priority: u8) -> Entry {
         attempts: 0,
         redirects: 0,
         is_seed: false,
+        is_revisit: false,
         not_before: None,
     }
 }

@@ -28,6 +28,7 @@ fn entry(url: CrawlUrl) -> Entry {
         attempts: 0,
         redirects: 0,
         is_seed: false,
+        is_revisit: false,
         not_before: None,
     }
 }

@@ -79,7 +79,8 @@ pub struct FixedPage {
     /// A socket fault to play instead of an orderly answer.
     pub fault: Option<Fault>,
     /// Only the first so many requests get this answer, later ones what the
-    /// web would say without it: for retries that succeed.
+    /// web would say without it, another fixed answer for the same path among
+    /// that: for retries that succeed, and for pages that change.
     pub first_only: Option<u32>,
 }
 

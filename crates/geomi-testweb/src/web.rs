@@ -14,8 +14,8 @@ use crate::dice::{Dice, Draw};
 use crate::site::SiteTrait;
 use crate::text::{Language, Pool};
 use crate::{
-    Answer, Ask, ChangeProcess, Fault, Naming, RedirectTarget, Role, SiteBehaviour, WebSpec,
-    http_date, page,
+    Answer, Ask, ChangeProcess, Fault, FixedPage, Naming, RedirectTarget, Role, SiteBehaviour,
+    WebSpec, http_date, page,
 };
 
 /// A page of the web by its numbers.
@@ -219,9 +219,9 @@ impl Web {
 
     fn fixed_answer(&self, site: u32, ask: &Ask<'_>) -> Option<Answer> {
         let mut fixed = self.behaviour(site)?.fixed.iter();
-        let (_, page) = fixed.find(|(path, _)| path == ask.target)?;
-        let over = page.first_only.is_some_and(|n| ask.asked_before >= n);
-        (!over).then(|| Answer::fixed(page))
+        let is_over = |page: &FixedPage| page.first_only.is_some_and(|n| ask.asked_before >= n);
+        let (_, page) = fixed.find(|(path, page)| path == ask.target && !is_over(page))?;
+        Some(Answer::fixed(page))
     }
 
     fn page_answer(&self, site: u32, page: u32, ask: &Ask<'_>, at: Timestamp) -> Answer {

@@ -301,6 +301,14 @@ pub(crate) struct CrawlArgs {
         value_parser = clap::value_parser!(u32).range(1..=10_000)
     )]
     pub(crate) time_scale: Option<u32>,
+    /// Visit every page the directory knows once more, and what they lead to
+    #[arg(
+        long,
+        env = "GEOMI_AGAIN",
+        hide_env_values = true,
+        value_parser = clap::builder::FalseyValueParser::new()
+    )]
+    pub(crate) again: bool,
     /// Flags that set a key.
     #[command(flatten)]
     pub(crate) settings: Settings,

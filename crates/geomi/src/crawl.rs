@@ -32,6 +32,7 @@ pub(crate) fn run(args: &CrawlArgs, global: &Global) -> anyhow::Result<Exit> {
     );
     seeds.allow_hosts(&mut written);
     let mut config = config::resolve(&written, seeds.into_inputs(), &mut problems);
+    config.again = args.again;
     problems.into_result()?;
     let dir = dir.expect("a crawl without seeds and without a directory was refused");
     let session = match args.time_scale {

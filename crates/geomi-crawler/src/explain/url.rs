@@ -239,12 +239,15 @@ fn after_visit(record: &UrlRecord, robots: Option<&Access>, tries: u8) -> NextSt
             .code
             .map_or(record.state.to_string(), |code| code.to_string());
         let text = format!(
-            "it was given up after {} of {tries} tries ({what}); a crawl visits a URL once",
+            "it was given up after {} of {tries} tries ({what}); `geomi crawl --again` would try anew",
             record.attempts
         );
         return NextStep::new("given-up", text);
     }
-    NextStep::new("visited", "it was visited, and a crawl visits a URL once")
+    NextStep::new(
+        "visited",
+        "it was visited, and a crawl visits a URL once; `geomi crawl --again` visits it again",
+    )
 }
 
 fn never_visited(seen: bool, scope: &Placing, robots: Option<&Access>) -> NextStep {

@@ -109,7 +109,7 @@ impl Admit {
 
     /// A complete 200 is what we came for only if its type is wanted.
     pub(crate) fn settle_state(&self, answer: &mut Answer) {
-        if answer.state != NetworkState::Ok {
+        if answer.state != NetworkState::Ok || answer.code != Some(200) {
             return;
         }
         let mime = answer.mime.as_deref().map(str::to_ascii_lowercase);
@@ -139,6 +139,7 @@ impl Admit {
                     attempts: 0,
                     redirects: 0,
                     is_seed: true,
+                    is_revisit: false,
                     not_before: None,
                 },
                 rule,
@@ -173,6 +174,7 @@ impl Admit {
                         0
                     },
                     is_seed,
+                    is_revisit: false,
                     not_before: None,
                 },
                 rule,
@@ -457,7 +459,7 @@ impl Journey<'_> {
         let rules = match own {
             // Counting means reading every record of the site: only where asked.
             Some(own) if own.pages_max.is_some() => {
-                Some(own.rules(self.partitions[partition].saved_of(site)?))
+                Some(own.rules(self.partitions[partition].saved_of(site, self.round.started())?))
             }
             own => own.map(|own| own.rules(0)),
         };

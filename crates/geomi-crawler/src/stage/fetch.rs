@@ -8,8 +8,24 @@ use geomi_frontier::{Lease, Work};
 use geomi_model::Timestamp;
 use geomi_url::CrawlUrl;
 
+use crate::credentials::without_secret;
 use crate::policies::SitePolicies;
 use crate::{Clock, CrawlConfig, CrawlError};
+
+/// What a request carries beside its URL.
+#[derive(Debug, Default)]
+pub(crate) struct Enclosed {
+    pub(crate) validators: Option<Validators>,
+    pub(crate) cookie: Option<String>,
+    pub(crate) authorization: Option<String>,
+}
+
+/// What a server knows the stored answer by.
+#[derive(Debug)]
+pub(crate) struct Validators {
+    pub(crate) etag: Option<String>,
+    pub(crate) last_modified: Option<String>,
+}
 
 /// A request and what came of it.
 #[derive(Debug)]
@@ -38,25 +54,46 @@ pub(crate) fn fetcher(config: &CrawlConfig) -> Result<Fetcher, CrawlError> {
 }
 
 /// Carries out a lease that needs the network.
-pub(crate) async fn carry_out(fetcher: Fetcher, clock: Arc<dyn Clock>, lease: Lease) -> Carried {
+pub(crate) async fn carry_out(
+    fetcher: Fetcher,
+    clock: Arc<dyn Clock>,
+    lease: Lease,
+    enclosed: Enclosed,
+) -> Carried {
     let request = match lease.work() {
         Work::Resolve { host, .. } => {
             let resolution = fetcher.resolve(host).await;
             return Carried::Resolved(lease, resolution);
         }
         Work::Robots(errand, addr) => robots_request(errand.url.clone(), *addr),
-        Work::Page(entry, addr) => FetchRequest::new(
-            entry.url.clone(),
-            addr.expect("a page without an address is not fetched"),
-        ),
+        Work::Page(entry, addr) => {
+            let addr = addr.expect("a page without an address is not fetched");
+            page_request(entry.url.clone(), addr, enclosed)
+        }
     };
-    let (started, outcome, ended) = ask(&fetcher, &*clock, request).await;
+    let has_secret = request.authorization.is_some();
+    let (started, mut outcome, ended) = ask(&fetcher, &*clock, request).await;
+    if has_secret {
+        outcome.request = without_secret(&outcome.request);
+    }
     Carried::Fetched(Box::new(Fetched {
         lease,
         started,
         ended,
         outcome,
     }))
+}
+
+/// The request for a page.
+fn page_request(url: CrawlUrl, addr: IpAddr, enclosed: Enclosed) -> FetchRequest {
+    let mut request = FetchRequest::new(url, addr);
+    if let Some(validators) = enclosed.validators {
+        request.if_none_match = validators.etag;
+        request.if_modified_since = validators.last_modified;
+    }
+    request.cookie = enclosed.cookie;
+    request.authorization = enclosed.authorization;
+    request
 }
 
 /// The request for a robots.txt, of which no more is read than counts.
@@ -71,9 +108,12 @@ pub(crate) fn robots_request(url: CrawlUrl, addr: IpAddr) -> FetchRequest {
 pub(crate) async fn ask(
     fetcher: &Fetcher,
     clock: &dyn Clock,
-    request: FetchRequest,
+    mut request: FetchRequest,
 ) -> (Timestamp, FetchOutcome, Timestamp) {
     let started = clock.now();
+    if let Some(signer) = &fetcher.config().signer {
+        request.signature = Some(Box::new(signer.sign(&request.url, started)));
+    }
     let outcome = fetcher.fetch(request).await;
     (started, outcome, clock.now())
 }

@@ -31,8 +31,13 @@ pub(crate) fn judge(
     // Only content that is worth a reference: an empty body, or an error page,
     // takes less room than a revisit record.
     let worth = stored.filter(|stored| answer.code == Some(200) && stored.content_bytes > 0);
-    let duplicate_of = worth
-        .map(|stored| partition.stored(&stored.content))
+    let content = if answer.is_not_modified() {
+        before.as_ref().and_then(|before| before.digest)
+    } else {
+        worth.map(|stored| stored.content)
+    };
+    let duplicate_of = content
+        .map(|content| partition.stored(&content))
         .transpose()?
         .flatten();
     Ok(Judgement {
@@ -43,15 +48,22 @@ pub(crate) fn judge(
 }
 
 /// A change is what a reader would notice: the fingerprint decides where both
-/// visits have one, the digest where they have not. Failures decide nothing.
+/// visits have one, the digest where they have not. A server that says "not
+/// modified" when asked is believed. Failures decide nothing.
 fn change(
     before: &UrlRecord,
     answer: &Answer,
     document: &Document,
     stored: Option<&Storable>,
 ) -> Option<Change> {
-    let stored = stored.filter(|_| answer.code == Some(200))?;
     let digest = before.digest?;
+    if answer.is_not_modified() {
+        return Some(Change {
+            changed: false,
+            size: 0,
+        });
+    }
+    let stored = stored.filter(|_| answer.code == Some(200))?;
     let changed = match (before.fingerprint, document.fingerprint) {
         (Some(then), Some(now)) => then != now,
         _ => digest != stored.content,

@@ -42,7 +42,11 @@ pub(crate) fn keep(
         protocol: stored.protocol,
         request: &stored.request,
         head: &stored.head,
-        profile: RevisitProfile::IdenticalPayload,
+        profile: if answer.is_not_modified() {
+            RevisitProfile::NotModified
+        } else {
+            RevisitProfile::IdenticalPayload
+        },
         payload_digest: original.payload,
         refers_to_url: &original.url,
         refers_to_time: original.time,

@@ -1,13 +1,14 @@
 //! Lease: take what the frontier says may be done now, ask robots.txt, and
 //! send it on its way.
 
-use geomi_frontier::{Action, Lease, Work};
+use geomi_frontier::{Action, Entry, Lease, Work};
 use geomi_model::{NetworkState, Timestamp};
 
 use crate::CrawlError;
 use crate::books::{Access, Unaddressed};
 use crate::control::Desired;
 use crate::journey::Journey;
+use crate::stage::fetch::{Enclosed, Validators};
 
 /// How many URLs are turned away in one go before the owner looks up again.
 const TURNED_AWAY_MAX: usize = 1_000;
@@ -55,7 +56,7 @@ impl Journey<'_> {
     /// Starts a lease, or settles one for which no request is needed.
     fn start(&mut self, lease: Lease, now: Timestamp) -> Result<bool, CrawlError> {
         let Work::Page(entry, addr) = lease.work() else {
-            self.dispatch(lease);
+            self.dispatch(lease, Enclosed::default());
             return Ok(true);
         };
         if addr.is_none() {
@@ -82,7 +83,8 @@ impl Journey<'_> {
         let path = entry.url.path_and_query();
         match self.robots.access(lease.site(), &self.config.agent, path) {
             Access::Allowed => {
-                self.dispatch(lease);
+                let enclosed = self.enclose(entry, now)?;
+                self.dispatch(lease, enclosed);
                 return Ok(true);
             }
             Access::Disallowed(reason) => self.refuse(lease, "robots", &reason, now)?,
@@ -91,8 +93,42 @@ impl Journey<'_> {
         Ok(false)
     }
 
-    fn dispatch(&mut self, lease: Lease) {
+    /// What the request for a page carries.
+    fn enclose(&mut self, entry: &Entry, now: Timestamp) -> Result<Enclosed, CrawlError> {
+        let validators = if entry.is_first_visit() {
+            None
+        } else {
+            self.validators(entry)?
+        };
+        Ok(Enclosed {
+            validators,
+            cookie: self.cookies.header(&entry.url, now),
+            authorization: self.keyring.authorization(&entry.url, now),
+        })
+    }
+
+    /// The validators of a page whose content is stored. Without the content a
+    /// 304 would say nothing: neither we nor the archive would have the page.
+    fn validators(&self, entry: &Entry) -> Result<Option<Validators>, CrawlError> {
+        let partition = &self.partitions[self.partition_of(entry.url.site_hash())];
+        let Some(record) = partition.record(&entry.url)? else {
+            return Ok(None);
+        };
+        if record.etag.is_none() && record.last_modified.is_none() {
+            return Ok(None);
+        }
+        let is_stored = match &record.digest {
+            Some(digest) => partition.stored(digest)?.is_some(),
+            None => false,
+        };
+        Ok(is_stored.then_some(Validators {
+            etag: record.etag,
+            last_modified: record.last_modified,
+        }))
+    }
+
+    fn dispatch(&mut self, lease: Lease, enclosed: Enclosed) {
         self.in_flight += 1;
-        self.crew.make_ready(lease);
+        self.crew.make_ready(lease, enclosed);
     }
 }

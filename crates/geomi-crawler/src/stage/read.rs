@@ -19,6 +19,12 @@ use sha1::{Digest as _, Sha1};
 use crate::CrawlConfig;
 use crate::stage::fetch::Fetched;
 
+/// `Set-Cookie` lines of one answer that are looked at.
+const COOKIE_LINES_MAX: usize = 64;
+
+/// `WWW-Authenticate` fields of one answer that are looked at.
+const CHALLENGES_MAX: usize = 16;
+
 /// A visit with everything that can be known without the crawl's state.
 #[derive(Debug)]
 pub(crate) struct Read {
@@ -46,11 +52,21 @@ pub(crate) struct Answer {
     pub(crate) retry_after: Option<Duration>,
     pub(crate) etag: Option<String>,
     pub(crate) last_modified: Option<String>,
+    /// The `Set-Cookie` lines of a page.
+    pub(crate) cookies: Vec<String>,
+    /// What a 401 asks for.
+    pub(crate) challenges: Vec<String>,
     /// The decoded body, where the answer is a robots.txt.
     pub(crate) robots: Option<Bytes>,
 }
 
 impl Answer {
+    /// Whether the server says that what is stored is still what it has: a 304
+    /// to a conditional request.
+    pub(crate) fn is_not_modified(&self) -> bool {
+        self.code == Some(304) && self.state == NetworkState::Ok
+    }
+
     /// The answer of a site that was not even asked.
     pub(crate) fn none(state: NetworkState, reason: String) -> Self {
         Self {
@@ -66,6 +82,8 @@ impl Answer {
             retry_after: None,
             etag: None,
             last_modified: None,
+            cookies: Vec::new(),
+            challenges: Vec::new(),
             robots: None,
         }
     }
@@ -168,7 +186,8 @@ pub(crate) fn understand(
     outcome: &FetchOutcome,
 ) -> Understood {
     let declared = Declared::of(outcome);
-    let document = if outcome.state == NetworkState::Ok && !subject.is_robots {
+    let has_content = outcome.state == NetworkState::Ok && outcome.code == Some(200);
+    let document = if has_content && !subject.is_robots {
         let mut document = readers.read(&declared.input(subject.url, outcome), &settings.limits);
         let tags = outcome.headers.get_all("x-robots-tag");
         document.robots = tags.fold(document.robots, |all: RobotsMeta, tag| {
@@ -243,6 +262,20 @@ fn answer(subject: Subject<'_>, outcome: &FetchOutcome, mime: Option<String>) ->
         retry_after: text("retry-after").and_then(|value| retry_after(&value, ended)),
         etag: text("etag"),
         last_modified: text("last-modified"),
+        cookies: if subject.is_robots {
+            Vec::new()
+        } else {
+            let lines = outcome.headers.get_all("set-cookie");
+            let lines = lines.take(COOKIE_LINES_MAX);
+            lines.map(std::borrow::Cow::into_owned).collect()
+        },
+        challenges: if outcome.code == Some(401) {
+            let fields = outcome.headers.get_all("www-authenticate");
+            let fields = fields.take(CHALLENGES_MAX);
+            fields.map(std::borrow::Cow::into_owned).collect()
+        } else {
+            Vec::new()
+        },
         robots: subject.is_robots.then(|| outcome.body.bytes.clone()),
     }
 }

@@ -201,6 +201,10 @@ impl Journey<'_> {
         };
         let partition = self.partition_of(read.lease.site());
         self.admit.settle_state(&mut read.answer);
+        if self.config.cookies && !read.answer.cookies.is_empty() {
+            self.cookies
+                .take(&read.url, &read.answer.cookies, read.ended);
+        }
         // Most visits are first ones, and looking for nothing is not free.
         let before = if entry.is_first_visit() {
             None
@@ -220,7 +224,14 @@ impl Journey<'_> {
             stored.payload = original.payload;
         }
         let capture = self.keep_answer(partition, &read, judgement.duplicate_of.as_ref())?;
-        let fate = fate(&read.answer, entry.attempts, self.config.tries);
+        let is_challenged = !read.answer.challenges.is_empty()
+            && entry.attempts + 1 < self.config.tries
+            && self.keyring.challenged(&entry.url, &read.answer.challenges);
+        let fate = if is_challenged {
+            Fate::Retry
+        } else {
+            fate(&read.answer, entry.attempts, self.config.tries)
+        };
         let links_admitted = match (&read.answer.location, fate) {
             (Some(target), Fate::Redirected) => u32::from(self.admit_redirect(&entry, target)?),
             _ => self.admit_links(&entry, &read.document)?,
@@ -361,6 +372,7 @@ impl Journey<'_> {
             ..before
         };
         partition.set_record(&entry.url, &record);
+        partition.set_refused(&entry);
         if entry.is_seed {
             tracing::warn!(url = %entry.url, reason, "seed refused");
             self.seeds
@@ -444,6 +456,10 @@ fn record(
         record.body_bytes = answer.body_bytes;
         record.etag.clone_from(&answer.etag);
         record.last_modified.clone_from(&answer.last_modified);
+    } else if answer.is_not_modified() {
+        // It may name new validators for the same content (RFC 9111 §3.2).
+        record.etag = answer.etag.clone().or(record.etag);
+        record.last_modified = answer.last_modified.clone().or(record.last_modified);
     }
     record
 }

@@ -33,6 +33,9 @@ pub(crate) struct Draft {
     pub(crate) contact: Option<String>,
     pub(crate) user_agent: Option<String>,
     pub(crate) owns_hosts: bool,
+    /// The file of the key that signs requests.
+    pub(crate) signature_key_file: Option<String>,
+    pub(crate) signature_agent: Option<String>,
     /// The tables of sites.
     pub(crate) sites: Vec<SiteDraft>,
 }
@@ -49,6 +52,8 @@ impl Draft {
             contact: None,
             user_agent: None,
             owns_hosts: false,
+            signature_key_file: None,
+            signature_agent: None,
             sites: Vec::new(),
         }
     }
@@ -65,12 +70,23 @@ impl Draft {
             None => self.adaptive(),
         };
         self.name_ourselves();
+        self.take_key(written, problems);
         self.check_patterns(written, problems);
         self.check_robots(written, problems);
         self.check_manners(&seeds, written, problems);
         self.finish_sites(written, problems);
         self.crawl.seeds = seeds;
         self.crawl
+    }
+
+    fn take_key(&mut self, written: &Written, problems: &mut Problems) {
+        let Some(path) = &self.signature_key_file else {
+            return;
+        };
+        match super::signing::signer(path, self.signature_agent.as_deref()) {
+            Ok(signer) => self.crawl.fetch.signer = Some(signer),
+            Err(what) => problems.add(written.place("fetch.signature_key_file"), what),
+        }
     }
 
     /// The adaptive delay as it was set up.

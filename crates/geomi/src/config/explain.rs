@@ -8,7 +8,7 @@ use geomi_url::SiteKey;
 use super::keys::{KEYS, Key, find};
 use super::place::Place;
 use super::presets;
-use super::site_keys::{MATCH, SITE_KEYS, general};
+use super::site_keys::{MATCH, SITE_KEYS, general, shown};
 use super::written::Written;
 
 /// One key with its value and origin.
@@ -64,7 +64,8 @@ pub(crate) fn for_site(written: &Written, site: &SiteKey) -> Vec<SiteValue> {
     let value_of = |name: &'static str| {
         let own = matching.iter().find_map(|table| tables[*table].value(name));
         if let Some((value, place)) = own {
-            return (value.to_toml(), place.clone());
+            let value = value.to_toml().map(|value| shown(name, value));
+            return (value, place.clone());
         }
         let Some(path) = general(name) else {
             return (None, Place::Default);

@@ -188,7 +188,11 @@ fn write_sites(text: &mut String, written: &Written, has_places: bool) {
         };
         write!(text, "\n[[site]]{place}\n").expect("a string takes everything");
         for (key, value) in table.iter() {
-            let value = value.to_toml().expect("a key of a table is never unset");
+            let mut value = value.to_toml().expect("a key of a table is never unset");
+            if has_places {
+                // That is for people to read; the crawl's own file is not.
+                value = site_keys::shown(key.name(), value);
+            }
             writeln!(text, "{} = {value}", key.name()).expect("a string takes everything");
         }
     }

@@ -24,6 +24,7 @@ mod locality;
 mod place;
 mod presets;
 mod schema;
+mod signing;
 mod site_draft;
 mod site_keys;
 mod site_table;

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use geomi_crawler::{RobotsMode, SiteOverride};
+use geomi_crawler::{Credentials, RobotsMode, SiteOverride};
 use geomi_frontier::Delay;
 use geomi_scope::{PatternList, Scope, ScopeConfig, ScopeError, SiteScope, SiteTables};
 use geomi_url::CrawlUrl;
@@ -30,6 +30,9 @@ pub(crate) struct SiteDraft {
     pub(crate) connections: Option<usize>,
     pub(crate) pages_max: Option<u64>,
     pub(crate) robots: Option<RobotsMode>,
+    /// As written: a secret, or where it is found.
+    pub(crate) auth: Option<String>,
+    pub(crate) auth_over_http: bool,
 }
 
 impl Draft {
@@ -42,7 +45,8 @@ impl Draft {
             self.check_site_manners(table, at, written, problems);
         }
         let adaptive = self.adaptive();
-        for table in self.sites.drain(..) {
+        for (at, table) in self.sites.drain(..).enumerate() {
+            let credentials = credentials(&table, at, written, problems);
             self.crawl.sites.push(SiteOverride {
                 names: table.scope.names.clone(),
                 delay: table.delay.map(|delay| match delay {
@@ -52,6 +56,8 @@ impl Draft {
                 connections: table.connections,
                 pages_max: table.pages_max,
                 robots: table.robots,
+                credentials,
+                credentials_over_http: table.auth_over_http,
             });
             self.crawl.scope.sites.push(table.scope);
         }
@@ -106,6 +112,42 @@ impl Draft {
                      and {public} is not one: use 1"
                 ),
             );
+        }
+    }
+}
+
+/// The credentials of a table; only sites named in full may have some.
+fn credentials(
+    table: &SiteDraft,
+    at: usize,
+    written: &Written,
+    problems: &mut Problems,
+) -> Option<Credentials> {
+    let text = table.auth.as_deref()?;
+    let mut wrong = |what: String| problems.add(written.site_place(at, "auth"), what);
+    if let Some(name) = table.scope.names.iter().find(|name| name.contains('*')) {
+        wrong(format!(
+            "auth is for sites named in full, and {name:?} means many: name each site it is for"
+        ));
+        return None;
+    }
+    let secret = match text.strip_prefix("env:") {
+        None => text.to_owned(),
+        Some(name) => {
+            let Ok(value) = std::env::var(name) else {
+                wrong(format!(
+                    "the variable {name} is not set, or is no text: it should hold the credentials"
+                ));
+                return None;
+            };
+            value
+        }
+    };
+    match Credentials::parse(&secret) {
+        Ok(credentials) => Some(credentials),
+        Err(what) => {
+            wrong(what.to_owned());
+            None
         }
     }
 }

@@ -18,6 +18,17 @@ pub(crate) const ABOUT: &str =
 /// The key that names the sites.
 pub(crate) const MATCH: &str = "match";
 
+/// The key that may hold a secret.
+const AUTH: &str = "site.auth";
+
+/// What people are shown of a value: a secret is not.
+pub(crate) fn shown(name: &str, value: String) -> String {
+    if AUTH.ends_with(&format!(".{name}")) && !value.starts_with("\"env:") {
+        return "\"(hidden)\"".to_owned();
+    }
+    value
+}
+
 /// The keys of a table, in the order of the file.
 pub(crate) const SITE_KEYS: &[Key] = &[
     unset(
@@ -71,6 +82,21 @@ pub(crate) const SITE_KEYS: &[Key] = &[
             site(d).robots = Some([RobotsMode::Respect, RobotsMode::Ignore][place]);
         }),
         "Whether robots.txt is obeyed: respect or ignore.",
+    ),
+    unset(
+        AUTH,
+        "\"env:EXAMPLE_AUTH\"",
+        Kind::MaybeText(|d, text| {
+            site(d).auth = Some(text.to_owned());
+            Ok(())
+        }),
+        "Credentials: basic:USER:PASSWORD, bearer:TOKEN, digest:USER:PASSWORD, or env:NAME of a variable with one.",
+    ),
+    unset(
+        "site.auth_over_http",
+        "false",
+        Kind::Flag(|d, yes| site(d).auth_over_http = yes),
+        "Whether they may be sent without encryption.",
     ),
 ];
 
@@ -129,7 +155,10 @@ mod tests {
             assert!(key.kind.read(&raw).is_ok(), "{}", key.path);
             assert!(!key.doc.contains(" = ") && key.doc.ends_with('.'));
             let general = general(key.name());
-            let has_none = matches!(key.name(), "match" | "max_pages");
+            let has_none = matches!(
+                key.name(),
+                "match" | "max_pages" | "auth" | "auth_over_http"
+            );
             assert_eq!(general.is_none(), has_none, "{}", key.path);
             assert!(general.is_none_or(|path| keys::find(path).is_some()));
         }

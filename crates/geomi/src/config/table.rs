@@ -232,6 +232,30 @@ pub(crate) const KEYS: &[Key] = &[
         "Redirects followed in a row.",
     ),
     key(
+        "fetch.cookies",
+        "true",
+        Kind::Flag(|d, yes| d.crawl.cookies = yes),
+        "Whether cookies are taken, and sent back to the site they are from.",
+    ),
+    unset(
+        "fetch.signature_key_file",
+        "\"bot-key.pem\"",
+        Kind::MaybeText(|d, path| {
+            d.signature_key_file = Some(path.to_owned());
+            Ok(())
+        }),
+        "Ed25519 key, PEM or JWK, that signs requests (RFC 9421, Web Bot Auth).",
+    ),
+    unset(
+        "fetch.signature_agent",
+        "\"https://bot.example.org\"",
+        Kind::MaybeText(|d, url| {
+            d.signature_agent = Some(url.to_owned());
+            Ok(())
+        }),
+        "Where the public key is published, sent as Signature-Agent.",
+    ),
+    key(
         "fetch.resolve",
         "[]",
         Kind::List(draft::add_resolve),

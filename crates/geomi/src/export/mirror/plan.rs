@@ -102,6 +102,11 @@ impl Plan {
 
     /// The later visit wins: rows come in the order of time.
     fn choose(&mut self, visit: &Visit) {
+        let known = self.pages.get(&visit.url.hash64());
+        if visit.code == Some(304) && matches!(known, Some(Page::Content { .. })) {
+            // It confirms the content found before, and knows less about it.
+            return;
+        }
         let page = match &visit.location {
             Some(location) => Page::Redirect(location.hash64()),
             None => Page::Content {
