@@ -35,6 +35,7 @@ use crate::archive::Archive;
 use crate::books::{RobotsBook, Unaddressed};
 use crate::control::{Control, Desired};
 use crate::crew::{Crew, Event};
+use crate::novelty::NoveltyBook;
 use crate::partition::Partition;
 use crate::policies::SitePolicies;
 use crate::post::Post;
@@ -87,6 +88,8 @@ pub(crate) struct Journey<'a> {
     /// Sites that cannot be asked at any address, and why.
     pub(crate) unaddressed: HashMap<SiteHash, Unaddressed>,
     pub(crate) admit: Admit,
+    /// What was learned of sites.
+    pub(crate) novelty: NoveltyBook,
     pub(crate) policies: SitePolicies,
     pub(crate) crew: Crew,
     pub(crate) in_flight: usize,
@@ -176,6 +179,7 @@ impl<'a> Journey<'a> {
             ends: vec![None; count],
             robots: RobotsBook::default(),
             unaddressed: HashMap::new(),
+            novelty: NoveltyBook::new(config),
             in_flight: 0,
             limit: None,
             sent: HashSet::new(),
@@ -278,6 +282,7 @@ impl<'a> Journey<'a> {
         if self.frontier.free_drained() {
             let frontier = &self.frontier;
             self.robots.retain(|site| frontier.is_open(site));
+            self.close_novelty();
         }
         if self.archive.segment_due() {
             self.write_segment()?;
@@ -461,6 +466,7 @@ impl<'a> Journey<'a> {
 
     /// Closes everything so that other tools find a complete archive.
     fn close(mut self, ending: Ending) -> Result<Status, CrawlError> {
+        self.save_all_novelty();
         self.commit()?;
         self.write_segment()?;
         self.archive.close()?;

@@ -84,21 +84,27 @@ impl DropParams {
     pub fn new<'a>(entries: impl IntoIterator<Item = &'a str>) -> Result<Self, BadParam> {
         let mut list = Self::default();
         for entry in entries {
-            let lower = entry.to_ascii_lowercase();
-            let is_name = |name: &str| {
-                !name.is_empty() && !name.contains(['*', ':', '&', '=', '?', '#', ';', '/', ' '])
-            };
-            if let Some(name) = lower.strip_suffix(":token").filter(|name| is_name(name)) {
-                list.tokens.insert(name.to_owned());
-            } else if let Some(name) = lower.strip_suffix('*').filter(|name| is_name(name)) {
-                list.beginnings.push(name.to_owned());
-            } else if is_name(&lower) {
-                list.names.insert(lower);
-            } else {
-                return Err(BadParam(entry.to_owned()));
-            }
+            list.add(entry)?;
         }
         Ok(list)
+    }
+
+    /// Adds one entry.
+    pub fn add(&mut self, entry: &str) -> Result<(), BadParam> {
+        let lower = entry.to_ascii_lowercase();
+        let is_name = |name: &str| {
+            !name.is_empty() && !name.contains(['*', ':', '&', '=', '?', '#', ';', '/', ' '])
+        };
+        if let Some(name) = lower.strip_suffix(":token").filter(|name| is_name(name)) {
+            self.tokens.insert(name.to_owned());
+        } else if let Some(name) = lower.strip_suffix('*').filter(|name| is_name(name)) {
+            self.beginnings.push(name.to_owned());
+        } else if is_name(&lower) {
+            self.names.insert(lower);
+        } else {
+            return Err(BadParam(entry.to_owned()));
+        }
+        Ok(())
     }
 
     /// The URL without what is dropped; `None` if it stays as it is.
