@@ -14,6 +14,8 @@ const FIRST_PROBE: u32 = 64;
 pub(crate) enum Worth {
     /// The site has said this before, word and number.
     Same,
+    /// The same, but the page leads nowhere.
+    SameDeadEnd,
     /// It has said this before but for numbers and dates.
     Alike,
     /// Alike, but of a kind that is finite.
@@ -30,7 +32,7 @@ impl Worth {
     const fn change(self) -> i64 {
         match self {
             Self::Same => -2,
-            Self::Alike | Self::New => -1,
+            Self::SameDeadEnd | Self::Alike | Self::New => -1,
             Self::AlikeDeadEnd | Self::File => 0,
             Self::Supported => SUPPORT,
         }

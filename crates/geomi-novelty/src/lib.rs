@@ -20,6 +20,7 @@
 //! | the page brought | change |
 //! |---|---|
 //! | text this site had before, numbers included, or the same bytes | -2 |
+//! | the same, on a page that links to nothing new | -1 |
 //! | text this site had before but for dates and numbers | -1 |
 //! | the same, and it is a dead end that bears no date: such pages are finite | 0 |
 //! | new text, found and linked as a generator would | -1 |
@@ -46,6 +47,8 @@
 //!
 //! * More than a hundred pages that differ in numbers only, link to fresh pages
 //!   and bear no support look like a calendar, and are cut.
+//! * More than a hundred pages of one template that say the very same are not
+//!   fetched to the last.
 //! * A very large site whose pages link to each other at random, with neither
 //!   common targets nor dead ends among its first hundred pages, looks like a
 //!   generator. Sites with lists, menus or "related" boxes do not.

@@ -311,7 +311,11 @@ impl SiteNovelty {
         let is_alike = self.words.meet(words);
         let is_dead_end = sight.fresh_links == 0;
         if is_same {
-            return Worth::Same;
+            return if is_dead_end {
+                Worth::SameDeadEnd
+            } else {
+                Worth::Same
+            };
         }
         if is_alike {
             let shallow_sideways = sight.links_sideways && sight.depth <= SHALLOW;
