@@ -49,6 +49,8 @@ pub(crate) struct NoveltyBook {
     /// Sites that have changed since they were written.
     unsaved: HashSet<SiteHash>,
     domains: HashMap<u64, DomainNovelty>,
+    /// URLs let through to see whether a verdict still holds; a few a site.
+    probes: HashSet<u64>,
 }
 
 impl NoveltyBook {
@@ -59,6 +61,7 @@ impl NoveltyBook {
             sites: HashMap::new(),
             unsaved: HashSet::new(),
             domains: HashMap::new(),
+            probes: HashSet::new(),
         }
     }
 
@@ -175,7 +178,18 @@ impl Journey<'_> {
             let reason = format!("{} makes no difference on its site", names.join(", "));
             return Ok(Some((PARAMETER_IGNORED, reason)));
         }
+        if known.standing(&config, &template).is_none() {
+            return Ok(None);
+        }
         let refusal = known.judge(&config, &template);
+        // A probe that was let in is not turned away when its turn comes.
+        let hash = url.hash64().0;
+        if self.novelty.probes.remove(&hash) {
+            return Ok(None);
+        }
+        if refusal.is_none() {
+            self.novelty.probes.insert(hash);
+        }
         Ok(refusal.map(|refusal| (refusal.as_str(), refusal.to_string())))
     }
 

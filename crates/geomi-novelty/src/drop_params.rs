@@ -5,7 +5,7 @@
 //! mean something else elsewhere. The same names are dropped as parameters of a
 //! path segment (`;jsessionid=…`). Names are compared without case.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use geomi_url::CrawlUrl;
 
@@ -65,9 +65,9 @@ impl std::error::Error for BadParam {}
 /// The list, ready to be asked.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct DropParams {
-    names: HashSet<String>,
+    names: BTreeSet<String>,
     beginnings: Vec<String>,
-    tokens: HashSet<String>,
+    tokens: BTreeSet<String>,
 }
 
 impl DropParams {
