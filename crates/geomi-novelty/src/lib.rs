@@ -52,6 +52,8 @@
 //! * A very large site whose pages link to each other at random, with neither
 //!   common targets nor dead ends among its first hundred pages, looks like a
 //!   generator. Sites with lists, menus or "related" boxes do not.
+//! * So does a site that is a pure tree, whose pages are linked from their parents
+//!   only and have more than a hundred inner pages of one template.
 //! * A generator that makes dead ends of new text with every step, or links
 //!   sideways as a site does, looks like a site. Depth and page limits remain.
 //! * What was refused at its turn is not queued again when a probe reopens its

@@ -6,7 +6,7 @@
 mod common;
 
 use common::Workplace;
-use geomi_testweb::{ServerOptions, ServerThread, SiteBehaviour, Trap, Web, WebSpec};
+use geomi_testweb::{PageBytes, ServerOptions, ServerThread, SiteBehaviour, Trap, Web, WebSpec};
 
 /// One site for each trap.
 fn serve(traps: &[Trap]) -> ServerThread {
@@ -138,4 +138,17 @@ fn it_can_be_turned_off() {
     );
     let (requests, _) = cost(&server, Trap::Maze, server.seeds()[0].as_str());
     assert!(requests > 370, "{requests}");
+}
+
+#[test]
+fn large_sites_of_one_template_are_not_cut() {
+    let mut spec = WebSpec::plain(1, 2_000);
+    // Eight of them make a tree, eight lead anywhere.
+    spec.links_per_page = 16;
+    spec.page_bytes = PageBytes::of_mean(2_000);
+    let server = ServerThread::start(Web::new(spec), ServerOptions::default()).unwrap();
+    let place = Workplace::new();
+    crawl(&place, &server, &[]);
+    let status: serde_json::Value = serde_json::from_str(&place.read("out/status.json")).unwrap();
+    assert_eq!(status["counters"]["saved"], 2_000, "{status}");
 }

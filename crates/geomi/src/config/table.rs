@@ -380,7 +380,7 @@ pub(crate) const KEYS: &[Key] = &[
         "scope.domain_hosts",
         "40",
         Kind::Count(1, MAX_BUDGET, |d, n| {
-            d.crawl.novelty.domain_hosts = n as u32
+            d.crawl.novelty.domain_hosts = n as u32;
         }),
         "Hosts of one registrable domain that are opened before they bring pages.",
     ),
