@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use geomi_fetch::FetchConfig;
 use geomi_frontier::Prioritizer;
+use geomi_novelty::{DEFAULT_DROP_PARAMS, DropParams, NoveltyConfig};
 use geomi_page::ReadLimits;
 use geomi_scope::ScopeConfig;
 use geomi_store::warc::GzipLevel;
@@ -24,6 +25,10 @@ pub struct CrawlConfig {
     pub again: bool,
     /// What is wanted.
     pub scope: ScopeConfig,
+    /// What a site may cost that brings nothing new.
+    pub novelty: NoveltyConfig,
+    /// Parameters that links lose before they are looked at.
+    pub drop_params: DropParams,
     /// URLs taken into one party, at most; seeds are always taken.
     pub party_urls_max: Option<u64>,
     /// URLs to visit first, by pattern.
@@ -136,6 +141,9 @@ impl CrawlConfig {
             seeds,
             again: false,
             scope: ScopeConfig::default(),
+            novelty: NoveltyConfig::default(),
+            drop_params: DropParams::new(DEFAULT_DROP_PARAMS)
+                .expect("the list of this program is well formed"),
             party_urls_max: None,
             prefer: Vec::new(),
             prioritizer: Prioritizer::default(),

@@ -39,6 +39,7 @@ use crate::control::{Control, Desired};
 use crate::cookies::Cookies;
 use crate::credentials::Keyring;
 use crate::crew::{Crew, Event};
+use crate::novelty::NoveltyBook;
 use crate::partition::Partition;
 use crate::policies::SitePolicies;
 use crate::post::Post;
@@ -93,6 +94,8 @@ pub(crate) struct Journey<'a> {
     /// Sites that cannot be asked at any address, and why.
     pub(crate) unaddressed: HashMap<SiteHash, Unaddressed>,
     pub(crate) admit: Admit,
+    /// What was learned of sites.
+    pub(crate) novelty: NoveltyBook,
     pub(crate) policies: SitePolicies,
     pub(crate) crew: Crew,
     pub(crate) in_flight: usize,
@@ -189,6 +192,7 @@ impl<'a> Journey<'a> {
             cookies: Cookies::default(),
             keyring: Keyring::new(config)?,
             unaddressed: HashMap::new(),
+            novelty: NoveltyBook::new(config),
             in_flight: 0,
             round,
             rereading: None,
@@ -295,6 +299,7 @@ impl<'a> Journey<'a> {
         if self.frontier.free_drained() {
             let frontier = &self.frontier;
             self.robots.retain(|site| frontier.is_open(site));
+            self.close_novelty();
         }
         if self.archive.segment_due() {
             self.write_segment()?;
@@ -487,6 +492,7 @@ impl<'a> Journey<'a> {
     /// Closes everything so that other tools find a complete archive.
     fn close(mut self, ending: Ending) -> Result<Status, CrawlError> {
         self.end_round(ending);
+        self.save_all_novelty();
         self.commit()?;
         self.write_segment()?;
         self.archive.close()?;

@@ -19,6 +19,8 @@
 //! | `o` partition number | mail to that partition |
 //! | `i` partition | number of the last mail taken from there |
 //! | `e` number | a seed, in format 2 |
+//! | `t` site | what was learned of its URLs |
+//! | `w` domain | how many of its hosts were opened |
 
 use geomi_model::Digest;
 use geomi_url::{SiteHash, UrlHash};
@@ -95,6 +97,14 @@ pub(crate) fn inbox(from: u16) -> Vec<u8> {
 
 pub(crate) fn seed(number: u32) -> Vec<u8> {
     key(b'e', &[&number.to_be_bytes()])
+}
+
+pub(crate) fn novelty(site: SiteHash) -> Vec<u8> {
+    key(b't', &[&site.0.to_be_bytes()])
+}
+
+pub(crate) fn domain(domain: u64) -> Vec<u8> {
+    key(b'w', &[&domain.to_be_bytes()])
 }
 
 /// All keys of one kind: from here to there.

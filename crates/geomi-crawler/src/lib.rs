@@ -48,6 +48,7 @@ mod fate;
 pub mod journey;
 mod keys;
 mod log;
+mod novelty;
 mod orders;
 mod partition;
 mod policies;

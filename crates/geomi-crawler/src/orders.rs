@@ -67,12 +67,15 @@ impl Journey<'_> {
         let now = self.clock.now();
         self.admit = crate::stage::admit::Admit::new(&new)?;
         self.policies = SitePolicies::new(&new)?;
+        self.novelty.reconfigure(&new);
         let policies = &self.policies;
         let own = |site: &SiteKey| policies.own(site).map(|policy| policy.politeness);
         self.frontier
             .reconfigure(new.frontier.politeness, new.frontier.wait_max, own, now);
         self.config.frontier.politeness.delay = new.frontier.politeness.delay;
         self.config.scope = new.scope;
+        self.config.novelty = new.novelty;
+        self.config.drop_params = new.drop_params;
         self.config.prefer = new.prefer;
         self.config.connections = new.connections.min(self.crew.connections_max());
         self.config.tries = new.tries;
@@ -123,6 +126,7 @@ impl Journey<'_> {
             partitions: &self.partitions,
             map: self.map,
             admit: &self.admit,
+            novelty: &self.novelty,
             seeds: &self.seeds,
             unaddressed: Some(&self.unaddressed),
             status: &status,

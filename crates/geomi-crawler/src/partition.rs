@@ -8,6 +8,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use geomi_frontier::{Append, Entry, LaneState, Position, Save, SiteState};
 use geomi_model::{Digest, Timestamp, UrlRecord, Visit};
+use geomi_novelty::{DomainNovelty, SiteNovelty};
 use geomi_store::state::{Batch, Scan, StateStore};
 use geomi_url::{CrawlUrl, SiteHash, UrlHash};
 use hashbrown::{HashMap, HashSet};
@@ -198,6 +199,27 @@ impl Partition {
     /// Keeps what a site's robots.txt permits.
     pub(crate) fn set_access(&mut self, site: SiteHash, access: &SiteAccess) {
         self.batch.put(&keys::robots(site), &keys::encode(access));
+    }
+
+    /// What was learned of a site's URLs.
+    pub(crate) fn novelty(&self, site: SiteHash) -> Result<Option<SiteNovelty>, CrawlError> {
+        read(&*self.store, "novelty", &keys::novelty(site))
+    }
+
+    /// Keeps what was learned of a site's URLs.
+    pub(crate) fn set_novelty(&mut self, site: SiteHash, novelty: &SiteNovelty) {
+        self.batch.put(&keys::novelty(site), &keys::encode(novelty));
+    }
+
+    /// How many hosts of a domain were opened.
+    pub(crate) fn domain(&self, domain: u64) -> Result<Option<DomainNovelty>, CrawlError> {
+        read(&*self.store, "domain", &keys::domain(domain))
+    }
+
+    /// Keeps how many hosts of a domain were opened.
+    pub(crate) fn set_domain(&mut self, domain: u64, novelty: &DomainNovelty) {
+        self.batch
+            .put(&keys::domain(domain), &keys::encode(novelty));
     }
 
     /// What is remembered of a URL.

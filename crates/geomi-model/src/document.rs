@@ -27,6 +27,8 @@ pub struct Document {
     /// Hash over the normalised visible text: equal means "nothing a reader
     /// would notice has changed".
     pub fingerprint: Option<Fingerprint>,
+    /// Hash over the numbers and times that the fingerprint leaves out.
+    pub numbers: u64,
     /// Whether a bound of the reader cut the page short.
     pub truncated: bool,
 }

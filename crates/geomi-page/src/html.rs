@@ -44,6 +44,7 @@ impl Reader for HtmlReader {
         let mut walk = Walk::new(&decoded.text, limits);
         walk.run();
         let resolved = walk.links.resolve(input.url, decoded.query_encoding);
+        let numbers = walk.text.numbers();
         let (text_bytes, fingerprint) = walk.text.finish();
         Document {
             charset: Some(decoded.charset),
@@ -54,6 +55,7 @@ impl Reader for HtmlReader {
             robots: walk.robots,
             text_bytes,
             fingerprint,
+            numbers,
             truncated: resolved.truncated,
         }
     }

@@ -113,6 +113,8 @@ pub(crate) struct VisibleText {
     state: State,
     any_hashed: bool,
     text_bytes: u64,
+    /// Hash over the digits that are not kept.
+    numbers: u64,
     /// The last byte was white space, or nothing was seen yet.
     in_space: bool,
 }
@@ -126,6 +128,7 @@ impl VisibleText {
             state: State::Running,
             any_hashed: false,
             text_bytes: 0,
+            numbers: 0xcbf2_9ce4_8422_2325,
             in_space: true,
         }
     }
@@ -150,6 +153,12 @@ impl VisibleText {
     pub(crate) fn space(&mut self) {
         self.count(' ');
         self.separator();
+    }
+
+    /// Hash over the numbers that the fingerprint leaves out: with it, and the
+    /// size, two texts that differ in a number are told apart.
+    pub(crate) const fn numbers(&self) -> u64 {
+        self.numbers
     }
 
     /// The size, and the fingerprint if there was any word.
@@ -253,6 +262,8 @@ impl VisibleText {
             self.put(digit);
             return;
         }
+        // FNV-1a: a number has a few digits, and a page a few numbers.
+        self.numbers = (self.numbers ^ u64::from(digit)).wrapping_mul(0x0100_0000_01b3);
         self.separator();
         if self.state == State::Running {
             let text = &self.buffer[..self.length];
@@ -384,6 +395,18 @@ mod tests {
         same("조회수: 1,234회", "조회수: 99회");
         same("at 2024-01-02T10:20:30Z", "at 1999-12-31T00:00:00Z");
         same("3,141 visitors", "2 visitors");
+    }
+
+    #[test]
+    fn numbers_are_hashed_apart() {
+        let numbers = |text: &str| {
+            let mut visible = VisibleText::new();
+            visible.push(text);
+            visible.numbers()
+        };
+        assert_ne!(numbers("item 12"), numbers("item 13"));
+        assert_ne!(numbers("item 12"), numbers("item"));
+        assert_eq!(numbers("item 12"), numbers("thing 12"));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::{Fault, SiteCharset};
+use crate::{Fault, SiteCharset, Trap};
 
 /// How one site differs from the rest of its web; every part left out is as
 /// the web's traits have it.
@@ -39,6 +39,8 @@ pub struct SiteBehaviour {
     /// Answers by exact path and query; they come before everything else,
     /// robots.txt included.
     pub fixed: Vec<(String, FixedPage)>,
+    /// Something endless instead of the web's own pages.
+    pub trap: Option<Trap>,
 }
 
 /// What a site answers to `/robots.txt`.

@@ -115,6 +115,11 @@ impl Dice {
     }
 }
 
+/// A number drawn by another.
+pub(crate) fn hash64(of: u64) -> u64 {
+    scramble(of.wrapping_add(GOLDEN))
+}
+
 fn scramble(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

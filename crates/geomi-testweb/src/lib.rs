@@ -31,6 +31,7 @@ mod server;
 mod site;
 mod spec;
 mod text;
+mod trap;
 mod web;
 
 pub use address::Naming;
@@ -43,4 +44,5 @@ pub use log::{Entry, RequestLog};
 pub use role::{RedirectTarget, Role};
 pub use server::{ServeError, Server, ServerHandle, ServerOptions, ServerThread, WebTime};
 pub use spec::{Latency, PageBytes, Pages, Span, Traits, WebSpec};
+pub use trap::Trap;
 pub use web::{PageId, Web};

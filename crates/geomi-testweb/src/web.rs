@@ -15,7 +15,7 @@ use crate::site::SiteTrait;
 use crate::text::{Language, Pool};
 use crate::{
     Answer, Ask, ChangeProcess, Fault, FixedPage, Naming, RedirectTarget, Role, SiteBehaviour,
-    WebSpec, http_date, page,
+    Trap, WebSpec, http_date, page,
 };
 
 /// A page of the web by its numbers.
@@ -100,7 +100,16 @@ impl Web {
 
     /// The site a host names.
     pub fn site_of(&self, host: &str) -> Option<u32> {
-        self.spec.naming.site_of(host, self.spec.sites)
+        let own = self.spec.naming.site_of(host, self.spec.sites);
+        own.or_else(|| self.wild_site(host))
+    }
+
+    /// The site that answers for every name under [`Trap::WILD`].
+    fn wild_site(&self, host: &str) -> Option<u32> {
+        let name = host.split_once(':').map_or(host, |(name, _)| name);
+        let mut sites = self.overrides.iter();
+        let (site, _) = sites.find(|(_, own)| own.trap == Some(Trap::Hosts))?;
+        name.ends_with(Trap::WILD).then_some(*site)
     }
 
     /// The host of a site, without port.
@@ -206,6 +215,7 @@ impl Web {
     fn answer_of_site(&self, site: u32, ask: &Ask<'_>, at: Timestamp) -> Answer {
         let fixed = self.fixed_answer(site, ask);
         let mut answer = fixed
+            .or_else(|| self.behaviour(site)?.trap?.answer(ask.host, ask.target))
             .or_else(|| {
                 let page = self.page_at(site, ask.target)?;
                 Some(self.page_answer(site, page, ask, at))

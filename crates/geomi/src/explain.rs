@@ -170,6 +170,38 @@ fn url_words(text: &mut String, url: &UrlReport, visits_max: usize) {
         let changes = format!("{} of {} revisits found one", url.changes, url.comparisons);
         row(text, "changes", changes);
     }
+    let novelty = &url.novelty;
+    let account = &novelty.account;
+    let brought = format!(
+        "{}: {} answered, {} new, {} with support, {} refused; {} left, {} in {}",
+        novelty.template,
+        words::count(account.requests.into()),
+        words::count(account.new.into()),
+        words::count(account.supported.into()),
+        words::count(account.refused.into()),
+        novelty.left,
+        novelty.section_left,
+        novelty.section
+    );
+    row(text, "template", brought);
+    for param in &novelty.params {
+        let effect = if novelty.ignored.contains(&param.name) {
+            ": ignored"
+        } else {
+            ""
+        };
+        let pairs = format!(
+            "{}: {} pairs of URLs that differ in it only brought the same, {} did not{effect}",
+            param.name, param.same, param.different
+        );
+        row(text, "parameter", pairs);
+    }
+    if let Some(shortened) = &url.shortened {
+        row(text, "shortened", format!("links to it become {shortened}"));
+    }
+    if let Some(reason) = &url.not_worth {
+        row(text, "not worth it", reason);
+    }
     row(text, "visits", url.recent.len());
     let skipped = url.recent.len().saturating_sub(visits_max);
     for visit in &url.recent[skipped..] {
@@ -246,8 +278,40 @@ fn site_words(text: &mut String, site: &SiteReport) {
         if let Some(address) = &site.address {
             row(text, "address", address);
         }
+        novelty_words(text, site);
     }
     text.push('\n');
+}
+
+/// What the site's URLs brought, and what follows from it.
+fn novelty_words(text: &mut String, site: &SiteReport) {
+    let novelty = &site.novelty;
+    let account = &novelty.account;
+    let brought = format!(
+        "{} answered, {} new, {} with support; {} may still bring nothing",
+        words::count(account.requests.into()),
+        words::count(account.new.into()),
+        words::count(account.supported.into()),
+        novelty.left
+    );
+    row(text, "novelty", brought);
+    for (template, requests) in &novelty.closed {
+        row(
+            text,
+            "exhausted",
+            format!("{template} after {requests} requests"),
+        );
+    }
+    for (template, name) in &novelty.ignored {
+        row(text, "ignored", format!("{name} in {template}"));
+    }
+    if site.domain_hosts > 1 || site.domain_hosts_refused > 0 {
+        let hosts = format!(
+            "{}: {} opened, {} refused, {} left",
+            site.domain, site.domain_hosts, site.domain_hosts_refused, site.domain_hosts_left
+        );
+        row(text, "domain", hosts);
+    }
 }
 
 fn crawl_words(text: &mut String, crawl: &CrawlView) {

@@ -8,10 +8,11 @@ use std::process::Command;
 
 /// Which of our crates each of our crates may depend on.
 const WORDS: [&str; 2] = ["geomi-url", "geomi-model"];
-const DECISIONS: [&str; 4] = [
+const DECISIONS: [&str; 5] = [
     "geomi-scope",
     "geomi-robots",
     "geomi-frontier",
+    "geomi-novelty",
     "geomi-page",
 ];
 const ADAPTERS: [&str; 3] = ["geomi-fetch", "geomi-store", "geomi-cluster"];

@@ -26,6 +26,7 @@ pub use site::SiteReport;
 pub use url::{NextStep, QueuePlace, UrlReport};
 
 use crate::books::Unaddressed;
+use crate::novelty::NoveltyBook;
 use crate::partition::Partition;
 use crate::seeds::SeedBook;
 use crate::stage::admit::Admit;
@@ -63,6 +64,7 @@ pub(crate) struct Knowledge<'a> {
     pub(crate) partitions: &'a [Partition],
     pub(crate) map: Partitions,
     pub(crate) admit: &'a Admit,
+    pub(crate) novelty: &'a NoveltyBook,
     pub(crate) seeds: &'a SeedBook,
     /// Sites without a usable address; a directory at rest does not know them.
     pub(crate) unaddressed: Option<&'a HashMap<SiteHash, Unaddressed>>,

@@ -7,6 +7,7 @@ use geomi_store::{CrawlDir, StoreError};
 
 use super::{Explanation, Knowledge, Topic};
 use crate::journey::open_partitions;
+use crate::novelty::NoveltyBook;
 use crate::policies::SitePolicies;
 use crate::seeds::SeedBook;
 use crate::stage::admit::Admit;
@@ -40,6 +41,7 @@ pub fn inspect(
         partitions: &partitions,
         map,
         admit: &Admit::new(config)?,
+        novelty: &NoveltyBook::new(config),
         seeds: &seeds,
         unaddressed: None,
         status: &status,

@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use geomi_frontier::{Hold, SiteState, SiteView};
 use geomi_model::Timestamp;
+use geomi_novelty::SiteStanding;
 use geomi_robots::RobotsPolicy;
-use geomi_url::CrawlUrl;
+use geomi_url::{CrawlUrl, SiteHash, registrable_domain};
 use serde::{Deserialize, Serialize};
 
 use super::Knowledge;
 use crate::books::{SiteAccess, Unaddressed};
+use crate::novelty::domain_hash;
 use crate::{CrawlError, RobotsMode};
 
 /// What is known of a site, and what it waits for.
@@ -54,6 +56,17 @@ pub struct SiteReport {
     pub robots: String,
     /// How long that may be relied on.
     pub robots_until: Option<String>,
+    /// What its URLs have brought, which templates are closed, and which
+    /// parameters make no difference.
+    pub novelty: SiteStanding,
+    /// Its registrable domain.
+    pub domain: String,
+    /// Hosts of that domain opened so far.
+    pub domain_hosts: u32,
+    /// Hosts that may be opened before one brings a page.
+    pub domain_hosts_left: u32,
+    /// Hosts that were refused.
+    pub domain_hosts_refused: u32,
 }
 
 impl Knowledge<'_> {
@@ -69,7 +82,17 @@ impl Knowledge<'_> {
         let (hold, why) = self.words(&view, known);
         let state = &view.state;
         let priorities = (1u8..).zip(&view.queued).filter(|(_, len)| **len > 0);
+        let novelty = self.novelty.look(self.partition(hash), hash)?;
+        let limits = self.novelty.config();
+        let domain = registrable_domain(url.host());
+        let holder = self.partition(SiteHash(domain_hash(url)));
+        let hosts = self.novelty.look_domain(holder, domain)?;
         Ok(SiteReport {
+            novelty: novelty.site(limits),
+            domain: domain.to_owned(),
+            domain_hosts: hosts.hosts,
+            domain_hosts_left: hosts.left(limits),
+            domain_hosts_refused: hosts.refused,
             site: view.key.to_string(),
             known,
             hold: hold.to_owned(),

@@ -2,6 +2,7 @@
 
 use geomi_frontier::Entry;
 use geomi_model::{Timestamp, UrlRecord};
+use geomi_novelty::{Template, TemplateStanding};
 use geomi_scope::Candidate;
 use geomi_url::CrawlUrl;
 use serde::{Deserialize, Serialize};
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{Knowledge, SiteReport};
 use crate::books::{Access, SiteAccess};
 use crate::log::LogLine;
+use crate::novelty::PARAMETER_IGNORED;
 use crate::{CrawlError, RobotsMode};
 
 /// Seeds a URL is held against when nobody knows from which it came.
@@ -41,6 +43,12 @@ pub struct UrlReport {
     pub queue: Option<QueuePlace>,
     /// What happens next.
     pub next: NextStep,
+    /// What URLs of its template have brought.
+    pub novelty: TemplateStanding,
+    /// Why it is not worth a request, where it is not.
+    pub not_worth: Option<String>,
+    /// What it becomes when a link leads to it and parameters are dropped.
+    pub shortened: Option<String>,
     /// Visits that are in no Parquet file yet, as lines of log.jsonl.
     pub recent: Vec<serde_json::Value>,
 }
@@ -108,10 +116,18 @@ impl Knowledge<'_> {
         let scope = self.scope_of(url, queued.as_ref().map(|(_, entry)| entry));
         let robots = self.robots_of(url)?;
         let seen = partition.has_seen(url.hash64());
+        let not_worth = self.not_worth(url)?;
         let next = match (&queued, &record) {
-            (Some((_, entry)), _) => self.when_queued(entry, robots.as_ref(), site),
-            (None, Some(record)) => after_visit(record, robots.as_ref(), self.config.tries),
-            (None, None) => never_visited(seen, &scope, robots.as_ref()),
+            (Some((_, entry)), _) => {
+                self.when_queued(entry, robots.as_ref(), not_worth.as_deref(), site)
+            }
+            (None, Some(record)) => after_visit(
+                record,
+                robots.as_ref(),
+                not_worth.as_deref(),
+                self.config.tries,
+            ),
+            (None, None) => never_visited(seen, &scope, robots.as_ref(), not_worth.as_deref()),
         };
         let mut recent = Vec::new();
         partition.visits(&mut |visit| {
@@ -134,8 +150,34 @@ impl Knowledge<'_> {
             changes: record.as_ref().map_or(0, |record| record.changes),
             queue: queued.map(|(ahead, entry)| self.queue_place(ahead, &entry)),
             next,
+            novelty: self.template_of(url)?,
+            not_worth,
+            shortened: self.novelty.shortened(url).map(|url| url.to_string()),
             recent,
         })
+    }
+
+    fn template_of(&self, url: &CrawlUrl) -> Result<TemplateStanding, CrawlError> {
+        let known = self
+            .novelty
+            .look(self.partition(url.site_hash()), url.site_hash())?;
+        Ok(known.template(self.novelty.config(), &Template::of(url)))
+    }
+
+    /// Why a URL is not worth a request, as its turn would find it.
+    fn not_worth(&self, url: &CrawlUrl) -> Result<Option<String>, CrawlError> {
+        let (partition, limits) = (self.partition(url.site_hash()), self.novelty.config());
+        let known = self.novelty.look(partition, url.site_hash())?;
+        let template = Template::of(url);
+        if let Some((stripped, names)) = known.stripped(limits, url, &template)
+            && partition.has_seen(stripped)
+        {
+            let names = names.join(", ");
+            let reason = format!("{PARAMETER_IGNORED}: {names} makes no difference on its site");
+            return Ok(Some(reason));
+        }
+        let refusal = known.standing(limits, &template);
+        Ok(refusal.map(|refusal| format!("{}: {refusal}", refusal.as_str())))
     }
 
     fn queue_place(&self, ahead: u64, entry: &Entry) -> QueuePlace {
@@ -195,7 +237,13 @@ impl Knowledge<'_> {
         Ok(access.map(|access| access.access(&self.config.agent, url.path_and_query())))
     }
 
-    fn when_queued(&self, entry: &Entry, robots: Option<&Access>, site: &SiteReport) -> NextStep {
+    fn when_queued(
+        &self,
+        entry: &Entry,
+        robots: Option<&Access>,
+        not_worth: Option<&str>,
+        site: &SiteReport,
+    ) -> NextStep {
         if let Some(Access::Disallowed(reason)) = robots {
             let text = format!("when its turn comes it is refused by {reason}");
             return NextStep::new("refused", text);
@@ -207,6 +255,10 @@ impl Knowledge<'_> {
                 "refused",
                 format!("when its turn comes it is refused: {reason}"),
             );
+        }
+        if let Some(reason) = not_worth.filter(|_| !entry.is_seed) {
+            let text = format!("when its turn comes it is refused ({reason})");
+            return NextStep::new("refused", text);
         }
         let crawl = self.crawl_holds();
         let text = match crawl {
@@ -225,11 +277,19 @@ impl Knowledge<'_> {
 }
 
 /// It was dealt with: by a visit, or by a refusal when its turn had come.
-fn after_visit(record: &UrlRecord, robots: Option<&Access>, tries: u8) -> NextStep {
+fn after_visit(
+    record: &UrlRecord,
+    robots: Option<&Access>,
+    not_worth: Option<&str>,
+    tries: u8,
+) -> NextStep {
     if record.visits == 0 {
         let reason = match robots {
             Some(Access::Disallowed(reason) | Access::Unreachable(_, reason)) => reason.clone(),
-            _ => "a rule, when its turn had come".to_owned(),
+            _ => not_worth.map_or_else(
+                || "a rule, when its turn had come".to_owned(),
+                |reason| format!("the rule {reason}"),
+            ),
         };
         return NextStep::new("refused", format!("it was refused by {reason}"));
     }
@@ -250,7 +310,12 @@ fn after_visit(record: &UrlRecord, robots: Option<&Access>, tries: u8) -> NextSt
     )
 }
 
-fn never_visited(seen: bool, scope: &Placing, robots: Option<&Access>) -> NextStep {
+fn never_visited(
+    seen: bool,
+    scope: &Placing,
+    robots: Option<&Access>,
+    not_worth: Option<&str>,
+) -> NextStep {
     if seen {
         return NextStep::new(
             "on-its-way",
@@ -262,6 +327,10 @@ fn never_visited(seen: bool, scope: &Placing, robots: Option<&Access>) -> NextSt
     }
     if let Some(Access::Disallowed(reason)) = robots {
         let text = format!("no link to it was found, and it would be refused by {reason}");
+        return NextStep::new("refused", text);
+    }
+    if let Some(reason) = not_worth {
+        let text = format!("it was not queued, and a link to it would be refused ({reason})");
         return NextStep::new("refused", text);
     }
     NextStep::new(

@@ -8,6 +8,7 @@
 
 use geomi_frontier::{Entry, Features, Prioritizer, SiteState};
 use geomi_model::{Document, Link, LinkKind, NetworkState, Timestamp, UrlRecord};
+use geomi_novelty::DomainNovelty;
 use geomi_scope::{
     Candidate, Refusal, Rule, Scope, ScopeConfig, ScopeKind, Verdict, candidate_seed,
 };
@@ -15,6 +16,7 @@ use geomi_url::CrawlUrl;
 
 use crate::books::SiteAccess;
 use crate::journey::Journey;
+use crate::novelty::{PARAMETER_IGNORED, is_asset};
 use crate::seeds::SeedOutcome;
 use crate::stage::read::Answer;
 use crate::{CrawlConfig, CrawlError, RobotsMode, SeedInput};
@@ -86,6 +88,16 @@ pub(crate) enum Admission {
     /// Party scope: it leads to another site, and proposes this seed.
     CandidateSeed,
     Refused(Refusal),
+}
+
+/// What became of the links of a page.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Taken {
+    /// Queued.
+    pub(crate) admitted: u32,
+    /// In scope and new, whether queued or not worth it; images and the like
+    /// left out.
+    pub(crate) fresh: u32,
 }
 
 impl Admit {
@@ -285,26 +297,26 @@ impl Journey<'_> {
         self.partitions[0].counters.refusal(refusal.as_str());
     }
 
-    /// Takes in the links of a page; returns how many were new.
+    /// Takes in the links of a page.
     pub(crate) fn admit_links(
         &mut self,
         on: &Entry,
         document: &Document,
-    ) -> Result<u32, CrawlError> {
-        let mut admitted = 0;
+    ) -> Result<Taken, CrawlError> {
+        let mut taken = Taken::default();
         for link in &document.links {
             if !may_follow(&self.config, document, link) {
                 continue;
             }
-            admitted += u32::from(self.admit_link(
-                on,
-                &link.url,
-                link.kind,
-                document.links.len(),
-                false,
-            )?);
+            // The server's own spelling is kept where it redirects, or the two
+            // would send each other round in circles.
+            let shortened = self.novelty.shortened(&link.url);
+            let url = shortened.as_ref().unwrap_or(&link.url);
+            let one = self.admit_link(on, url, link.kind, document.links.len(), false)?;
+            taken.admitted += one.admitted;
+            taken.fresh += one.fresh;
         }
-        Ok(admitted)
+        Ok(taken)
     }
 
     /// Takes in where a page redirects to.
@@ -324,7 +336,8 @@ impl Journey<'_> {
             let target = target.clone();
             self.seeds.edit(on.seed, |seed| seed.home = target);
         }
-        self.admit_link(on, target, LinkKind::Other, 1, true)
+        let taken = self.admit_link(on, target, LinkKind::Other, 1, true)?;
+        Ok(taken.admitted > 0)
     }
 
     fn admit_link(
@@ -334,12 +347,13 @@ impl Journey<'_> {
         kind: LinkKind,
         links: usize,
         is_redirect: bool,
-    ) -> Result<bool, CrawlError> {
+    ) -> Result<Taken, CrawlError> {
+        let none = Taken::default();
         let site = url.site_hash();
         let (hash, to) = (url.hash64(), self.partition_of(site));
         // Most links lead to pages known already: nothing more is asked of them.
         if self.partitions[to].has_seen(hash) || self.sent.contains(&hash.0) {
-            return Ok(false);
+            return Ok(none);
         }
         let home = self.partition_of(on.url.site_hash());
         let found = Found {
@@ -352,23 +366,49 @@ impl Journey<'_> {
             site_success: self.frontier.success(site),
         };
         match self.admit.link(&found) {
-            Admission::Queue(entry, _) if !self.has_room(home, &entry) => Ok(false),
-            Admission::Queue(entry, _) => self.hand_over(home, to, entry),
+            Admission::Queue(entry, _) if !self.has_room(home, &entry) => Ok(none),
+            Admission::Queue(entry, _) => self.admit_worthy(home, to, entry),
             Admission::Refused(refusal) => {
                 self.partitions[home].counters.refusal(refusal.as_str());
-                Ok(false)
+                Ok(none)
             }
             Admission::CandidateSeed => {
                 self.add_candidate(on, url)?;
-                Ok(false)
+                Ok(none)
             }
         }
+    }
+
+    /// Takes in a URL that is wanted, if it is worth a request.
+    fn admit_worthy(&mut self, home: usize, to: usize, entry: Entry) -> Result<Taken, CrawlError> {
+        let refusal = if entry.is_seed || entry.redirects > 0 {
+            None
+        } else {
+            self.not_worth(&entry.url)?
+        };
+        let is_known = refusal
+            .as_ref()
+            .is_some_and(|(rule, _)| *rule == PARAMETER_IGNORED);
+        let fresh = u32::from(!is_known && !is_asset(&entry.url));
+        if let Some((rule, _)) = refusal {
+            self.partitions[home].counters.refusal(rule);
+            return Ok(Taken { admitted: 0, fresh });
+        }
+        let admitted = u32::from(self.hand_over(home, to, entry)?);
+        Ok(Taken { admitted, fresh })
     }
 
     /// An external link of a party becomes a seed if it is new.
     fn add_candidate(&mut self, on: &Entry, url: &CrawlUrl) -> Result<(), CrawlError> {
         let url = candidate_seed(url);
         if self.seeds.knows(&url) {
+            return Ok(());
+        }
+        if !self.has_hosts_left(&url)? {
+            let home = self.partition_of(on.url.site_hash());
+            self.partitions[home]
+                .counters
+                .refusal(DomainNovelty::REFUSAL);
             return Ok(());
         }
         let topic = self.seeds.get(on.seed).topic.clone();
@@ -405,9 +445,16 @@ impl Journey<'_> {
 
     /// The seen test, and the site's queue.
     pub(crate) fn queue(&mut self, partition: usize, entry: Entry) -> Result<bool, CrawlError> {
-        if !self.partitions[partition].first_sight(entry.url.hash64()) {
+        if self.partitions[partition].has_seen(entry.url.hash64()) {
             return Ok(false);
         }
+        if !self.may_open(&entry.url, entry.is_seed)? {
+            self.partitions[partition]
+                .counters
+                .refusal(DomainNovelty::REFUSAL);
+            return Ok(false);
+        }
+        self.partitions[partition].first_sight(entry.url.hash64());
         let now = self.clock.now();
         self.ensure_open(&entry.url, now)?;
         self.partitions[partition].counters.admitted += 1;

@@ -80,6 +80,14 @@ impl Journey<'_> {
             self.refuse(lease, refusal.as_str(), &reason, now)?;
             return Ok(false);
         }
+        // Queues may hold thousands of a trap's URLs when the verdict falls.
+        if !entry.is_seed
+            && entry.attempts == 0
+            && let Some((rule, reason)) = self.not_worth(&entry.url.clone())?
+        {
+            self.refuse(lease, rule, &reason, now)?;
+            return Ok(false);
+        }
         let path = entry.url.path_and_query();
         match self.robots.access(lease.site(), &self.config.agent, path) {
             Access::Allowed => {

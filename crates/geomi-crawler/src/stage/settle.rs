@@ -17,6 +17,7 @@ use crate::fate::{Attempt, Fate};
 use crate::journey::Journey;
 use crate::partition::Stored;
 use crate::seeds::SeedOutcome;
+use crate::stage::admit::Taken;
 use crate::stage::judge::judge;
 use crate::stage::keep::keep;
 use crate::stage::read::{Answer, Read};
@@ -232,10 +233,22 @@ impl Journey<'_> {
         } else {
             fate(&read.answer, entry.attempts, self.config.tries)
         };
-        let links_admitted = match (&read.answer.location, fate) {
-            (Some(target), Fate::Redirected) => u32::from(self.admit_redirect(&entry, target)?),
+        let is_first = judgement
+            .before
+            .as_ref()
+            .is_none_or(|before| before.digest.is_none());
+        let links_sideways = is_first && self.links_sideways(&entry.url, &read.document)?;
+        let taken = match (&read.answer.location, fate) {
+            (Some(target), Fate::Redirected) => Taken {
+                admitted: u32::from(self.admit_redirect(&entry, target)?),
+                fresh: 0,
+            },
             _ => self.admit_links(&entry, &read.document)?,
         };
+        let links_admitted = taken.admitted;
+        if is_first {
+            self.learn(&entry, &read, taken.fresh, links_sideways)?;
+        }
         self.count_page(partition, &entry, &read, fate, links_admitted);
         let record = record(judgement.before, &entry, &read, judgement.change);
         self.partitions[partition].set_record(&entry.url, &record);

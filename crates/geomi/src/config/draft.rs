@@ -10,6 +10,7 @@ use std::time::Duration;
 use geomi_crawler::{CrawlConfig, RobotsMode, SeedInput};
 use geomi_fetch::{Cidr, FetchError, Proxy, ProxyRotation, parse_override};
 use geomi_frontier::{Delay, HostOrder};
+use geomi_novelty::DropParams;
 use geomi_robots::product_token;
 use geomi_scope::{PatternList, Scope, ScopeConfig, ScopeError, ScopeKind};
 
@@ -43,8 +44,10 @@ pub(crate) struct Draft {
 impl Draft {
     /// Everything at the crawler's own defaults; the table sets all of it.
     pub(crate) fn new() -> Self {
+        let mut crawl = CrawlConfig::new(Vec::new());
+        crawl.drop_params = DropParams::default();
         Self {
-            crawl: CrawlConfig::new(Vec::new()),
+            crawl,
             delay: None,
             adaptive_floor: Duration::ZERO,
             adaptive_factor: 0,
@@ -195,6 +198,24 @@ fn key_of(error: &ScopeError) -> &'static str {
         ScopeError::BadMime { .. } => "scope.mimes_wanted",
         _ => "scope.kind",
     }
+}
+
+/// [`geomi_novelty::DEFAULT_DROP_PARAMS`] as it is written.
+pub(super) const DROP_PARAMS: &str = "[\"utm_*\", \"gclid\", \"gclsrc\", \"dclid\", \"gbraid\", \"wbraid\", \"fbclid\", \
+\"msclkid\", \"yclid\", \"twclid\", \"ttclid\", \"igshid\", \"mc_cid\", \"mc_eid\", \
+\"_ga\", \"_gl\", \"_hsenc\", \"_hsmi\", \"mkt_tok\", \"n_media:token\", \"jsessionid\", \
+\"phpsessid\", \"aspsessionid*\", \"cftoken\", \"cfid:token\", \"sid:token\", \
+\"s:token\", \"session:token\", \"sessionid:token\", \"session_id:token\"]";
+
+pub(super) fn add_drop_param(draft: &mut Draft, entry: &str) -> Result<(), String> {
+    if entry == "none" {
+        return Ok(());
+    }
+    draft
+        .crawl
+        .drop_params
+        .add(entry)
+        .map_err(|error| error.to_string())
 }
 
 pub(super) fn set_name(draft: &mut Draft, name: &str) -> Result<(), String> {

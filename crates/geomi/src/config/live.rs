@@ -33,6 +33,13 @@ pub(crate) const LIVE: &[&str] = &[
     "scope.path_repeat_max",
     "scope.segments_max",
     "scope.sites_denied",
+    "scope.drop_params",
+    "scope.novelty",
+    "scope.template_budget",
+    "scope.section_budget",
+    "scope.site_budget",
+    "scope.domain_hosts",
+    "scope.ignore_after",
     "output.min_free",
 ];
 

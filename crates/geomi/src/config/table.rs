@@ -32,6 +32,7 @@ pub(super) const ROBOTS: &[&str] = &["respect", "ignore"];
 const SCOPES: &[&str] = &["page", "path", "host", "domain", "any", "party"];
 
 pub(super) const MAX: u64 = i64::MAX as u64;
+const MAX_BUDGET: u64 = 1_000_000_000;
 
 /// The table.
 pub(crate) const KEYS: &[Key] = &[
@@ -389,6 +390,54 @@ pub(crate) const KEYS: &[Key] = &[
         "[]",
         Kind::Words(|d| &mut d.crawl.scope.sites_denied),
         "Sites never to visit: \"example.com\", or \"*.example.com\" and all under it.",
+    ),
+    key(
+        "scope.drop_params",
+        draft::DROP_PARAMS,
+        Kind::List(draft::add_drop_param),
+        "Parameters that links lose: \"name\", \"name*\", \"name:token\"; \"none\" to keep all.",
+    ),
+    key(
+        "scope.novelty",
+        "true",
+        Kind::Flag(|d, on| d.crawl.novelty.is_on = on),
+        "Whether URLs are refused whose kind brings nothing new.",
+    ),
+    key(
+        "scope.template_budget",
+        "100",
+        Kind::Count(1, MAX_BUDGET, |d, n| {
+            d.crawl.novelty.template_budget = n as u32;
+        }),
+        "Requests URLs of one template may cost that bring nothing.",
+    ),
+    key(
+        "scope.section_budget",
+        "120",
+        Kind::Count(1, MAX_BUDGET, |d, n| {
+            d.crawl.novelty.section_budget = n as u32;
+        }),
+        "The same for a part of a site: a first directory, or a path with queries.",
+    ),
+    key(
+        "scope.site_budget",
+        "140",
+        Kind::Count(1, MAX_BUDGET, |d, n| d.crawl.novelty.site_budget = n as u32),
+        "The same for a whole site.",
+    ),
+    key(
+        "scope.domain_hosts",
+        "40",
+        Kind::Count(1, MAX_BUDGET, |d, n| {
+            d.crawl.novelty.domain_hosts = n as u32;
+        }),
+        "Hosts of one registrable domain that are opened before they bring pages.",
+    ),
+    key(
+        "scope.ignore_after",
+        "8",
+        Kind::Count(2, 1_000, |d, n| d.crawl.novelty.pairs_min = n as u32),
+        "Pairs of equal pages after which a parameter is ignored.",
     ),
     key(
         "output.warc_size",

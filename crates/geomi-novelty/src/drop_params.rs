@@ -1,0 +1,229 @@
+//! Parameters that are dropped by name: sessions and tracking.
+//!
+//! An entry is a name (`gclid`), a beginning (`utm_*`), or a name that is dropped
+//! only where its value looks drawn by a machine (`sid:token`), for names that
+//! mean something else elsewhere. The same names are dropped as parameters of a
+//! path segment (`;jsessionid=…`). Names are compared without case.
+
+use std::collections::BTreeSet;
+
+use geomi_url::CrawlUrl;
+
+/// What is dropped unless somebody says otherwise.
+pub const DEFAULT_DROP_PARAMS: [&str; 30] = [
+    "utm_*",
+    "gclid",
+    "gclsrc",
+    "dclid",
+    "gbraid",
+    "wbraid",
+    "fbclid",
+    "msclkid",
+    "yclid",
+    "twclid",
+    "ttclid",
+    "igshid",
+    "mc_cid",
+    "mc_eid",
+    "_ga",
+    "_gl",
+    "_hsenc",
+    "_hsmi",
+    "mkt_tok",
+    "n_media:token",
+    "jsessionid",
+    "phpsessid",
+    "aspsessionid*",
+    "cftoken",
+    "cfid:token",
+    "sid:token",
+    "s:token",
+    "session:token",
+    "sessionid:token",
+    "session_id:token",
+];
+
+/// Values shorter than this are no session.
+const TOKEN_LEN_MIN: usize = 16;
+
+/// An entry that names no parameter.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BadParam(pub String);
+
+impl std::fmt::Display for BadParam {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{:?} names no parameter: write \"name\", \"name*\" or \"name:token\"",
+            self.0
+        )
+    }
+}
+
+impl std::error::Error for BadParam {}
+
+/// The list, ready to be asked.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct DropParams {
+    names: BTreeSet<String>,
+    beginnings: Vec<String>,
+    tokens: BTreeSet<String>,
+}
+
+impl DropParams {
+    /// Reads the entries.
+    ///
+    /// ```
+    /// use geomi_novelty::{DEFAULT_DROP_PARAMS, DropParams};
+    /// use geomi_url::CrawlUrl;
+    /// let drop = DropParams::new(DEFAULT_DROP_PARAMS).unwrap();
+    /// let url = CrawlUrl::parse("http://e.com/p?id=3&utm_source=x&sid=9").unwrap();
+    /// let shorter = drop.apply(&url).unwrap();
+    /// assert_eq!(shorter.as_str(), "http://e.com/p?id=3&sid=9");
+    /// ```
+    pub fn new<'a>(entries: impl IntoIterator<Item = &'a str>) -> Result<Self, BadParam> {
+        let mut list = Self::default();
+        for entry in entries {
+            list.add(entry)?;
+        }
+        Ok(list)
+    }
+
+    /// Adds one entry.
+    pub fn add(&mut self, entry: &str) -> Result<(), BadParam> {
+        let lower = entry.to_ascii_lowercase();
+        let is_name = |name: &str| {
+            !name.is_empty() && !name.contains(['*', ':', '&', '=', '?', '#', ';', '/', ' '])
+        };
+        if let Some(name) = lower.strip_suffix(":token").filter(|name| is_name(name)) {
+            self.tokens.insert(name.to_owned());
+        } else if let Some(name) = lower.strip_suffix('*').filter(|name| is_name(name)) {
+            self.beginnings.push(name.to_owned());
+        } else if is_name(&lower) {
+            self.names.insert(lower);
+        } else {
+            return Err(BadParam(entry.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// The URL without what is dropped; `None` if it stays as it is.
+    pub fn apply(&self, url: &CrawlUrl) -> Option<CrawlUrl> {
+        let (path, query) = (url.path(), url.query());
+        // Asked of every link: most have neither.
+        if query.is_none() && !path.contains(';') {
+            return None;
+        }
+        let drops_in_path = path.contains(';') && {
+            let mut params = path
+                .split('/')
+                .flat_map(|segment| segment.split(';').skip(1));
+            params.any(|param| self.drops(param))
+        };
+        let drops_in_query = query.is_some_and(|query| query.split('&').any(|p| self.drops(p)));
+        if !drops_in_path && !drops_in_query {
+            return None;
+        }
+        let mut text = String::with_capacity(url.as_str().len());
+        text.push_str(url.origin());
+        for (at, segment) in path.split('/').enumerate() {
+            if at > 0 {
+                text.push('/');
+            }
+            for (at, param) in segment.split(';').enumerate() {
+                if at == 0 {
+                    text.push_str(param);
+                } else if !self.drops(param) {
+                    text.push(';');
+                    text.push_str(param);
+                }
+            }
+        }
+        let mut separator = '?';
+        for pair in query.into_iter().flat_map(|query| query.split('&')) {
+            if !self.drops(pair) {
+                text.push(separator);
+                text.push_str(pair);
+                separator = '&';
+            }
+        }
+        CrawlUrl::parse(&text).ok()
+    }
+
+    fn drops(&self, pair: &str) -> bool {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        if name.is_empty() {
+            return false;
+        }
+        let lower = name.to_ascii_lowercase();
+        self.names.contains(&lower)
+            || self.beginnings.iter().any(|start| lower.starts_with(start))
+            || (self.tokens.contains(&lower) && is_token(value))
+    }
+}
+
+/// Whether a value looks like a session's: long, letters and digits mixed.
+fn is_token(value: &str) -> bool {
+    let bytes = value.as_bytes();
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    bytes.len() >= TOKEN_LEN_MIN
+        && bytes.iter().all(plain)
+        && bytes.iter().any(u8::is_ascii_digit)
+        && bytes.iter().any(u8::is_ascii_alphabetic)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(url: &str, expected: Option<&str>) {
+        let drop = DropParams::new(DEFAULT_DROP_PARAMS).unwrap();
+        let shorter = drop.apply(&CrawlUrl::parse(url).unwrap());
+        assert_eq!(shorter.as_ref().map(CrawlUrl::as_str), expected, "{url}");
+    }
+
+    #[test]
+    fn sessions_and_tracking_are_dropped() {
+        check(
+            "http://e.com/p?utm_source=a&UTM_medium=b",
+            Some("http://e.com/p"),
+        );
+        check(
+            "http://e.com/p?a=1&gclid=x&b=2",
+            Some("http://e.com/p?a=1&b=2"),
+        );
+        check(
+            "http://e.com/a;jsessionid=1F.x/b;v=1?c",
+            Some("http://e.com/a/b;v=1?c"),
+        );
+        check("http://e.com/p?PHPSESSID=0a9b", Some("http://e.com/p"));
+        check(
+            "http://e.com/p?sid=0123456789abcdef",
+            Some("http://e.com/p"),
+        );
+    }
+
+    #[test]
+    fn what_may_matter_stays() {
+        for url in [
+            "http://e.com/p?id=0123456789abcdef",
+            "http://e.com/list?sid=101&s=shoes",
+            "http://e.com/p?session=keynote",
+            "http://e.com/p?utm",
+            "http://e.com/a;v=1/b",
+            "http://e.com/gclid",
+        ] {
+            check(url, None);
+        }
+    }
+
+    #[test]
+    fn an_empty_list_drops_nothing_and_bad_entries_are_told() {
+        let none = DropParams::new([]).unwrap();
+        let url = CrawlUrl::parse("http://e.com/p?gclid=1").unwrap();
+        assert_eq!(none.apply(&url), None);
+        for bad in ["", "*", "a b", "a&b", ":token", "a*b"] {
+            assert_eq!(DropParams::new([bad]), Err(BadParam(bad.to_owned())));
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Which parts of a URL make no difference.
+//!
+//! A part is a parameter of the query, or a path segment that looks drawn by a
+//! machine. Two pages whose URLs differ in one part only either brought the same
+//! or did not; a part over which enough pairs agreed and none disagreed is
+//! ignored. One disagreement is never forgotten: different pages stay different.
+
+use geomi_url::{CrawlUrl, UrlHash};
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+use crate::template::is_id;
+
+/// Parts of one URL that are looked at.
+const PARTS_MAX: usize = 8;
+
+/// What is known of one part of a template's URLs.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Param {
+    /// The parameter's name, or `path:N` for the Nth path segment.
+    pub name: String,
+    /// Pairs of URLs that differ in it only and brought the same.
+    pub same: u32,
+    /// Pairs that did not.
+    pub different: u32,
+}
+
+impl Param {
+    /// Whether it makes no difference.
+    pub fn is_ignored(&self, pairs_min: u32) -> bool {
+        self.different == 0 && self.same >= pairs_min
+    }
+}
+
+/// A part of a URL: its name and where it stands in the spelling.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Part {
+    pub(crate) name: String,
+    from: usize,
+    to: usize,
+}
+
+impl Part {
+    pub(crate) fn key(&self, template: u64) -> u64 {
+        xxh3_64_with_seed(self.name.as_bytes(), template)
+    }
+}
+
+/// The parts of a URL that may make no difference, in order.
+pub(crate) fn parts(url: &CrawlUrl) -> Vec<Part> {
+    let text = url.as_str();
+    let path_start = url.origin().len();
+    let path_end = path_start + url.path().len();
+    let mut found = Vec::new();
+    let mut from = path_start;
+    for (at, segment) in url.path().split('/').enumerate() {
+        let to = from + segment.len();
+        if is_id(segment) {
+            let name = format!("path:{at}");
+            found.push(Part { name, from, to });
+        }
+        from = to + 1;
+    }
+    let mut from = path_end + 1;
+    for pair in url.query().into_iter().flat_map(|query| query.split('&')) {
+        let to = from + pair.len();
+        let name = pair.split('=').next().unwrap_or(pair).to_owned();
+        debug_assert_eq!(&text[from..to], pair);
+        found.push(Part { name, from, to });
+        from = to + 1;
+    }
+    found.truncate(PARTS_MAX);
+    found
+}
+
+/// The spelling of a URL without some of its parts.
+pub(crate) fn without(url: &CrawlUrl, parts: &[&Part]) -> String {
+    let text = url.as_str();
+    let path_end = url.origin().len() + url.path().len();
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for part in parts.iter().filter(|part| part.from < path_end) {
+        out.push_str(&text[at..part.from]);
+        at = part.to;
+    }
+    out.push_str(&text[at..path_end]);
+    let mut from = path_end + 1;
+    let mut separator = '?';
+    for pair in url.query().into_iter().flat_map(|query| query.split('&')) {
+        if !parts.iter().any(|part| part.from == from) {
+            out.push(separator);
+            out.push_str(pair);
+            separator = '&';
+        }
+        from += pair.len() + 1;
+    }
+    out
+}
+
+/// The same as the seen test knows it.
+pub(crate) fn hash_without(url: &CrawlUrl, parts: &[&Part]) -> UrlHash {
+    UrlHash(xxh3_64(without(url, parts).as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_taken_out_and_the_rest_stays_a_url() {
+        let url = CrawlUrl::parse("http://e.com/s/9f8a7b6c5d/x?id=3&sid=abc&x").unwrap();
+        let all = parts(&url);
+        let names: Vec<&str> = all.iter().map(|part| &*part.name).collect();
+        assert_eq!(names, ["path:2", "id", "sid", "x"]);
+        let less = |take: &[usize]| {
+            let taken: Vec<&Part> = take.iter().map(|at| &all[*at]).collect();
+            without(&url, &taken)
+        };
+        assert_eq!(less(&[2]), "http://e.com/s/9f8a7b6c5d/x?id=3&x");
+        assert_eq!(less(&[0, 1]), "http://e.com/s//x?sid=abc&x");
+        assert_eq!(less(&[1, 2, 3]), "http://e.com/s/9f8a7b6c5d/x");
+        assert_eq!(less(&[]), url.as_str());
+        let plain = CrawlUrl::parse("http://e.com/p?a=1&sid=2").unwrap();
+        let sid = &parts(&plain)[1];
+        let kept = CrawlUrl::parse("http://e.com/p?a=1").unwrap();
+        assert_eq!(hash_without(&plain, &[sid]), kept.hash64());
+    }
+}

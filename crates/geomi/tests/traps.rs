@@ -1,0 +1,154 @@
+//! Sites without an end, crawled by the program as it is installed: each trap
+//! costs little, and every good page beside it is found.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+mod common;
+
+use common::Workplace;
+use geomi_testweb::{PageBytes, ServerOptions, ServerThread, SiteBehaviour, Trap, Web, WebSpec};
+
+/// One site for each trap.
+fn serve(traps: &[Trap]) -> ServerThread {
+    let mut spec = WebSpec::plain(traps.len() as u32, 1);
+    let overrides = traps.iter().enumerate().map(|(site, trap)| {
+        let own = SiteBehaviour {
+            trap: Some(*trap),
+            ..SiteBehaviour::default()
+        };
+        (site as u32, own)
+    });
+    spec.site_overrides = overrides.collect();
+    ServerThread::start(Web::new(spec), ServerOptions::default()).unwrap()
+}
+
+/// Crawls a web of traps, everything in scope; more arguments may follow.
+fn crawl(place: &Workplace, server: &ServerThread, more: &[&str]) {
+    let seeds: Vec<String> = server.seeds().iter().map(ToString::to_string).collect();
+    place.write("seeds.txt", &seeds.join("\n"));
+    let wild = seeds.last().unwrap();
+    let address = wild
+        .trim_start_matches("http://")
+        .split(':')
+        .next()
+        .unwrap();
+    let wild = format!("*:{address}");
+    let common = [
+        "crawl",
+        "--seeds",
+        "seeds.txt",
+        "-o",
+        "out",
+        "--scope=any",
+        "--site-delay",
+        "0s",
+        "--allow-private",
+        "127.0.0.0/8",
+        "--no-progress",
+        "--resolve",
+        &wild,
+    ];
+    let done = place.geomi(&[&common[..], more].concat());
+    // A page limit ends with 4.
+    let expected = if more.contains(&"-n") { [0, 4] } else { [0, 0] };
+    assert!(expected.contains(&done.code.unwrap()), "{done:#?}");
+}
+
+/// Requests of one site that were not for a good page, its robots.txt and front
+/// page included, and which good pages were never asked for.
+fn cost(server: &ServerThread, trap: Trap, seed: &str) -> (u32, Vec<String>) {
+    let is_own =
+        |url: &str| url.starts_with(seed) || (trap == Trap::Hosts && url.contains(Trap::WILD));
+    let counts = server.log().count_by_url();
+    let own: Vec<_> = counts.iter().filter(|(url, _)| is_own(url)).collect();
+    let missing = trap
+        .good_words()
+        .filter(|word| !own.iter().any(|(url, _)| url.contains(&**word)));
+    let missing: Vec<String> = missing.collect();
+    let found = trap.good_words().count() - missing.len();
+    let all: u32 = own.iter().map(|(_, count)| *count).sum();
+    (all - found as u32, missing)
+}
+
+#[test]
+fn each_trap_costs_little_and_all_good_pages_are_found() {
+    let (place, server) = (Workplace::new(), serve(&Trap::ALL));
+    crawl(&place, &server, &[]);
+    for (trap, seed) in Trap::ALL.iter().zip(server.seeds()) {
+        let (requests, missing) = cost(&server, *trap, seed.as_str());
+        assert!(missing.is_empty(), "{trap:?} hid {missing:?}");
+        assert!(requests <= 150, "{trap:?} cost {requests} requests");
+        assert!(requests > 2, "{trap:?} was not even entered");
+    }
+    let status: serde_json::Value = serde_json::from_str(&place.read("out/status.json")).unwrap();
+    let refusals = &status["counters"]["refusals"];
+    for name in ["template-exhausted", "parameter-ignored", "domain-hosts"] {
+        assert!(refusals[name].as_u64() > Some(0), "{name}: {refusals}");
+    }
+}
+
+#[test]
+fn the_evidence_is_explained() {
+    let traps = [Trap::Maze, Trap::SessionInQuery, Trap::Hosts];
+    let (place, server) = (Workplace::new(), serve(&traps));
+    crawl(&place, &server, &[]);
+    let seeds = server.seeds();
+    let maze = seeds[0].join("/maze/77").unwrap().to_string();
+    let done = place.geomi(&["explain", "out", &maze, "--format", "json"]);
+    assert_eq!(done.code, Some(0), "{done:#?}");
+    let told: serde_json::Value = serde_json::from_str(&done.out).unwrap();
+    let url = &told["url"];
+    assert_eq!(url["novelty"]["template"], "/maze/{n}");
+    assert_eq!(url["novelty"]["left"], 0);
+    assert!(url["novelty"]["account"]["requests"].as_u64() >= Some(100));
+    assert_eq!(url["next"]["code"], "refused");
+    let why = url["not_worth"].as_str().unwrap();
+    assert!(why.starts_with("template-exhausted"), "{why}");
+    let done = place.geomi(&["explain", "out", &maze]);
+    assert!(done.out.contains("exhausted"), "{}", done.out);
+
+    let session = seeds[1].join("/view?page=good1x&visit=1&gclid=2").unwrap();
+    let done = place.geomi(&["explain", "out", session.as_str(), "--format", "json"]);
+    let told: serde_json::Value = serde_json::from_str(&done.out).unwrap();
+    let short = seeds[1].join("/view?page=good1x&visit=1").unwrap();
+    assert_eq!(told["url"]["shortened"], short.as_str());
+    let ignored = &told["site"]["novelty"]["ignored"];
+    assert_eq!(*ignored, serde_json::json!([["/view?page&visit", "visit"]]));
+}
+
+#[test]
+fn a_run_that_resumes_remembers_what_it_learned() {
+    let (place, server) = (Workplace::new(), serve(&[Trap::Maze, Trap::Hosts]));
+    crawl(&place, &server, &["-n", "60"]);
+    crawl(&place, &server, &["-n", "100000"]);
+    for (trap, seed) in [Trap::Maze, Trap::Hosts].into_iter().zip(server.seeds()) {
+        let (requests, missing) = cost(&server, trap, seed.as_str());
+        assert!(missing.is_empty(), "{trap:?} hid {missing:?}");
+        assert!(requests <= 150, "{trap:?} cost {requests} requests");
+    }
+}
+
+#[test]
+fn it_can_be_turned_off() {
+    let (place, server) = (Workplace::new(), serve(&[Trap::Maze]));
+    crawl(
+        &place,
+        &server,
+        &["--set", "scope.novelty=false", "-n", "400"],
+    );
+    let (requests, _) = cost(&server, Trap::Maze, server.seeds()[0].as_str());
+    assert!(requests > 370, "{requests}");
+}
+
+#[test]
+fn large_sites_of_one_template_are_not_cut() {
+    let mut spec = WebSpec::plain(1, 2_000);
+    // Eight of them make a tree, eight lead anywhere.
+    spec.links_per_page = 16;
+    spec.page_bytes = PageBytes::of_mean(2_000);
+    let server = ServerThread::start(Web::new(spec), ServerOptions::default()).unwrap();
+    let place = Workplace::new();
+    crawl(&place, &server, &[]);
+    let status: serde_json::Value = serde_json::from_str(&place.read("out/status.json")).unwrap();
+    assert_eq!(status["counters"]["saved"], 2_000, "{status}");
+}
