@@ -92,7 +92,7 @@ impl CrawlUrl {
         if let Some(url) = self.join_plain(reference) {
             return Ok(url);
         }
-        Self::from_url(&self.to_url().join(reference)?)
+        Self::from_url(&self.to_url().join(with_two_slashes(reference))?)
     }
 
     /// Resolves a reference that needs no parser, as most do: a path on this
@@ -246,6 +246,28 @@ impl CrawlUrl {
         } else {
             "http://".len()
         }
+    }
+}
+
+/// A reference found on an `http` page, its first slashes being two at most. The
+/// standard passes over the others (`///host/` names a host, and so does
+/// `/\\/host`); the parser takes them for an empty host when there is a base.
+///
+/// ```
+/// use geomi_url::with_two_slashes;
+/// assert_eq!(with_two_slashes("////host/x"), "//host/x");
+/// assert_eq!(with_two_slashes("/path//x"), "/path//x");
+/// ```
+pub fn with_two_slashes(reference: &str) -> &str {
+    let trimmed = reference.trim_start_matches(|c: char| c <= ' ');
+    let slashes = trimmed
+        .bytes()
+        .take_while(|byte| matches!(byte, b'/' | b'\\'))
+        .count();
+    if slashes > 2 {
+        &trimmed[slashes - 2..]
+    } else {
+        reference
     }
 }
 
