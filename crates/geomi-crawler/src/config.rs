@@ -40,6 +40,8 @@ pub struct CrawlConfig {
     pub robots: RobotsMode,
     /// Our name in robots.txt.
     pub agent: String,
+    /// Which sitemaps are asked for.
+    pub sitemaps: SitemapMode,
     /// Whether links marked `nofollow` are left alone.
     pub respect_nofollow: bool,
     /// Visits in progress at once.
@@ -75,6 +77,19 @@ pub enum RobotsMode {
     Respect,
     /// Not asked for: only for hosts one owns.
     Ignore,
+}
+
+/// Which sitemaps of a site are asked for. Each is an ordinary visit: in scope, with
+/// leave of robots.txt, at the site's pace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum SitemapMode {
+    /// Those its robots.txt names.
+    #[default]
+    Robots,
+    /// Those, and `/sitemap.xml` where it names none.
+    Guess,
+    /// None; one that is linked to or given as a seed is still read.
+    None,
 }
 
 /// When a crawl stops although there is more to do.
@@ -140,6 +155,7 @@ impl CrawlConfig {
             read: ReadLimits::default(),
             robots: RobotsMode::default(),
             agent: "geomi".to_owned(),
+            sitemaps: SitemapMode::default(),
             respect_nofollow: true,
             connections: 256,
             tries: 3,

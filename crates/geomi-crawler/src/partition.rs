@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use geomi_frontier::{Append, Entry, LaneState, Position, Save, SiteState};
-use geomi_model::{Digest, Timestamp, UrlRecord, Visit};
+use geomi_model::{ChangeSignal, Digest, Timestamp, UrlRecord, Visit};
 use geomi_store::state::{Batch, Scan, StateStore};
 use geomi_url::{CrawlUrl, SiteHash, UrlHash};
 use hashbrown::{HashMap, HashSet};
@@ -215,6 +215,18 @@ impl Partition {
             &keys::url(url.site_hash(), url.hash64()),
             &keys::encode(record),
         );
+    }
+
+    /// What sitemaps and feeds say of a URL.
+    pub(crate) fn signal(&self, url: &CrawlUrl) -> Result<Option<ChangeSignal>, CrawlError> {
+        let key = keys::signal(url.site_hash(), url.hash64());
+        read(&*self.store, "signal", &key)
+    }
+
+    /// Keeps what a sitemap or feed says of a URL; the last word counts.
+    pub(crate) fn set_signal(&mut self, url: &CrawlUrl, signal: &ChangeSignal) {
+        let key = keys::signal(url.site_hash(), url.hash64());
+        self.batch.put(&key, &keys::encode(signal));
     }
 
     /// Where this content is stored, if it is.

@@ -12,6 +12,7 @@ mod time;
 mod visit;
 
 pub use document::{
+    ChangeFrequency, ChangeSignal, DocumentKind, ImageFormat, ImageSize,
     Charset, CharsetSource, Document, Fingerprint, Link, LinkKind, LinkType, RobotsMeta,
 };
 pub use network::{NetworkState, Phases, Truncation};

@@ -136,6 +136,7 @@ impl<'a> LinkCollector<'a> {
                     url,
                     kind: reference.kind,
                     nofollow: reference.nofollow,
+                    signal: None,
                 });
             }
         }

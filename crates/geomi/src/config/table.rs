@@ -28,6 +28,7 @@ const NETWORK: &str = "Network";
 
 const ORDERS: &[&str] = &["rtt", "round-robin", "fifo", "priority"];
 pub(super) const ROBOTS: &[&str] = &["respect", "ignore"];
+const SITEMAPS: &[&str] = &["robots", "guess", "none"];
 const SCOPES: &[&str] = &["page", "path", "host", "domain", "any", "party"];
 
 pub(super) const MAX: u64 = i64::MAX as u64;
@@ -340,6 +341,12 @@ pub(crate) const KEYS: &[Key] = &[
         "[]",
         Kind::Words(|d| &mut d.crawl.scope.sites_denied),
         "Sites never to visit: \"example.com\", or \"*.example.com\" and all under it.",
+    ),
+    key(
+        "scope.sitemaps",
+        "\"robots\"",
+        Kind::Choice(SITEMAPS, draft::set_sitemaps),
+        "Sitemaps asked for: those robots.txt names (robots), /sitemap.xml too (guess), or none.",
     ),
     key(
         "output.warc_size",
