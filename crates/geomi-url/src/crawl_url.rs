@@ -8,7 +8,7 @@
 //! * accepts `http` and `https` only,
 //! * drops the fragment, which never reaches a server,
 //! * drops user name and password, so that a link cannot make us send them,
-//! * drops one trailing dot of the host and a bare trailing `?`,
+//! * drops trailing dots of the host and a bare trailing `?`,
 //! * writes percent escapes in upper case and decodes those that stand for an
 //!   unreserved character (RFC 3986 §6.2.2).
 
@@ -131,7 +131,7 @@ impl CrawlUrl {
             return Err(UrlError::Scheme(url.scheme().to_owned()));
         }
         let host = url.host_str().ok_or(UrlError::NoHost)?;
-        let host = host.strip_suffix('.').unwrap_or(host);
+        let host = host.trim_end_matches('.');
         if host.is_empty() {
             return Err(UrlError::NoHost);
         }
