@@ -56,11 +56,11 @@ impl Mutator {
             3 => {
                 let piece = input[at..end].to_vec();
                 let times = 1 + self.below(64);
-                self.insert(input, at, &piece.repeat(times));
+                insert(input, at, &piece.repeat(times));
             }
             4 if !self.words.is_empty() => {
                 let word = self.words[self.below(self.words.len())];
-                self.insert(input, at, word);
+                insert(input, at, word);
             }
             5 => {
                 let other = self.pick();
@@ -71,14 +71,8 @@ impl Mutator {
             6 => input.truncate(at),
             _ => {
                 let bytes: Vec<u8> = (0..=self.below(4)).map(|_| self.next() as u8).collect();
-                self.insert(input, at, &bytes);
+                insert(input, at, &bytes);
             }
-        }
-    }
-
-    fn insert(&mut self, input: &mut Vec<u8>, at: usize, piece: &[u8]) {
-        if input.len() + piece.len() <= INPUT_BYTES_MAX {
-            input.splice(at..at, piece.iter().copied());
         }
     }
 
@@ -93,6 +87,12 @@ impl Mutator {
         self.state ^= self.state << 25;
         self.state ^= self.state >> 27;
         self.state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 8
+    }
+}
+
+fn insert(input: &mut Vec<u8>, at: usize, piece: &[u8]) {
+    if input.len() + piece.len() <= INPUT_BYTES_MAX {
+        input.splice(at..at, piece.iter().copied());
     }
 }
 

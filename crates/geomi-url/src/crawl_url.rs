@@ -131,10 +131,18 @@ impl CrawlUrl {
             return Err(UrlError::Scheme(url.scheme().to_owned()));
         }
         let host = url.host_str().ok_or(UrlError::NoHost)?;
-        let host = host.trim_end_matches('.');
-        if host.is_empty() {
+        let trimmed = host.trim_end_matches('.');
+        if trimmed.is_empty() {
             return Err(UrlError::NoHost);
         }
+        // Without its dots a name may be a number, and so an address: `0x7f.1..`.
+        let reread;
+        let host = if trimmed.len() == host.len() {
+            host
+        } else {
+            reread = url::Host::parse(trimmed)?.to_string();
+            &reread
+        };
         let mut text = String::with_capacity(url.as_str().len());
         text.push_str(url.scheme());
         text.push_str("://");

@@ -13,7 +13,12 @@ use serde_json::Value;
 use url::Url;
 
 /// Cases that differ from the standard: input, base, reason.
-const DIFFERENT: [(&str, Option<&str>, &str); 2] = [
+const DIFFERENT: [(&str, Option<&str>, &str); 3] = [
+    (
+        "http://foo.09..",
+        None,
+        "trailing dots are dropped, and what is left ends in a number that is none",
+    ),
     (
         "http://./",
         None,
