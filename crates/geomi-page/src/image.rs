@@ -96,10 +96,7 @@ fn jpeg(mut rest: &[u8]) -> Option<(u32, u32)> {
         let (&[lead, marker], after) = rest.split_first_chunk::<2>()?;
         match (lead, marker) {
             // Padding between segments.
-            (0xFF, 0xFF) => {
-                rest = &rest[1..];
-                continue;
-            }
+            (0xFF, 0xFF) => rest = &rest[1..],
             (0xFF, 0xC0..=0xC3 | 0xC5..=0xC7 | 0xC9..=0xCB | 0xCD..=0xCF) => {
                 let frame = after.get(3..7)?;
                 return Some((big(&frame[2..]), big(&frame[..2])));
