@@ -1,6 +1,6 @@
 //! What each open site's robots.txt permits.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use geomi_model::NetworkState;
@@ -66,11 +66,29 @@ pub(crate) enum Access {
 #[derive(Debug, Default)]
 pub(crate) struct RobotsBook {
     sites: HashMap<SiteHash, SiteAccess>,
+    /// Sites whose sitemaps were not asked for yet in this run.
+    unasked: HashSet<SiteHash>,
 }
 
 impl RobotsBook {
     pub(crate) fn set(&mut self, site: SiteHash, access: SiteAccess) {
         self.sites.insert(site, access);
+        self.unasked.insert(site);
+    }
+
+    /// Which sitemaps a site names, as written: once after each reading of its
+    /// robots.txt, and `None` afterwards.
+    pub(crate) fn take_sitemaps(&mut self, site: SiteHash) -> Option<Vec<String>> {
+        /// More are not looked at: a site has a few, or an index of them.
+        const SITEMAPS_MAX: usize = 100;
+        if !self.unasked.remove(&site) {
+            return None;
+        }
+        let named = match self.sites.get(&site)? {
+            SiteAccess::Policy(policy) => policy.sitemaps(),
+            SiteAccess::NoAnswer { .. } => &[],
+        };
+        Some(named.iter().take(SITEMAPS_MAX).cloned().collect())
     }
 
     pub(crate) fn knows(&self, site: SiteHash) -> bool {
@@ -88,6 +106,7 @@ impl RobotsBook {
     /// Keeps only the sites that are still open.
     pub(crate) fn retain(&mut self, is_open: impl Fn(SiteHash) -> bool) {
         self.sites.retain(|site, _| is_open(*site));
+        self.unasked.retain(|site| is_open(*site));
     }
 }
 

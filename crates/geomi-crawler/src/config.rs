@@ -49,6 +49,8 @@ pub struct CrawlConfig {
     pub agent: String,
     /// Whether cookies are taken and sent.
     pub cookies: bool,
+    /// Which sitemaps are asked for.
+    pub sitemaps: SitemapMode,
     /// Whether links marked `nofollow` are left alone.
     pub respect_nofollow: bool,
     /// Visits in progress at once.
@@ -84,6 +86,19 @@ pub enum RobotsMode {
     Respect,
     /// Not asked for: only for hosts one owns.
     Ignore,
+}
+
+/// Which sitemaps of a site are asked for. Each is an ordinary visit: in scope, with
+/// leave of robots.txt, at the site's pace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum SitemapMode {
+    /// Those its robots.txt names.
+    #[default]
+    Robots,
+    /// Those, and `/sitemap.xml` where it names none.
+    Guess,
+    /// None; one that is linked to or given as a seed is still read.
+    None,
 }
 
 /// When a crawl stops although there is more to do.
@@ -154,6 +169,7 @@ impl CrawlConfig {
             robots: RobotsMode::default(),
             agent: "geomi".to_owned(),
             cookies: true,
+            sitemaps: SitemapMode::default(),
             respect_nofollow: true,
             connections: 256,
             tries: 3,

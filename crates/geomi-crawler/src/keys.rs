@@ -13,6 +13,7 @@
 //! | `q` site lane chunk | queue entries, in order |
 //! | `u` site url | [`UrlRecord`](geomi_model::UrlRecord) |
 //! | `n` site url | the queue entry of a URL that was refused when its turn came |
+//! | `l` site url | what a sitemap or feed says of that URL: [`ChangeSignal`](geomi_model::ChangeSignal) |
 //! | `d` digest | where that content is stored |
 //! | `h` number | hashes of the URLs admitted in one commit: the seen test's log |
 //! | `v` number | a visit not yet in a Parquet file |
@@ -59,6 +60,11 @@ pub(crate) fn chunk_number(key: &[u8]) -> Option<u64> {
 
 pub(crate) fn url(site: SiteHash, url: UrlHash) -> Vec<u8> {
     key(b'u', &[&site.0.to_be_bytes(), &url.0.to_be_bytes()])
+}
+
+/// What a sitemap or feed says of a URL.
+pub(crate) fn signal(site: SiteHash, url: UrlHash) -> Vec<u8> {
+    key(b'l', &[&site.0.to_be_bytes(), &url.0.to_be_bytes()])
 }
 
 /// All URLs of a site: from here to there.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use geomi_frontier::{Append, Entry, LaneState, Position, Save, SiteState};
-use geomi_model::{Digest, Timestamp, UrlRecord, Visit};
+use geomi_model::{ChangeSignal, Digest, Timestamp, UrlRecord, Visit};
 use geomi_novelty::{DomainNovelty, SiteNovelty};
 use geomi_store::state::{Batch, Scan, StateStore};
 use geomi_url::{CrawlUrl, SiteHash, UrlHash};
@@ -275,6 +275,18 @@ impl Partition {
             }
         })?;
         entries.into_iter().collect()
+    }
+
+    /// What sitemaps and feeds say of a URL.
+    pub(crate) fn signal(&self, url: &CrawlUrl) -> Result<Option<ChangeSignal>, CrawlError> {
+        let key = keys::signal(url.site_hash(), url.hash64());
+        read(&*self.store, "signal", &key)
+    }
+
+    /// Keeps what a sitemap or feed says of a URL; the last word counts.
+    pub(crate) fn set_signal(&mut self, url: &CrawlUrl, signal: &ChangeSignal) {
+        let key = keys::signal(url.site_hash(), url.hash64());
+        self.batch.put(&key, &keys::encode(signal));
     }
 
     /// Where this content is stored, if it is.

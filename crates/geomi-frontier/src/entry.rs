@@ -26,7 +26,7 @@ pub struct Entry {
     pub priority: u8,
     /// Tries made already.
     pub attempts: u8,
-    /// Redirects followed to get here.
+    /// Redirects, and indexes of sitemaps, followed to get here.
     pub redirects: u8,
     /// Whether it is a seed itself.
     pub is_seed: bool,

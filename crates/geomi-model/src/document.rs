@@ -5,10 +5,14 @@ use std::fmt;
 use geomi_url::CrawlUrl;
 use serde::{Deserialize, Serialize};
 
+use crate::Timestamp;
+
 /// A page as read. Reading never fails: a page that is not HTML, or is broken,
 /// is a document with fewer links.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Document {
+    /// What it was read as.
+    pub kind: DocumentKind,
     /// How its bytes were decoded.
     pub charset: Option<Charset>,
     /// Text of the first `title`, white space folded.
@@ -42,6 +46,105 @@ impl Document {
     }
 }
 
+/// What content turned out to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub enum DocumentKind {
+    /// Of a kind that nobody reads.
+    #[default]
+    Unread,
+    /// HTML or XHTML.
+    Html,
+    /// A sitemap: its links are pages.
+    Sitemap,
+    /// A list of sitemaps: its links are sitemaps.
+    SitemapIndex,
+    /// RSS, Atom or JSON Feed.
+    Feed,
+    /// Plain text, each line of which is a URL.
+    UrlList,
+    /// A PDF file.
+    Pdf,
+    /// Any other JSON.
+    Json,
+    /// A picture, of which the size is known.
+    Image(ImageSize),
+}
+
+/// A picture as its first bytes describe it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ImageSize {
+    /// Its format.
+    pub format: ImageFormat,
+    /// Pixels across.
+    pub width: u32,
+    /// Pixels down.
+    pub height: u32,
+}
+
+/// The formats of pictures that are recognised.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ImageFormat {
+    /// PNG.
+    Png,
+    /// JPEG.
+    Jpeg,
+    /// GIF.
+    Gif,
+    /// WebP.
+    WebP,
+}
+
+/// What a sitemap or a feed says about a page it lists: signals, and no more. A
+/// site may be wrong about itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct ChangeSignal {
+    /// When the page last changed (`lastmod`, `updated`, `pubDate`).
+    pub modified: Option<Timestamp>,
+    /// How often it changes (`changefreq`).
+    pub frequency: Option<ChangeFrequency>,
+    /// Its weight among the site's pages in hundredths (`priority`).
+    pub priority_percent: Option<u8>,
+}
+
+/// How often a page changes, in the words of sitemaps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum ChangeFrequency {
+    /// With every visit.
+    Always,
+    /// Every hour.
+    Hourly,
+    /// Every day.
+    Daily,
+    /// Every week.
+    Weekly,
+    /// Every month.
+    Monthly,
+    /// Every year.
+    Yearly,
+    /// Not any more.
+    Never,
+}
+
+impl ChangeFrequency {
+    /// Reads the word of a sitemap, in any case.
+    pub fn parse(word: &str) -> Option<Self> {
+        const WORDS: [(&str, ChangeFrequency); 7] = [
+            ("always", ChangeFrequency::Always),
+            ("hourly", ChangeFrequency::Hourly),
+            ("daily", ChangeFrequency::Daily),
+            ("weekly", ChangeFrequency::Weekly),
+            ("monthly", ChangeFrequency::Monthly),
+            ("yearly", ChangeFrequency::Yearly),
+            ("never", ChangeFrequency::Never),
+        ];
+        let mut words = WORDS.iter();
+        words
+            .find(|(known, _)| word.eq_ignore_ascii_case(known))
+            .map(|&(_, frequency)| frequency)
+    }
+}
+
 /// One link of a page.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Link {
@@ -51,6 +154,8 @@ pub struct Link {
     pub kind: LinkKind,
     /// The page asks not to follow it (`rel=nofollow`).
     pub nofollow: bool,
+    /// What a sitemap or feed says about the page it leads to.
+    pub signal: Option<ChangeSignal>,
 }
 
 /// What made a link, in the three classes of the 2003 robot study.

@@ -12,7 +12,8 @@ mod time;
 mod visit;
 
 pub use document::{
-    Charset, CharsetSource, Document, Fingerprint, Link, LinkKind, LinkType, RobotsMeta,
+    ChangeFrequency, ChangeSignal, Charset, CharsetSource, Document, DocumentKind, Fingerprint,
+    ImageFormat, ImageSize, Link, LinkKind, LinkType, RobotsMeta,
 };
 pub use network::{NetworkState, Phases, Protocol, Truncation};
 pub use record::UrlRecord;

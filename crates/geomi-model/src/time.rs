@@ -78,6 +78,31 @@ impl Timestamp {
         Some(Self(moment.as_microsecond()))
     }
 
+    /// Reads a date as sitemaps and feeds write it: RFC 3339 and the shorter forms
+    /// of W3C's profile (`2026`, `2026-11`, `2026-11-15`, without seconds or zone,
+    /// which is then UTC), or RFC 2822. `None` for anything else.
+    pub fn parse_published(text: &str) -> Option<Self> {
+        const CHARS_MAX: usize = 64;
+        let text = text.trim();
+        if text.len() > CHARS_MAX {
+            return None;
+        }
+        let in_utc = |moment: jiff::civil::DateTime| {
+            let moment = moment.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
+            Some(Self(moment.timestamp().as_microsecond()))
+        };
+        let civil = || text.parse().ok().and_then(in_utc);
+        let whole_month = || match text.len() {
+            4 => format!("{text}-01-01").parse().ok().and_then(in_utc),
+            7 => format!("{text}-01").parse().ok().and_then(in_utc),
+            _ => None,
+        };
+        Self::parse_rfc3339(text)
+            .or_else(|| Self::parse_http_date(text))
+            .or_else(civil)
+            .or_else(whole_month)
+    }
+
     fn format(self, pattern: &str) -> String {
         match jiff::Timestamp::from_microsecond(self.0) {
             Ok(instant) => instant.strftime(pattern).to_string(),
@@ -129,6 +154,27 @@ mod tests {
             Timestamp::parse_rfc3339("2026-11-15T09:42:00.123456Z"),
             Some(t)
         );
+    }
+
+    #[test]
+    fn dates_of_sitemaps_and_feeds() {
+        let at = |text: &str| Timestamp::parse_published(text).map(Timestamp::to_rfc3339_secs);
+        for (written, meant) in [
+            ("2026-11-15T18:42:00+09:00", "2026-11-15T09:42:00Z"),
+            ("2026-11-15T18:42+09:00", "2026-11-15T09:42:00Z"),
+            ("2026-11-15T09:42:00.5Z", "2026-11-15T09:42:00Z"),
+            ("2026-11-15T09:42:00", "2026-11-15T09:42:00Z"),
+            (" 2026-11-15 ", "2026-11-15T00:00:00Z"),
+            ("2026-11", "2026-11-01T00:00:00Z"),
+            ("2026", "2026-01-01T00:00:00Z"),
+            ("Sun, 15 Nov 2026 18:42:00 +0900", "2026-11-15T09:42:00Z"),
+            ("Sun, 15 Nov 2026 09:42:00 GMT", "2026-11-15T09:42:00Z"),
+        ] {
+            assert_eq!(at(written).as_deref(), Some(meant), "{written}");
+        }
+        for nonsense in ["", "yesterday", "2026-13", "20x6", "2026-11-15T99:00Z"] {
+            assert_eq!(at(nonsense), None, "{nonsense}");
+        }
     }
 
     #[test]

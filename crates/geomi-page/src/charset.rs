@@ -4,11 +4,16 @@
 //! first bytes ([`crate::prescan`]); a guess. Labels are wrong often enough that
 //! the bytes have the last word:
 //!
+//! * bytes in which every other one is zero are UTF-16, and zeros never stand so
+//!   in anything else;
 //! * bytes that are valid UTF-8 with several multi-byte characters are UTF-8,
-//!   whatever the label says: another charset would hardly produce them;
+//!   whatever the label says: another charset would hardly produce them; a stray
+//!   byte or a cut end does not unmake that;
+//! * a page that announces ISO-2022-KR and shifts is just that;
 //! * a page labelled UTF-8 (or windows-1252, which servers add by themselves)
 //!   that is not, and whose high bytes pair up as Hangul, is EUC-KR;
-//! * a page labelled UTF-8 that is mostly broken as such is guessed anew.
+//! * a page labelled UTF-8 that is mostly broken as such is what it declares
+//!   inside, or guessed anew.
 //!
 //! A guess by `chardetng` is dear, so it is made last, on a bounded piece that
 //! begins at the first non-ASCII byte. ASCII and valid UTF-8 are never copied.
@@ -16,7 +21,10 @@
 use std::borrow::Cow;
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{EUC_KR, Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use encoding_rs::{
+    EUC_KR, Encoding, ISO_2022_JP, ISO_8859_2, ISO_8859_15, SHIFT_JIS, UTF_8, UTF_16BE, UTF_16LE,
+    WINDOWS_1250, WINDOWS_1252,
+};
 use geomi_model::{Charset, CharsetSource};
 
 use crate::iso2022kr;
@@ -54,32 +62,58 @@ impl Label {
     }
 }
 
-/// Looks a label up, with the names Korean software uses that the standard does
-/// not list.
+/// Looks a label up. The names of the standard come first, as it spells them;
+/// then those that Korean software uses and the standard does not list, however
+/// they are punctuated: `CP949`, `ms_949`, `KS C 5601-1987`.
 pub(crate) fn label(name: &[u8]) -> Option<Label> {
-    const KOREAN: [&[u8]; 9] = [
-        b"cp949",
-        b"ms949",
-        b"uhc",
-        b"x-windows-949",
-        b"windows949",
-        b"x-euc-kr",
-        b"euc_kr",
-        b"ksc5601-1987",
-        b"ks_c_5601",
-    ];
     let name = name.trim_ascii();
-    let is = |known: &&[u8]| name.eq_ignore_ascii_case(known);
-    if is(&&b"iso-2022-kr"[..]) || is(&&b"csiso2022kr"[..]) {
-        return Some(Label::Iso2022Kr);
+    if let Some(encoding) = Encoding::for_label_no_replacement(name) {
+        return Some(Label::Web(encoding));
     }
-    if KOREAN.iter().any(is) {
-        return Some(Label::Web(EUC_KR));
+    let mut folded = [0; LABEL_BYTES_MAX];
+    match fold(name, &mut folded)? {
+        b"iso2022kr" | b"csiso2022kr" => Some(Label::Iso2022Kr),
+        b"utf8" | b"utf8mb4" | b"utf8mb3" | b"xutf8" | b"unicode11utf8" => Some(Label::Web(UTF_8)),
+        folded if KOREAN.contains(&folded) => Some(Label::Web(EUC_KR)),
+        _ => None,
     }
-    if is(&&b"utf8mb4"[..]) {
-        return Some(Label::Web(UTF_8));
+}
+
+/// Names of EUC-KR and of its superset CP949, letters and digits only.
+const KOREAN: [&[u8]; 20] = [
+    b"949",
+    b"cp949",
+    b"xcp949",
+    b"ms949",
+    b"xms949",
+    b"windows949",
+    b"xwindows949",
+    b"ibm949",
+    b"uhc",
+    b"xuhc",
+    b"euckr",
+    b"xeuckr",
+    b"cseuckr",
+    b"ksc5601",
+    b"ksc56011987",
+    b"ksc56011989",
+    b"ksc56011992",
+    b"ksx1001",
+    b"ksx10011992",
+    b"korean",
+];
+
+/// No charset has a longer name.
+const LABEL_BYTES_MAX: usize = 32;
+
+/// A label in lower case without punctuation; `None` for one that is too long.
+fn fold<'a>(name: &[u8], folded: &'a mut [u8; LABEL_BYTES_MAX]) -> Option<&'a [u8]> {
+    let mut len = 0;
+    for byte in name.iter().filter(|byte| byte.is_ascii_alphanumeric()) {
+        *folded.get_mut(len)? = byte.to_ascii_lowercase();
+        len += 1;
     }
-    Encoding::for_label_no_replacement(name).map(Label::Web)
+    Some(&folded[..len])
 }
 
 /// The charset a page declares for itself in its first bytes, whether or not it
@@ -115,12 +149,18 @@ pub(crate) fn decode<'a>(input: &PageInput<'a>, limits: &ReadLimits) -> Decoded<
         Some(label) => Some((label, CharsetSource::Header)),
         None => prescan::declared(body).map(|label| (label, CharsetSource::Meta)),
     };
+    if let Some(encoding) = unmarked_utf16(body) {
+        let source = match labelled {
+            Some((label, source)) if label == Label::Web(encoding) => source,
+            Some(_) => CharsetSource::Corrected,
+            None => CharsetSource::Detected,
+        };
+        return decode_as(encoding, body, source);
+    }
     match labelled {
-        Some((Label::Iso2022Kr, source)) => decode_iso2022kr(body, source),
+        Some((Label::Iso2022Kr, source)) => decode_labelled_iso2022kr(input, limits, source),
         Some((Label::Web(encoding), source)) => decode_labelled(input, limits, encoding, source),
-        None if iso2022kr::is_announced(&body[..body.len().min(prescan::PRESCAN_BYTES)]) => {
-            decode_iso2022kr(body, CharsetSource::Detected)
-        }
+        None if shifts_into_korean(body) => decode_iso2022kr(body, CharsetSource::Detected),
         None => match simdutf8::basic::from_utf8(body) {
             Ok(text) => borrowed(text, UTF_8, CharsetSource::Detected),
             Err(_) => decode_detected(input, limits, CharsetSource::Detected),
@@ -140,17 +180,95 @@ fn decode_labelled<'a>(
         return decode_as(encoding, body, source);
     }
     match simdutf8::basic::from_utf8(body) {
+        Ok(text) if text.is_ascii() && shifts_into_korean(body) => {
+            decode_iso2022kr(body, CharsetSource::Corrected)
+        }
         Ok(text) if is_utf16 => borrowed(text, UTF_8, CharsetSource::Corrected),
         Ok(text) if encoding == UTF_8 || text.is_ascii() => borrowed(text, encoding, source),
         Ok(text) if is_surely_utf8(text, encoding) => {
             borrowed(text, UTF_8, CharsetSource::Corrected)
         }
-        Err(_) if encoding == UTF_8 && is_mostly_utf8(body) => decode_as(UTF_8, body, source),
-        Err(_) if encoding == UTF_8 => decode_detected(input, limits, CharsetSource::Corrected),
-        Err(_) if encoding == WINDOWS_1252 && looks_like_euc_kr(body) => {
+        Err(_) if is_mostly_utf8(body) => {
+            let is_corrected = encoding != UTF_8;
+            let source = if is_corrected {
+                CharsetSource::Corrected
+            } else {
+                source
+            };
+            decode_as(UTF_8, body, source)
+        }
+        Err(_) if encoding == UTF_8 || is_utf16 => {
+            decode_detected(input, limits, CharsetSource::Corrected)
+        }
+        Err(_) if is_doubtful(encoding, input) && looks_like_euc_kr(body) => {
             decode_as(EUC_KR, body, CharsetSource::Corrected)
         }
         Ok(_) | Err(_) => decode_as(encoding, body, source),
+    }
+}
+
+/// A page labelled ISO-2022-KR, which has no high bytes; one that has some is in
+/// another charset.
+fn decode_labelled_iso2022kr<'a>(
+    input: &PageInput<'a>,
+    limits: &ReadLimits,
+    source: CharsetSource,
+) -> Decoded<'a> {
+    if input.body.is_ascii() {
+        return decode_iso2022kr(input.body, source);
+    }
+    match simdutf8::basic::from_utf8(input.body) {
+        Ok(text) if is_surely_utf8(text, EUC_KR) => borrowed(text, UTF_8, CharsetSource::Corrected),
+        _ => decode_detected(input, limits, CharsetSource::Corrected),
+    }
+}
+
+/// Labels that servers and editors write by themselves, so that Korean pages come
+/// with them; real pages of theirs do not look like Hangul. In Korea any label
+/// but a Korean one is doubtful.
+fn is_doubtful(encoding: &'static Encoding, input: &PageInput<'_>) -> bool {
+    const OF_HABIT: [&Encoding; 5] = [
+        WINDOWS_1252,
+        WINDOWS_1250,
+        ISO_8859_2,
+        ISO_8859_15,
+        SHIFT_JIS,
+    ];
+    OF_HABIT.contains(&encoding) || top_level_domain(input.url.host()) == Some(b"kr")
+}
+
+/// Whether bytes announce ISO-2022-KR near their start and make use of it.
+fn shifts_into_korean(body: &[u8]) -> bool {
+    let head = &body[..body.len().min(prescan::PRESCAN_BYTES)];
+    iso2022kr::is_announced(head) && iso2022kr::shifts(body)
+}
+
+/// UTF-16 without a byte order mark: markup is ASCII, so one half of most code
+/// units is zero, and always the same half.
+fn unmarked_utf16(body: &[u8]) -> Option<&'static Encoding> {
+    const HEAD_BYTES: usize = 512;
+    const UNITS_MIN: usize = 4;
+    let head = &body[..body.len().min(HEAD_BYTES)];
+    // Nearly every page ends here: no zero in it.
+    memchr::memchr(0, head)?;
+    let (mut little, mut big, mut zero) = (0, 0, 0);
+    for unit in head.chunks_exact(2) {
+        match unit {
+            [0, 0] => zero += 1,
+            [_, 0] => little += 1,
+            [0, _] => big += 1,
+            _ => {}
+        }
+    }
+    let is_even = |found: usize, wrong: usize| {
+        found >= UNITS_MIN && zero == 0 && found > 8 * wrong && found * 8 > head.len() / 2
+    };
+    if is_even(little, big) {
+        Some(UTF_16LE)
+    } else if is_even(big, little) {
+        Some(UTF_16BE)
+    } else {
+        None
     }
 }
 
@@ -231,6 +349,14 @@ fn decode_detected<'a>(
     if is_mostly_utf8(body) {
         return decode_as(UTF_8, body, source);
     }
+    // What the header says is wrong; what the page says of itself may be right.
+    if let Some(Label::Web(encoding)) = prescan::declared(body)
+        && encoding != UTF_8
+        && !encoding.is_single_byte()
+        && is_whole(encoding, body)
+    {
+        return decode_as(encoding, body, source);
+    }
     let start = Encoding::ascii_valid_up_to(body);
     let end = body
         .len()
@@ -239,6 +365,20 @@ fn decode_detected<'a>(
     detector.feed(&body[start..end], end == body.len());
     let encoding = detector.guess(top_level_domain(input.url.host()), Utf8Detection::Deny);
     decode_as(encoding, body, source)
+}
+
+/// Whether every character of the judged piece exists in a charset; the one that
+/// is cut at its end is forgiven.
+fn is_whole(encoding: &'static Encoding, body: &[u8]) -> bool {
+    let sample = sample(body);
+    let (text, _) = encoding.decode_without_bom_handling(sample);
+    let is_cut = sample.len() < body.len();
+    let text = if is_cut {
+        text.trim_end_matches('\u{fffd}')
+    } else {
+        &text
+    };
+    !text.contains('\u{fffd}')
 }
 
 /// The last label of a host name, as the detector wants it; an address has none.

@@ -4,6 +4,7 @@
 //! Our tokenizer keeps less than the tests know, so both sides are brought to what
 //! it promises: text with its references decoded, start tags by element with
 //! `href`, end tags. The tests write their attribute as `a`; it is renamed.
+//! Every test is run but those in [`NOT_RUN`].
 
 use std::path::PathBuf;
 
@@ -14,6 +15,16 @@ use crate::raw_text::RawKind;
 use crate::references::{Place, decode};
 use crate::tokenizer::{Token, Tokenizer};
 
+/// Tests that cannot be asked of us, by their description. All four put half of a
+/// surrogate pair into the input, which a Rust string cannot hold: the decoders
+/// before the tokenizer have made U+FFFD of it.
+const NOT_RUN: [&str; 4] = [
+    "Invalid Unicode character U+D800",
+    "Invalid Unicode character U+D800 with valid following character",
+    "Invalid Unicode character U+DFFF",
+    "Invalid Unicode character U+DFFF with valid preceding character",
+];
+
 #[derive(PartialEq, Eq, Debug)]
 enum Piece {
     Text(String),
@@ -23,26 +34,30 @@ enum Piece {
 
 #[test]
 fn html5lib_tokenizer_tests() {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("../../../shared/conformance/html5lib/tokenizer");
+    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/conformance");
+    let folder = std::env::var_os("GEOMI_CONFORMANCE").map_or_else(beside, PathBuf::from);
+    let folder = folder.join("html5lib/tokenizer");
     let Ok(files) = std::fs::read_dir(&folder) else {
         println!("skipped: no html5lib tests at {}", folder.display());
         return;
     };
     let mut passed = 0;
     let mut failed = Vec::new();
+    let mut not_run = Vec::new();
     for file in files {
         let json = std::fs::read_to_string(file.unwrap().path()).unwrap();
         let json: Value = serde_json::from_str(&json).unwrap();
         let Some(tests) = json["tests"].as_array() else {
-            continue; // The XML violation tests are about another parser.
+            // The four tests of xmlViolation.test are about writing a tree as XML
+            // (a form feed becomes a space, `--` becomes `- -`): we write none.
+            continue;
         };
         for test in tests {
             for state in states(test) {
                 match run(test, &state) {
                     Some(Ok(())) => passed += 1,
                     Some(Err(difference)) => failed.push(difference),
-                    None => {}
+                    None => not_run.push(test["description"].as_str().unwrap().to_owned()),
                 }
             }
         }
@@ -53,7 +68,9 @@ fn html5lib_tokenizer_tests() {
         failed.len(),
         failed.join("\n")
     );
-    assert!(passed > 5000, "only {passed} tests ran");
+    not_run.sort();
+    assert_eq!(not_run, NOT_RUN);
+    assert!(passed > 6000, "only {passed} tests ran");
 }
 
 fn states(test: &Value) -> Vec<String> {
@@ -69,13 +86,14 @@ fn states(test: &Value) -> Vec<String> {
 /// Runs one test; `None` for what cannot be asked of us.
 fn run(test: &Value, state: &str) -> Option<Result<(), String>> {
     let raw = match (state, test["lastStartTag"].as_str()) {
-        ("Data state", _) => None,
-        ("PLAINTEXT state", _) => Some(RawKind::Rest),
+        ("Data state" | "CDATA section state", _) => None,
+        // Without a start tag no end tag can close the text.
+        ("PLAINTEXT state", _) | ("RCDATA state" | "RAWTEXT state", None) => Some(RawKind::Rest),
         ("Script data state", Some("script") | None) => Some(RawKind::Script),
-        ("RCDATA state" | "RAWTEXT state", Some("xmp")) => Some(RawKind::Until(b"xmp")),
-        ("RCDATA state" | "RAWTEXT state", Some("title")) => Some(RawKind::Until(b"title")),
-        ("RCDATA state" | "RAWTEXT state", Some("textarea")) => Some(RawKind::Until(b"textarea")),
-        _ => return None,
+        (_, Some("xmp")) => Some(RawKind::Until(b"xmp")),
+        (_, Some("title")) => Some(RawKind::Until(b"title")),
+        (_, Some("textarea")) => Some(RawKind::Until(b"textarea")),
+        (state, tag) => panic!("a state the tests did not have before: {state} in {tag:?}"),
     };
     let unescape = test["doubleEscaped"] == Value::Bool(true);
     let input = text_of(&test["input"], unescape)?;
@@ -86,7 +104,11 @@ fn run(test: &Value, state: &str) -> Option<Result<(), String>> {
         .fold(input, |input, tag| {
             input.replace(tag, &tag.replace('a', "href"))
         });
-    let found = found(&input, raw, state == "RCDATA state");
+    let input = match state {
+        "CDATA section state" => format!("<![CDATA[{input}"),
+        _ => input,
+    };
+    let found = found(&input, raw, state);
     let expected = expected(&test["output"], unescape)?;
     Some(if found == expected {
         Ok(())
@@ -97,8 +119,10 @@ fn run(test: &Value, state: &str) -> Option<Result<(), String>> {
     })
 }
 
-fn found(input: &str, raw: Option<RawKind>, references_in_raw: bool) -> Vec<Piece> {
+fn found(input: &str, raw: Option<RawKind>, state: &str) -> Vec<Piece> {
     let mut tokenizer = Tokenizer::new(input);
+    tokenizer.set_foreign(state == "CDATA section state");
+    let references_in_raw = state == "RCDATA state";
     let mut pieces = Vec::new();
     if let Some(kind) = raw {
         let text = tokenizer.raw_text(kind);

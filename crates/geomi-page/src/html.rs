@@ -16,27 +16,40 @@
 //! Visible text leaves out scripts, styles, the title, `noscript`, templates, and
 //! elements hidden by an attribute or an inline style.
 
-use geomi_model::{Document, LinkKind, RobotsMeta};
+use geomi_model::{Document, DocumentKind, LinkKind, RobotsMeta};
 
 use crate::charset;
+use crate::content::Content;
 use crate::element::{Attribute, Element};
 use crate::foreign::Foreign;
 use crate::links::LinkCollector;
 use crate::raw_text::RawKind;
-use crate::reader::{PageInput, ReadLimits, Reader};
+use crate::reader::{Extractor, PageInput, ReadLimits};
 use crate::references::{self, Place};
 use crate::robots;
 use crate::text::VisibleText;
 use crate::tokenizer::{Tag, Token, Tokenizer, is_space};
 use crate::values::{Rel, each_source, fold_spaces, refresh_target, style_hides};
 
+/// How compressed files begin; no page does.
+const GZIP: &[u8] = &[0x1F, 0x8B];
+
 /// Reads HTML and XHTML.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HtmlReader;
 
-impl Reader for HtmlReader {
-    fn reads(&self, mime: &str) -> bool {
-        matches!(mime, "text/html" | "application/xhtml+xml")
+impl Extractor for HtmlReader {
+    fn mime(&self) -> &'static str {
+        "text/html"
+    }
+
+    fn claims(&self, content: &Content<'_>) -> bool {
+        match content.mime {
+            // Sitemaps and feeds come labelled as pages, and are none.
+            "text/html" => content.xml_root().is_none() && !content.body.starts_with(GZIP),
+            "" => sniffs_as_html(content.body),
+            mime => mime == "application/xhtml+xml",
+        }
     }
 
     fn read(&self, input: &PageInput<'_>, limits: &ReadLimits) -> Document {
@@ -47,6 +60,7 @@ impl Reader for HtmlReader {
         let numbers = walk.text.numbers();
         let (text_bytes, fingerprint) = walk.text.finish();
         Document {
+            kind: DocumentKind::Html,
             charset: Some(decoded.charset),
             title: walk.title.filter(|title| !title.is_empty()),
             links: resolved.links,

@@ -17,6 +17,11 @@ pub(crate) fn is_announced(bytes: &[u8]) -> bool {
     memchr::memmem::find(bytes, HEADER).is_some()
 }
 
+/// Whether bytes shift into Korean at all.
+pub(crate) fn shifts(bytes: &[u8]) -> bool {
+    memchr::memchr(SHIFT_OUT, bytes).is_some()
+}
+
 /// Decodes; what does not fit becomes U+FFFD.
 pub(crate) fn decode(bytes: &[u8]) -> String {
     // Written as EUC-KR first, so that one decoder does all the mapping.

@@ -1,6 +1,6 @@
 //! Bytes to a document: charset, links, title, text, fingerprint.
 //!
-//! [`Readers`] holds one [`Reader`] for each kind of content and gives a
+//! [`Readers`] holds one [`Extractor`] for each kind of content and gives a
 //! [`Document`](geomi_model::Document) for whatever it is handed. The HTML
 //! reader decodes the bytes (`charset`), cuts them into tags and text
 //! (`tokenizer`), and walks the tokens once, collecting links, title, robots
@@ -33,13 +33,20 @@
 mod charset;
 #[cfg(test)]
 mod conformance;
+mod content;
 mod css;
 mod date_words;
 mod element;
+mod feed;
 mod foreign;
+mod gzip;
 mod html;
+mod image;
 mod iso2022kr;
+mod json;
+mod link_list;
 mod links;
+mod pdf;
 mod prescan;
 mod raw_text;
 mod reader;
@@ -47,12 +54,23 @@ mod reference_table;
 mod references;
 mod rewrite;
 mod robots;
+mod sitemap;
 mod text;
 mod tokenizer;
+mod url_list;
 mod values;
+mod xml;
 
 pub use charset::declared_charset;
+pub use content::{Content, XmlRoot};
+pub use feed::FeedReader;
+pub use gzip::GzipReader;
 pub use html::HtmlReader;
-pub use reader::{PageInput, ReadAs, ReadLimits, Reader, Readers};
+pub use image::ImageReader;
+pub use json::JsonReader;
+pub use pdf::PdfReader;
+pub use reader::{Extractor, PageInput, ReadAs, ReadLimits, Readers};
 pub use rewrite::{Placer, decode_text, rewrite_html, rewrite_style_sheet};
 pub use robots::robots_tag;
+pub use sitemap::SitemapReader;
+pub use url_list::UrlListReader;

@@ -13,7 +13,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use encoding_rs::Encoding;
 use geomi_model::{Link, LinkKind};
-use geomi_url::CrawlUrl;
+use geomi_url::{CrawlUrl, with_two_slashes};
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -136,6 +136,7 @@ impl<'a> LinkCollector<'a> {
                     url,
                     kind: reference.kind,
                     nofollow: reference.nofollow,
+                    signal: None,
                 });
             }
         }
@@ -224,6 +225,10 @@ impl<'a> Base<'a> {
 }
 
 fn join(base: &Url, text: &str, encode: url::EncodingOverride<'_>) -> Option<Url> {
+    let text = match base.scheme() {
+        "http" | "https" => with_two_slashes(text),
+        _ => text,
+    };
     // The reason why a reference cannot be parsed is of no use to anyone here.
     Url::options()
         .base_url(Some(base))

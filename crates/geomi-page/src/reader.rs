@@ -3,7 +3,15 @@
 use geomi_model::Document;
 use geomi_url::CrawlUrl;
 
-use crate::html::{HtmlReader, sniffs_as_html};
+use crate::content::Content;
+use crate::feed::FeedReader;
+use crate::gzip::GzipReader;
+use crate::html::HtmlReader;
+use crate::image::ImageReader;
+use crate::json::JsonReader;
+use crate::pdf::PdfReader;
+use crate::sitemap::SitemapReader;
+use crate::url_list::UrlListReader;
 
 /// What is known of a page before it is read.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +40,10 @@ pub struct ReadLimits {
     /// Bytes of the body in which a charset is guessed, from the first
     /// non-ASCII byte on: guessing is the one expensive step.
     pub detect_bytes_max: usize,
+    /// Links kept of one sitemap: what its protocol allows.
+    pub sitemap_links_max: usize,
+    /// Bytes unpacked of a compressed sitemap: what its protocol allows.
+    pub sitemap_bytes_max: usize,
 }
 
 impl Default for ReadLimits {
@@ -41,62 +53,76 @@ impl Default for ReadLimits {
             attribute_bytes_max: 16 * 1024,
             title_bytes_max: 1024,
             detect_bytes_max: 4 * 1024,
+            sitemap_links_max: 50_000,
+            sitemap_bytes_max: 50 << 20,
         }
     }
 }
 
-/// Reads one kind of content. A new kind is a new implementation, handed to
-/// [`Readers::with`]; nothing else changes.
-pub trait Reader: Send + Sync {
-    /// Whether content of this media type (lower case, no parameters) is its.
-    fn reads(&self, mime: &str) -> bool;
+/// Reads one kind of content. A new kind is a new implementation in a file of its
+/// own and one line in [`Readers::standard`]; nothing else changes
+/// (docs/adr/0009-extractors.md).
+pub trait Extractor: Send + Sync {
+    /// The media type it stands for: what content without a type is said to be
+    /// when it is recognised.
+    fn mime(&self) -> &'static str;
 
-    /// Reads a page. Must not fail, panic, or take more than linear time.
+    /// Whether content is its to read, by its type or its first bytes.
+    fn claims(&self, content: &Content<'_>) -> bool;
+
+    /// Reads what it claimed. Must not fail, panic, or take more than linear time.
     fn read(&self, input: &PageInput<'_>, limits: &ReadLimits) -> Document;
 }
 
 /// The readers of a crawl, asked in order.
 #[derive(Default)]
 pub struct Readers {
-    readers: Vec<Box<dyn Reader>>,
+    readers: Vec<Box<dyn Extractor>>,
 }
 
 impl Readers {
-    /// The readers geomi comes with: HTML.
+    /// The readers geomi comes with.
     pub fn standard() -> Self {
-        Self::default().with(HtmlReader)
+        Self::default()
+            .with(HtmlReader)
+            .with(SitemapReader)
+            .with(FeedReader)
+            .with(UrlListReader)
+            .with(GzipReader)
+            .with(JsonReader)
+            .with(PdfReader)
+            .with(ImageReader)
     }
 
     /// These readers and one more, asked after the others.
     #[must_use]
-    pub fn with(mut self, reader: impl Reader + 'static) -> Self {
+    pub fn with(mut self, reader: impl Extractor + 'static) -> Self {
         self.readers.push(Box::new(reader));
         self
     }
 
-    /// Reads a page with the first reader that reads its type. A page of a type
-    /// nobody reads is an empty document. A page without a type is HTML if it
-    /// begins like HTML.
+    /// Reads a page with the first reader that claims it. Content that nobody
+    /// claims is an empty document.
     pub fn read(&self, input: &PageInput<'_>, limits: &ReadLimits) -> Document {
-        let (ReadAs::Declared(mime) | ReadAs::Sniffed(mime)) = read_as(input) else {
-            return Document::default();
-        };
-        self.reader_of(&mime)
+        let mime = input.mime.map(essence).unwrap_or_default();
+        self.claimant(&Content::new(&mime, input.body))
             .map(|reader| reader.read(input, limits))
             .unwrap_or_default()
     }
 
     /// Which type [`Readers::read`] takes a page for, if it reads it at all.
     pub fn read_as(&self, input: &PageInput<'_>) -> ReadAs {
-        match read_as(input) {
-            ReadAs::Declared(mime) if self.reader_of(&mime).is_none() => ReadAs::NotRead,
-            kind => kind,
+        let mime = input.mime.map(essence).unwrap_or_default();
+        match self.claimant(&Content::new(&mime, input.body)) {
+            None => ReadAs::NotRead,
+            Some(reader) if mime.is_empty() => ReadAs::Sniffed(reader.mime().to_owned()),
+            Some(_) => ReadAs::Declared(mime),
         }
     }
 
-    fn reader_of(&self, mime: &str) -> Option<&dyn Reader> {
+    fn claimant(&self, content: &Content<'_>) -> Option<&dyn Extractor> {
         let mut readers = self.readers.iter();
-        let found = readers.find(|reader| reader.reads(mime));
+        let found = readers.find(|reader| reader.claims(content));
         found.map(|reader| &**reader)
     }
 }
@@ -110,14 +136,6 @@ pub enum ReadAs {
     Sniffed(String),
     /// It is not read.
     NotRead,
-}
-
-fn read_as(input: &PageInput<'_>) -> ReadAs {
-    match input.mime.map(essence) {
-        Some(mime) if !mime.is_empty() => ReadAs::Declared(mime),
-        _ if sniffs_as_html(input.body) => ReadAs::Sniffed("text/html".to_owned()),
-        _ => ReadAs::NotRead,
-    }
 }
 
 /// A media type without parameters, in lower case.
@@ -156,7 +174,7 @@ mod tests {
     fn a_page_without_a_type_is_sniffed() {
         assert_eq!(read(None, "  <HTML><a href=/x>x</a>").links.len(), 1);
         assert_eq!(read(Some(""), "<!doctype html><a href=/x>").links.len(), 1);
-        assert_eq!(read(None, "GIF89a<a href=/x>"), Document::default());
+        assert!(read(None, "GIF89a<a href=/x>").links.is_empty());
         assert_eq!(read(None, "<htmlx><a href=/x>"), Document::default());
     }
 
@@ -180,28 +198,31 @@ mod tests {
 
     #[test]
     fn a_new_kind_of_content_is_a_new_reader() {
-        struct Feed;
-        impl Reader for Feed {
-            fn reads(&self, mime: &str) -> bool {
-                mime == "application/rss+xml"
+        struct Calendar;
+        impl Extractor for Calendar {
+            fn mime(&self) -> &'static str {
+                "text/calendar"
+            }
+            fn claims(&self, content: &Content<'_>) -> bool {
+                content.mime == self.mime()
             }
             fn read(&self, _: &PageInput<'_>, _: &ReadLimits) -> Document {
                 Document {
-                    title: Some("a feed".to_owned()),
+                    title: Some("a calendar".to_owned()),
                     ..Document::default()
                 }
             }
         }
-        let url = CrawlUrl::parse("http://example.com/feed").unwrap();
+        let url = CrawlUrl::parse("http://example.com/events").unwrap();
         let input = PageInput {
             url: &url,
-            mime: Some("application/rss+xml"),
+            mime: Some("text/calendar"),
             charset_label: None,
-            body: b"<rss>",
+            body: b"BEGIN:VCALENDAR",
         };
         let page = Readers::standard()
-            .with(Feed)
+            .with(Calendar)
             .read(&input, &ReadLimits::default());
-        assert_eq!(page.title.as_deref(), Some("a feed"));
+        assert_eq!(page.title.as_deref(), Some("a calendar"));
     }
 }

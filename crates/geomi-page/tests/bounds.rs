@@ -129,6 +129,7 @@ fn limits_are_the_caller_s() {
         attribute_bytes_max: 4,
         title_bytes_max: 3,
         detect_bytes_max: 0,
+        ..ReadLimits::default()
     };
     let page = read(
         &limits,

@@ -8,7 +8,7 @@
 //! * accepts `http` and `https` only,
 //! * drops the fragment, which never reaches a server,
 //! * drops user name and password, so that a link cannot make us send them,
-//! * drops one trailing dot of the host and a bare trailing `?`,
+//! * drops trailing dots of the host and a bare trailing `?`,
 //! * writes percent escapes in upper case and decodes those that stand for an
 //!   unreserved character (RFC 3986 §6.2.2).
 
@@ -92,7 +92,7 @@ impl CrawlUrl {
         if let Some(url) = self.join_plain(reference) {
             return Ok(url);
         }
-        Self::from_url(&self.to_url().join(reference)?)
+        Self::from_url(&self.to_url().join(with_two_slashes(reference))?)
     }
 
     /// Resolves a reference that needs no parser, as most do: a path on this
@@ -131,10 +131,18 @@ impl CrawlUrl {
             return Err(UrlError::Scheme(url.scheme().to_owned()));
         }
         let host = url.host_str().ok_or(UrlError::NoHost)?;
-        let host = host.strip_suffix('.').unwrap_or(host);
-        if host.is_empty() {
+        let trimmed = host.trim_end_matches('.');
+        if trimmed.is_empty() {
             return Err(UrlError::NoHost);
         }
+        // Without its dots a name may be a number, and so an address: `0x7f.1..`.
+        let reread;
+        let host = if trimmed.len() == host.len() {
+            host
+        } else {
+            reread = url::Host::parse(trimmed)?.to_string();
+            &reread
+        };
         let mut text = String::with_capacity(url.as_str().len());
         text.push_str(url.scheme());
         text.push_str("://");
@@ -246,6 +254,28 @@ impl CrawlUrl {
         } else {
             "http://".len()
         }
+    }
+}
+
+/// A reference found on an `http` page, its first slashes being two at most. The
+/// standard passes over the others (`///host/` names a host, and so does
+/// `/\\/host`); the parser takes them for an empty host when there is a base.
+///
+/// ```
+/// use geomi_url::with_two_slashes;
+/// assert_eq!(with_two_slashes("////host/x"), "//host/x");
+/// assert_eq!(with_two_slashes("/path//x"), "/path//x");
+/// ```
+pub fn with_two_slashes(reference: &str) -> &str {
+    let trimmed = reference.trim_start_matches(|c: char| c <= ' ');
+    let slashes = trimmed
+        .bytes()
+        .take_while(|byte| matches!(byte, b'/' | b'\\'))
+        .count();
+    if slashes > 2 {
+        &trimmed[slashes - 2..]
+    } else {
+        reference
     }
 }
 

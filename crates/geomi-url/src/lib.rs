@@ -14,6 +14,6 @@ mod rewritten;
 mod site;
 pub mod surt;
 
-pub use crawl_url::{CrawlUrl, UrlError, UrlHash};
+pub use crawl_url::{CrawlUrl, UrlError, UrlHash, with_two_slashes};
 pub use rewritten::rewritten;
 pub use site::{SiteHash, SiteKey, registrable_domain};

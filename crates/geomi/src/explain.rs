@@ -166,6 +166,10 @@ fn url_words(text: &mut String, url: &UrlReport, visits_max: usize) {
             row(text, "topic", topic);
         }
     }
+    if let Some(modified) = &url.listed_modified {
+        let listed = format!("changed {modified}, says a sitemap or feed");
+        row(text, "listed", listed);
+    }
     if url.comparisons > 0 {
         let changes = format!("{} of {} revisits found one", url.changes, url.comparisons);
         row(text, "changes", changes);

@@ -23,7 +23,7 @@ fn allowed(name: &str) -> Option<Vec<&'static str>> {
         "geomi-model" => vec!["geomi-url"],
         name if DECISIONS.contains(&name) || ADAPTERS.contains(&name) => WORDS.to_vec(),
         "geomi-testweb" => WORDS.to_vec(),
-        "geomi-crawler" => [&WORDS[..], &DECISIONS, &ADAPTERS].concat(),
+        "geomi-fuzz" | "geomi-crawler" => [&WORDS[..], &DECISIONS, &ADAPTERS].concat(),
         "geomi-report" => [&WORDS[..], &DECISIONS, &ADAPTERS, &["geomi-crawler"]].concat(),
         "geomi" => [
             &WORDS[..],

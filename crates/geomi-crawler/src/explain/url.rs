@@ -39,6 +39,8 @@ pub struct UrlReport {
     pub comparisons: u32,
     /// Changes found.
     pub changes: u32,
+    /// When it last changed, as a sitemap or feed says.
+    pub listed_modified: Option<String>,
     /// Where it stands in its site's queue.
     pub queue: Option<QueuePlace>,
     /// What happens next.
@@ -148,6 +150,9 @@ impl Knowledge<'_> {
             last_code: visited.and_then(|record| record.code),
             comparisons: record.as_ref().map_or(0, |record| record.comparisons),
             changes: record.as_ref().map_or(0, |record| record.changes),
+            listed_modified: (partition.signal(url)?)
+                .and_then(|signal| signal.modified)
+                .map(Timestamp::to_rfc3339_secs),
             queue: queued.map(|(ahead, entry)| self.queue_place(ahead, &entry)),
             next,
             novelty: self.template_of(url)?,

@@ -192,6 +192,7 @@ impl<'a> Pass<'a> {
                 LinkKind::Anchor
             },
             is_redirect: step.is_redirect,
+            is_sitemap: false,
             on,
             links: 1,
             home: &step.home,
@@ -332,6 +333,7 @@ impl<'a> Pass<'a> {
             url: &link.url,
             kind: link.kind,
             is_redirect: false,
+            is_sitemap: false,
             on,
             links: document.links.len(),
             home,

@@ -7,7 +7,9 @@
 //! be seen over there is not sent, and a candidate seed is queued at once.
 
 use geomi_frontier::{Entry, Features, Prioritizer, SiteState};
-use geomi_model::{Document, Link, LinkKind, NetworkState, Timestamp, UrlRecord};
+use geomi_model::{
+    ChangeSignal, Document, DocumentKind, Link, LinkKind, NetworkState, Timestamp, UrlRecord,
+};
 use geomi_novelty::DomainNovelty;
 use geomi_scope::{
     Candidate, Refusal, Rule, Scope, ScopeConfig, ScopeKind, Verdict, candidate_seed,
@@ -19,10 +21,25 @@ use crate::journey::Journey;
 use crate::novelty::{PARAMETER_IGNORED, is_asset};
 use crate::seeds::SeedOutcome;
 use crate::stage::read::Answer;
-use crate::{CrawlConfig, CrawlError, RobotsMode, SeedInput};
+use crate::{CrawlConfig, CrawlError, RobotsMode, SeedInput, SitemapMode};
 
 /// Links to other partitions that are remembered as sent.
 const SENT_MAX: usize = 1 << 20;
+
+/// Indexes of sitemaps within one another, at most. The protocol allows one.
+const SITEMAP_NESTING_MAX: u8 = 3;
+
+/// Why the sitemaps of an index are refused.
+const SITEMAPS_TOO_DEEP: &str = "sitemaps-too-deep";
+
+/// How a URL was come by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Way {
+    Link,
+    Redirect,
+    /// As a sitemap of its site.
+    Sitemap,
+}
 
 /// Why a link is refused when its party has as many URLs as it may.
 const PARTY_FULL: &str = "party-full";
@@ -41,6 +58,8 @@ pub(crate) struct Found<'a> {
     pub(crate) url: &'a CrawlUrl,
     pub(crate) kind: LinkKind,
     pub(crate) is_redirect: bool,
+    /// A sitemap, as its site's robots.txt or an index of sitemaps names it.
+    pub(crate) is_sitemap: bool,
     /// The entry of the page it was found on.
     pub(crate) on: &'a Entry,
     /// Links on that page.
@@ -52,12 +71,13 @@ pub(crate) struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    /// What the scope is asked. A redirect keeps its page's depth.
+    /// What the scope is asked. A redirect keeps its page's depth, and so does a
+    /// sitemap: the pages it lists are one link away, not two.
     pub(crate) fn candidate(&self) -> Candidate<'a> {
         Candidate {
             url: self.url,
             seed: self.home,
-            depth: self.on.depth.saturating_add(u16::from(!self.is_redirect)),
+            depth: (self.on.depth).saturating_add(u16::from(!self.is_redirect && !self.is_sitemap)),
             is_seed: false,
             is_redirect: self.is_redirect,
         }
@@ -180,7 +200,7 @@ impl Admit {
                         self.priority(found, depth)
                     },
                     attempts: 0,
-                    redirects: if found.is_redirect {
+                    redirects: if found.is_redirect || found.is_sitemap {
                         found.on.redirects + 1
                     } else {
                         0
@@ -304,6 +324,15 @@ impl Journey<'_> {
         document: &Document,
     ) -> Result<Taken, CrawlError> {
         let mut taken = Taken::default();
+        let way = match document.kind {
+            DocumentKind::SitemapIndex if on.redirects >= SITEMAP_NESTING_MAX => {
+                let home = self.partition_of(on.url.site_hash());
+                self.partitions[home].counters.refusal(SITEMAPS_TOO_DEEP);
+                return Ok(taken);
+            }
+            DocumentKind::SitemapIndex => Way::Sitemap,
+            _ => Way::Link,
+        };
         for link in &document.links {
             if !may_follow(&self.config, document, link) {
                 continue;
@@ -312,11 +341,48 @@ impl Journey<'_> {
             // would send each other round in circles.
             let shortened = self.novelty.shortened(&link.url);
             let url = shortened.as_ref().unwrap_or(&link.url);
-            let one = self.admit_link(on, url, link.kind, document.links.len(), false)?;
+            let one = self.admit_link(on, url, link.kind, document.links.len(), way)?;
             taken.admitted += one.admitted;
             taken.fresh += one.fresh;
+            if let Some(signal) = &link.signal {
+                self.note_signal(url, signal);
+            }
         }
         Ok(taken)
+    }
+
+    /// Keeps what a sitemap or feed says of a page that is wanted.
+    fn note_signal(&mut self, url: &CrawlUrl, signal: &ChangeSignal) {
+        let (hash, to) = (url.hash64(), self.partition_of(url.site_hash()));
+        if self.partitions[to].has_seen(hash) || self.sent.contains(&hash.0) {
+            self.partitions[to].set_signal(url, signal);
+        }
+    }
+
+    /// Takes in the sitemaps of a page's site, the first time one of its pages is
+    /// about to be asked for: they belong to that page's party.
+    pub(crate) fn admit_sitemaps(&mut self, on: &Entry) -> Result<(), CrawlError> {
+        if self.config.sitemaps == SitemapMode::None {
+            return Ok(());
+        }
+        let Some(mut named) = self.robots.take_sitemaps(on.url.site_hash()) else {
+            return Ok(());
+        };
+        if named.is_empty() && self.config.sitemaps == SitemapMode::Guess {
+            named.push("/sitemap.xml".to_owned());
+        }
+        // As if the page had been reached without a redirect: nesting counts from here.
+        let on = Entry {
+            redirects: 0,
+            ..on.clone()
+        };
+        for name in named {
+            // What is no URL is passed over: the line is in the archive.
+            if let Ok(url) = on.url.join(&name) {
+                self.admit_link(&on, &url, LinkKind::Other, 1, Way::Sitemap)?;
+            }
+        }
+        Ok(())
     }
 
     /// Takes in where a page redirects to.
@@ -336,7 +402,7 @@ impl Journey<'_> {
             let target = target.clone();
             self.seeds.edit(on.seed, |seed| seed.home = target);
         }
-        let taken = self.admit_link(on, target, LinkKind::Other, 1, true)?;
+        let taken = self.admit_link(on, target, LinkKind::Other, 1, Way::Redirect)?;
         Ok(taken.admitted > 0)
     }
 
@@ -346,7 +412,7 @@ impl Journey<'_> {
         url: &CrawlUrl,
         kind: LinkKind,
         links: usize,
-        is_redirect: bool,
+        way: Way,
     ) -> Result<Taken, CrawlError> {
         let none = Taken::default();
         let site = url.site_hash();
@@ -359,7 +425,8 @@ impl Journey<'_> {
         let found = Found {
             url,
             kind,
-            is_redirect,
+            is_redirect: way == Way::Redirect,
+            is_sitemap: way == Way::Sitemap,
             on,
             links,
             home: &self.seeds.get(on.seed).home,

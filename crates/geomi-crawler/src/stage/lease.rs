@@ -1,6 +1,8 @@
 //! Lease: take what the frontier says may be done now, ask robots.txt, and
 //! send it on its way.
 
+use std::sync::Arc;
+
 use geomi_frontier::{Action, Entry, Lease, Work};
 use geomi_model::{NetworkState, Timestamp};
 
@@ -74,6 +76,8 @@ impl Journey<'_> {
             }
             return Ok(false);
         }
+        let entry = Arc::clone(entry);
+        self.admit_sitemaps(&entry)?;
         // It may have been queued before the rule was made.
         if let Some(refusal) = self.admit.scope().denies(&entry.url) {
             let reason = self.admit.scope().explain_refusal(&entry.url, refusal);
@@ -91,7 +95,7 @@ impl Journey<'_> {
         let path = entry.url.path_and_query();
         match self.robots.access(lease.site(), &self.config.agent, path) {
             Access::Allowed => {
-                let enclosed = self.enclose(entry, now)?;
+                let enclosed = self.enclose(&entry, now)?;
                 self.dispatch(lease, enclosed);
                 return Ok(true);
             }

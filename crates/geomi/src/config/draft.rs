@@ -7,7 +7,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use geomi_crawler::{CrawlConfig, RobotsMode, SeedInput};
+use geomi_crawler::{CrawlConfig, RobotsMode, SeedInput, SitemapMode};
 use geomi_fetch::{Cidr, FetchError, Proxy, ProxyRotation, parse_override};
 use geomi_frontier::{Delay, HostOrder};
 use geomi_novelty::DropParams;
@@ -235,6 +235,10 @@ pub(super) fn set_order(draft: &mut Draft, place: usize) {
 
 pub(super) fn set_scope(draft: &mut Draft, place: usize) {
     draft.crawl.scope.kind = ScopeKind::ALL[place];
+}
+
+pub(super) fn set_sitemaps(draft: &mut Draft, place: usize) {
+    draft.crawl.sitemaps = [SitemapMode::Robots, SitemapMode::Guess, SitemapMode::None][place];
 }
 
 pub(super) fn set_robots(draft: &mut Draft, place: usize) {

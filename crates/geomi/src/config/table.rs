@@ -29,6 +29,7 @@ const NETWORK: &str = "Network";
 const ORDERS: &[&str] = &["rtt", "round-robin", "fifo", "priority"];
 const ROTATIONS: &[&str] = &["site", "request"];
 pub(super) const ROBOTS: &[&str] = &["respect", "ignore"];
+const SITEMAPS: &[&str] = &["robots", "guess", "none"];
 const SCOPES: &[&str] = &["page", "path", "host", "domain", "any", "party"];
 
 pub(super) const MAX: u64 = i64::MAX as u64;
@@ -438,6 +439,12 @@ pub(crate) const KEYS: &[Key] = &[
         "8",
         Kind::Count(2, 1_000, |d, n| d.crawl.novelty.pairs_min = n as u32),
         "Pairs of equal pages after which a parameter is ignored.",
+    ),
+    key(
+        "scope.sitemaps",
+        "\"robots\"",
+        Kind::Choice(SITEMAPS, draft::set_sitemaps),
+        "Sitemaps asked for: those robots.txt names (robots), /sitemap.xml too (guess), or none.",
     ),
     key(
         "output.warc_size",

@@ -1,0 +1,75 @@
+//! Links of content that is not a page: whole addresses, each with its signal.
+
+use std::collections::HashSet;
+
+use geomi_model::{ChangeSignal, Link, LinkKind};
+use geomi_url::CrawlUrl;
+
+use crate::reader::ReadLimits;
+use crate::values::followable;
+
+/// The links of a document in the making: in order, without repetition, bounded.
+pub(crate) struct LinkList<'a> {
+    base: &'a CrawlUrl,
+    links: Vec<Link>,
+    seen: HashSet<u64>,
+    links_max: usize,
+    text_bytes_max: usize,
+    truncated: bool,
+}
+
+impl<'a> LinkList<'a> {
+    /// For at most `links_max` links that are resolved against `base`.
+    pub(crate) fn new(base: &'a CrawlUrl, links_max: usize, limits: &ReadLimits) -> Self {
+        Self {
+            base,
+            links: Vec::new(),
+            seen: HashSet::new(),
+            links_max,
+            text_bytes_max: limits.attribute_bytes_max,
+            truncated: false,
+        }
+    }
+
+    /// Takes a link as written. What is no address is passed over.
+    pub(crate) fn add(&mut self, text: &str, kind: LinkKind, signal: Option<ChangeSignal>) {
+        if text.len() > self.text_bytes_max {
+            self.truncated = true;
+            return;
+        }
+        let Some(text) = followable(text) else {
+            return;
+        };
+        // What does not parse is no link, and there is nothing to report.
+        let url = CrawlUrl::parse_plain(text).or_else(|| self.base.join(text).ok());
+        let Some(url) = url else {
+            return;
+        };
+        let hash = url.hash64().0;
+        if self.links.len() >= self.links_max {
+            self.truncated |= !self.seen.contains(&hash);
+        } else if self.seen.insert(hash) {
+            self.links.push(Link {
+                url,
+                kind,
+                nofollow: false,
+                signal: signal.filter(|signal| *signal != ChangeSignal::default()),
+            });
+        }
+    }
+
+    /// Whether no further link would be taken.
+    pub(crate) fn is_full(&self) -> bool {
+        self.links.len() >= self.links_max
+    }
+
+    /// Something was left out.
+    pub(crate) fn cut(&mut self) {
+        self.truncated = true;
+    }
+
+    /// The links, and whether some were left out.
+    pub(crate) fn finish(self) -> (Vec<Link>, bool) {
+        (self.links, self.truncated)
+    }
+}
