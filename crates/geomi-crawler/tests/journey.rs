@@ -332,7 +332,8 @@ fn a_redirect_leads_to_no_address_that_was_not_allowed() {
         format!("http://localhost:{port}/g"),
     ];
     let paths: Vec<String> = (0..targets.len()).map(|n| format!("/r{n}")).collect();
-    let links: String = paths.iter().map(|p| format!("<a href={p}>x</a>")).collect();
+    let links: Vec<String> = paths.iter().map(|p| format!("<a href={p}>x</a>")).collect();
+    let links = links.concat();
     let mut fixed = vec![("/", html(&links))];
     for (path, target) in paths.iter().zip(&targets) {
         fixed.push((path, FixedPage::redirect(302, target)));
