@@ -156,7 +156,12 @@ impl CrawlConfig {
             seeds,
             again: false,
             scope: ScopeConfig::default(),
-            novelty: NoveltyConfig::default(),
+            // Good sites that are pure trees would be cut: whoever meets traps turns
+            // it on.
+            novelty: NoveltyConfig {
+                is_on: false,
+                ..NoveltyConfig::default()
+            },
             drop_params: DropParams::new(DEFAULT_DROP_PARAMS)
                 .expect("the list of this program is well formed"),
             party_urls_max: None,

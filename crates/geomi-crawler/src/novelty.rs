@@ -70,6 +70,11 @@ impl NoveltyBook {
         self.drop_params.clone_from(&config.drop_params);
     }
 
+    /// Whether anything is refused by what is learned.
+    pub(crate) const fn is_on(&self) -> bool {
+        self.config.is_on
+    }
+
     pub(crate) const fn config(&self) -> &NoveltyConfig {
         &self.config
     }

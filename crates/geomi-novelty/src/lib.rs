@@ -82,7 +82,7 @@ pub use template::Template;
 /// The numbers of the rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NoveltyConfig {
-    /// Whether anything is refused; what is learned is learned all the same.
+    /// Whether anything is refused. A crawl that refuses nothing need not learn.
     pub is_on: bool,
     /// Requests a template may cost that bring nothing.
     pub template_budget: u32,

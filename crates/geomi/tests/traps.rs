@@ -47,6 +47,8 @@ fn crawl(place: &Workplace, server: &ServerThread, more: &[&str]) {
         "--no-progress",
         "--resolve",
         &wild,
+        "--set",
+        "scope.novelty=true",
     ];
     let done = place.geomi(&[&common[..], more].concat());
     // A page limit ends with 4.

@@ -233,11 +233,13 @@ impl Journey<'_> {
         } else {
             fate(&read.answer, entry.attempts, self.config.tries)
         };
-        let is_first = judgement
-            .before
-            .as_ref()
-            .is_none_or(|before| before.digest.is_none());
-        let links_sideways = is_first && self.links_sideways(&entry.url, &read.document)?;
+        // Where nothing is refused by it, nothing need be learned.
+        let learns = self.novelty.is_on()
+            && judgement
+                .before
+                .as_ref()
+                .is_none_or(|before| before.digest.is_none());
+        let links_sideways = learns && self.links_sideways(&entry.url, &read.document)?;
         let taken = match (&read.answer.location, fate) {
             (Some(target), Fate::Redirected) => Taken {
                 admitted: u32::from(self.admit_redirect(&entry, target)?),
@@ -246,7 +248,7 @@ impl Journey<'_> {
             _ => self.admit_links(&entry, &read.document)?,
         };
         let links_admitted = taken.admitted;
-        if is_first {
+        if learns {
             self.learn(&entry, &read, taken.fresh, links_sideways)?;
         }
         self.count_page(partition, &entry, &read, fate, links_admitted);
