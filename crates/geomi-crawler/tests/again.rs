@@ -5,12 +5,12 @@ mod house;
 
 use std::collections::BTreeMap;
 
-use geomi_crawler::{CrawlConfig, CrawlError, DurableStep, Ending, SeedInput, Steps};
+use geomi_crawler::{CrawlConfig, CrawlError, DurableStep, Ending, SeedInput};
 use geomi_model::{CaptureKind, NetworkState, Visit};
 use geomi_store::warc::Captures;
 use geomi_testweb::{FixedPage, Robots, SiteBehaviour, WebSpec};
 
-use house::House;
+use house::{CrashAt, House};
 
 /// A web whose pages all have validators.
 fn validated(sites: u32, pages: u32) -> WebSpec {
@@ -216,22 +216,6 @@ fn what_robots_txt_forbade_is_asked_for_once_it_allows() {
             .map(|(_, n)| *n)
     };
     assert_eq!(of("/a"), Some(1));
-}
-
-/// Crashes at the n-th time a step is passed.
-struct CrashAt {
-    step: DurableStep,
-    countdown: u32,
-}
-
-impl Steps for CrashAt {
-    fn passed(&mut self, step: DurableStep) -> bool {
-        if step == self.step {
-            self.countdown = self.countdown.saturating_sub(1);
-            return self.countdown > 0;
-        }
-        true
-    }
 }
 
 fn crash_and_resume(step: DurableStep, partitions: u16) {

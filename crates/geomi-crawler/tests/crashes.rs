@@ -5,26 +5,10 @@ mod house;
 
 use std::collections::BTreeMap;
 
-use geomi_crawler::{CrawlError, DurableStep, Ending, Steps};
+use geomi_crawler::{CrawlError, DurableStep, Ending};
 use geomi_testweb::WebSpec;
 
-use house::House;
-
-/// Crashes at the n-th time a step is passed.
-struct CrashAt {
-    step: DurableStep,
-    countdown: u32,
-}
-
-impl Steps for CrashAt {
-    fn passed(&mut self, step: DurableStep) -> bool {
-        if step == self.step {
-            self.countdown = self.countdown.saturating_sub(1);
-            return self.countdown > 0;
-        }
-        true
-    }
-}
+use house::{CrashAt, House};
 
 fn crash_and_resume(step: DurableStep, partitions: u16) {
     let house = House::new(WebSpec::plain(4, 20));

@@ -8,7 +8,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
-use geomi_crawler::explain::{CrawlView, Explanation, SiteReport, Topic, UrlReport, inspect};
+use geomi_crawler::explain::{
+    CrawlView, Explanation, QueuePlace, SiteReport, Topic, UrlReport, inspect,
+};
 use geomi_crawler::{Clock as _, LogLine, SystemClock};
 use geomi_store::{CrawlDir, segment, visits};
 use geomi_url::CrawlUrl;
@@ -151,20 +153,7 @@ fn url_words(text: &mut String, url: &UrlReport, visits_max: usize) {
     row(text, "scope", &url.scope);
     row(text, "robots.txt", &url.robots);
     if let Some(place) = &url.queue {
-        let ahead = format!(
-            "priority {}, {} before it, depth {}",
-            place.priority,
-            words::plural(place.ahead, "URL"),
-            place.depth
-        );
-        row(text, "queue", ahead);
-        if let Some(via) = &place.via {
-            row(text, "found on", via);
-        }
-        row(text, "seed", &place.seed);
-        if let Some(topic) = &place.topic {
-            row(text, "topic", topic);
-        }
+        queue_words(text, place);
     }
     if let Some(modified) = &url.listed_modified {
         let listed = format!("changed {modified}, says a sitemap or feed");
@@ -174,6 +163,30 @@ fn url_words(text: &mut String, url: &UrlReport, visits_max: usize) {
         let changes = format!("{} of {} revisits found one", url.changes, url.comparisons);
         row(text, "changes", changes);
     }
+    template_words(text, url);
+    visit_words(text, url, visits_max);
+    text.push('\n');
+}
+
+fn queue_words(text: &mut String, place: &QueuePlace) {
+    let ahead = format!(
+        "priority {}, {} before it, depth {}",
+        place.priority,
+        words::plural(place.ahead, "URL"),
+        place.depth
+    );
+    row(text, "queue", ahead);
+    if let Some(via) = &place.via {
+        row(text, "found on", via);
+    }
+    row(text, "seed", &place.seed);
+    if let Some(topic) = &place.topic {
+        row(text, "topic", topic);
+    }
+}
+
+/// What URLs like this one have brought, where anybody has looked.
+fn template_words(text: &mut String, url: &UrlReport) {
     let novelty = &url.novelty;
     let account = &novelty.account;
     let brought = format!(
@@ -187,7 +200,9 @@ fn url_words(text: &mut String, url: &UrlReport, visits_max: usize) {
         novelty.section_left,
         novelty.section
     );
-    row(text, "template", brought);
+    if account.requests > 0 {
+        row(text, "template", brought);
+    }
     for param in &novelty.params {
         let effect = if novelty.ignored.contains(&param.name) {
             ": ignored"
@@ -206,6 +221,9 @@ fn url_words(text: &mut String, url: &UrlReport, visits_max: usize) {
     if let Some(reason) = &url.not_worth {
         row(text, "not worth it", reason);
     }
+}
+
+fn visit_words(text: &mut String, url: &UrlReport, visits_max: usize) {
     row(text, "visits", url.recent.len());
     let skipped = url.recent.len().saturating_sub(visits_max);
     for visit in &url.recent[skipped..] {
@@ -229,7 +247,6 @@ fn url_words(text: &mut String, url: &UrlReport, visits_max: usize) {
         );
         row(text, "", line);
     }
-    text.push('\n');
 }
 
 fn site_words(text: &mut String, site: &SiteReport) {

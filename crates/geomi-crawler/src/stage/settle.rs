@@ -225,32 +225,12 @@ impl Journey<'_> {
             stored.payload = original.payload;
         }
         let capture = self.keep_answer(partition, &read, judgement.duplicate_of.as_ref())?;
-        let is_challenged = !read.answer.challenges.is_empty()
-            && entry.attempts + 1 < self.config.tries
-            && self.keyring.challenged(&entry.url, &read.answer.challenges);
-        let fate = if is_challenged {
-            Fate::Retry
-        } else {
-            fate(&read.answer, entry.attempts, self.config.tries)
-        };
-        // Where nothing is refused by it, nothing need be learned.
-        let learns = self.novelty.is_on()
-            && judgement
-                .before
-                .as_ref()
-                .is_none_or(|before| before.digest.is_none());
-        let links_sideways = learns && self.links_sideways(&entry.url, &read.document)?;
-        let taken = match (&read.answer.location, fate) {
-            (Some(target), Fate::Redirected) => Taken {
-                admitted: u32::from(self.admit_redirect(&entry, target)?),
-                fresh: 0,
-            },
-            _ => self.admit_links(&entry, &read.document)?,
-        };
-        let links_admitted = taken.admitted;
-        if learns {
-            self.learn(&entry, &read, taken.fresh, links_sideways)?;
-        }
+        let fate = self.fate_of(&entry, &read.answer);
+        let is_first = judgement
+            .before
+            .as_ref()
+            .is_none_or(|before| before.digest.is_none());
+        let links_admitted = self.take_links(&entry, &read, fate, is_first)?;
         self.count_page(partition, &entry, &read, fate, links_admitted);
         let record = record(judgement.before, &entry, &read, judgement.change);
         self.partitions[partition].set_record(&entry.url, &record);
@@ -274,6 +254,43 @@ impl Journey<'_> {
             self.frontier.count_saved(site);
         }
         Ok(())
+    }
+
+    /// What the answer means for its page. A challenge that can be met is a
+    /// reason to ask again.
+    fn fate_of(&mut self, entry: &Entry, answer: &Answer) -> Fate {
+        let is_challenged = !answer.challenges.is_empty()
+            && entry.attempts + 1 < self.config.tries
+            && self.keyring.challenged(&entry.url, &answer.challenges);
+        if is_challenged {
+            return Fate::Retry;
+        }
+        fate(answer, entry.attempts, self.config.tries)
+    }
+
+    /// Takes in where a page leads, learns from it, and says how many URLs were
+    /// new.
+    fn take_links(
+        &mut self,
+        entry: &Entry,
+        read: &Read,
+        fate: Fate,
+        is_first: bool,
+    ) -> Result<u32, CrawlError> {
+        // Where nothing is refused by it, nothing need be learned.
+        let learns = is_first && self.novelty.is_on();
+        let links_sideways = learns && self.links_sideways(&entry.url, &read.document)?;
+        let taken = match (&read.answer.location, fate) {
+            (Some(target), Fate::Redirected) => Taken {
+                admitted: u32::from(self.admit_redirect(entry, target)?),
+                fresh: 0,
+            },
+            _ => self.admit_links(entry, &read.document)?,
+        };
+        if learns {
+            self.learn(entry, read, taken.fresh, links_sideways)?;
+        }
+        Ok(taken.admitted)
     }
 
     fn keep_answer(

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use geomi_crawler::{
-    Control, CrawlConfig, CrawlError, NoFaults, SeedInput, Silent, Status, Steps, Surroundings,
-    SystemClock, run,
+    Control, CrawlConfig, CrawlError, DurableStep, NoFaults, SeedInput, Silent, Status, Steps,
+    Surroundings, SystemClock, run,
 };
 use geomi_frontier::Delay;
 use geomi_model::Visit;
@@ -95,5 +95,21 @@ impl House {
     pub(crate) fn verify(&self) {
         let report = geomi_store::verify::verify(&self.dir).unwrap();
         assert!(report.problems.is_empty(), "{:#?}", report.problems);
+    }
+}
+
+/// Crashes at the n-th time a step is passed.
+pub(crate) struct CrashAt {
+    pub(crate) step: DurableStep,
+    pub(crate) countdown: u32,
+}
+
+impl Steps for CrashAt {
+    fn passed(&mut self, step: DurableStep) -> bool {
+        if step == self.step {
+            self.countdown = self.countdown.saturating_sub(1);
+            return self.countdown > 0;
+        }
+        true
     }
 }

@@ -230,6 +230,18 @@ fn write_keys(
     }
 }
 
+/// The template with every key set to what it shows.
+#[cfg(test)]
+pub(super) fn uncommented_template() -> String {
+    template()
+        .lines()
+        .map(|line| match line.strip_prefix("# ") {
+            Some(rest) if rest.contains(" = ") || rest == "[[site]]" => format!("{rest}\n"),
+            _ => format!("{line}\n"),
+        })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -268,13 +280,7 @@ mod tests {
     #[test]
     fn the_template_is_the_defaults_and_reads_back() {
         assert_eq!(problems_of(&template()), Vec::<String>::new());
-        let uncommented: String = template()
-            .lines()
-            .map(|line| match line.strip_prefix("# ") {
-                Some(rest) if rest.contains(" = ") || rest == "[[site]]" => format!("{rest}\n"),
-                _ => format!("{line}\n"),
-            })
-            .collect();
+        let uncommented = uncommented_template();
         assert_eq!(problems_of(&uncommented), Vec::<String>::new());
         let (mut written, mut problems) = (Written::defaults(), Problems::default());
         read(Path::new("x"), &uncommented, &mut written, &mut problems);

@@ -120,7 +120,7 @@ mod tests {
     use regex::Regex;
     use toml_edit::{Document, Item};
 
-    use super::super::file::{as_used, read, template};
+    use super::super::file::{as_used, read, template, uncommented_template};
     use super::super::place::Problems;
     use super::super::presets::PRESETS;
     use super::super::written::Written;
@@ -237,13 +237,7 @@ mod tests {
     #[test]
     fn what_geomi_writes_is_valid() {
         assert_eq!(check(&template()), Vec::<String>::new());
-        let uncommented: String = template()
-            .lines()
-            .map(|line| match line.strip_prefix("# ") {
-                Some(rest) if rest.contains(" = ") || rest == "[[site]]" => format!("{rest}\n"),
-                _ => format!("{line}\n"),
-            })
-            .collect();
+        let uncommented = uncommented_template();
         assert_eq!(check(&uncommented), Vec::<String>::new());
         for preset in PRESETS {
             let (mut written, mut problems) = (Written::defaults(), Problems::default());
