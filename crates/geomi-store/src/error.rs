@@ -76,7 +76,8 @@ impl StoreError {
         move |source| Self::from_io(action, path, source)
     }
 
-    pub(crate) fn damaged(path: &Path, reason: impl Into<String>) -> Self {
+    /// A file that does not hold what it should.
+    pub fn damaged(path: &Path, reason: impl Into<String>) -> Self {
         Self::Damaged {
             path: path.to_owned(),
             reason: reason.into(),

@@ -281,3 +281,13 @@ fn a_crawl_that_was_killed_and_one_that_is_asked_to_wait() {
     drop(running);
     assert_eq!(causes(&place)[0], "gone");
 }
+
+#[test]
+fn a_broken_status_is_not_blamed_on_the_queue() {
+    let (place, server) = (Workplace::new(), serve(1, 3));
+    crawl(&place, &seeds(&server), &["--site-delay", "0s"]);
+    place.write("out/status.json", "rubbish");
+    let told = place.geomi(&["explain", "out"]);
+    told.fails(1, &["status.json", "writes it anew"]);
+    assert!(!told.err.contains("delete frontier/"), "{told:#?}");
+}

@@ -148,7 +148,7 @@ fn exclusions_and_delays_hold_from_the_next_request_and_are_kept() {
 #[test]
 fn what_cannot_change_is_refused_with_every_reason() {
     let (place, server) = (Workplace::new(), serve(1, 10));
-    let mut crawl = Running::start(&place, &server, &["--site-delay", "50ms"]);
+    let mut crawl = Running::start(&place, &server, &["--site-delay", "10s"]);
     crawl.visit();
     let words = [
         "set",
@@ -159,6 +159,7 @@ fn what_cannot_change_is_refused_with_every_reason() {
     ];
     let reasons = ["cannot change while a crawl runs", "crawl.tries", "re:("];
     geomi(&place, &words).fails(2, &reasons);
+    geomi(&place, &["set", "out", "politeness.site_delay=0s"]);
     let (_, done) = crawl.end();
     assert!(done.err.contains("done: 10 saved"), "{done:#?}");
 }
@@ -252,4 +253,24 @@ fn ls_lists_the_crawls_of_a_folder_with_how_they_ended() {
     );
     let table = geomi(&place, &["ls", "all"]);
     assert!(table.out.starts_with("STATE"), "{table:#?}");
+}
+
+#[test]
+fn rubbish_on_the_socket_is_answered_and_harms_nothing() {
+    use std::io::Write as _;
+    use std::os::unix::net::UnixStream;
+
+    let (place, server) = (Workplace::new(), serve(1, 8));
+    let mut crawl = Running::start(&place, &server, &["--site-delay", "10s"]);
+    crawl.visit();
+    for rubbish in ["rubbish", "{}", "{\"do\":\"fly\"}", "\0"] {
+        let mut stream = UnixStream::connect(place.path("out/control.sock")).unwrap();
+        stream.write_all(format!("{rubbish}\n").as_bytes()).unwrap();
+        let mut answer = String::new();
+        BufReader::new(stream).read_line(&mut answer).unwrap();
+        assert!(answer.contains("this is no request"), "{rubbish}: {answer}");
+    }
+    geomi(&place, &["set", "out", "politeness.site_delay=0s"]);
+    let (_, done) = crawl.end();
+    assert!(done.err.contains("done: 8 saved"), "{done:#?}");
 }

@@ -60,7 +60,8 @@ fn last_status(dir: &CrawlDir) -> Result<Status, CrawlError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Status::default()),
         Err(error) => return Err(StoreError::from_io("read", &path, error).into()),
     };
-    serde_json::from_slice(&text).map_err(|error| CrawlError::Damaged {
-        what: format!("status.json: {error}"),
+    serde_json::from_slice(&text).map_err(|error| {
+        let reason = format!("{error}; the next run of the crawl writes it anew");
+        StoreError::damaged(&path, reason).into()
     })
 }

@@ -88,8 +88,14 @@ fn listen(listener: &UnixListener, closing: &AtomicBool, mut desk: Desk) {
             return;
         }
         let served = stream.and_then(|stream| {
-            let request = protocol::receive(&stream, Some(protocol::PATIENCE))?;
-            protocol::send(&stream, &desk.answer(request))
+            let answer = match protocol::receive(&stream, Some(protocol::PATIENCE)) {
+                Ok(request) => desk.answer(request),
+                Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                    refused(vec![format!("this is no request: {error}")])
+                }
+                Err(error) => return Err(error),
+            };
+            protocol::send(&stream, &answer)
         });
         if let Err(error) = served {
             tracing::debug!(%error, "somebody connected and went away");
