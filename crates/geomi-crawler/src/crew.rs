@@ -29,7 +29,7 @@ const ROOM_MIN: usize = 1_024;
 /// What comes back to the owner.
 #[derive(Debug)]
 pub(crate) enum Event {
-    Resolved(Lease, Resolution),
+    Resolved(Box<Lease>, Resolution),
     Read(Box<Read>),
     /// Whoever had a lease panicked.
     Lost,

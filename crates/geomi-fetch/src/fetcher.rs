@@ -216,28 +216,28 @@ impl Shared {
         let written = route
             .absolute
             .map_or_else(|| sent.clone(), |proxy| proxy.absolute(url, &sent));
-        if let Some(mut link) = self.take_idle(&route.shelf, request.addr, started).await {
-            let answer = link.exchange(&written, limits).await;
-            outcome.request = sent;
-            outcome.reused_connection = true;
-            return Some((answer, link));
-        }
-        self.pool.make_room(request.addr);
-        match self
-            .connect(request, route, limits.deadline, &mut outcome.phases)
-            .await
-        {
-            Ok(mut link) => {
-                let answer = link.exchange(&written, limits).await;
-                outcome.request = sent;
-                Some((answer, link))
+        let idle = self.take_idle(&route.shelf, request.addr, started).await;
+        outcome.reused_connection = idle.is_some();
+        let mut link = if let Some(link) = idle {
+            link
+        } else {
+            self.pool.make_room(request.addr);
+            // Boxed, because a future is as large as its largest branch:
+            // connecting is rare and its handshakes are large.
+            let phases = &mut outcome.phases;
+            let connecting = Box::pin(self.connect(request, route, limits.deadline, phases));
+            match connecting.await {
+                Ok(link) => link,
+                Err((state, error)) => {
+                    outcome.state = state;
+                    outcome.error = Some(error);
+                    return None;
+                }
             }
-            Err((state, error)) => {
-                outcome.state = state;
-                outcome.error = Some(error);
-                None
-            }
-        }
+        };
+        let answer = link.exchange(&written, limits).await;
+        outcome.request = sent;
+        Some((answer, link))
     }
 
     async fn take_idle(&self, shelf: &str, addr: IpAddr, now: Instant) -> Option<Link> {

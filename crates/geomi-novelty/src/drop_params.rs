@@ -109,11 +109,12 @@ impl DropParams {
 
     /// The URL without what is dropped; `None` if it stays as it is.
     pub fn apply(&self, url: &CrawlUrl) -> Option<CrawlUrl> {
-        let (path, query) = (url.path(), url.query());
-        // Asked of every link: most have neither.
-        if query.is_none() && !path.contains(';') {
+        // Asked of every link: most have neither a query nor path parameters.
+        let mut bytes = url.path_and_query().bytes();
+        if !bytes.any(|byte| byte == b'?' || byte == b';') {
             return None;
         }
+        let (path, query) = (url.path(), url.query());
         let drops_in_path = path.contains(';') && {
             let mut params = path
                 .split('/')

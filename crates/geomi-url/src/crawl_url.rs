@@ -14,10 +14,12 @@
 
 use std::fmt;
 
+use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::url_text::UrlText;
 use crate::{SiteHash, SiteKey};
 
 /// A normalised absolute `http` or `https` URL.
@@ -30,7 +32,7 @@ use crate::{SiteHash, SiteKey};
 /// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CrawlUrl {
-    text: Box<str>,
+    text: UrlText,
     host_end: u32,
     path_start: u32,
 }
@@ -114,11 +116,8 @@ impl CrawlUrl {
         if !is_plain(reference) || (reference.starts_with('/') && directory.ends_with('/')) {
             return None;
         }
-        let mut text = String::with_capacity(directory.len() + reference.len());
-        text.push_str(directory);
-        text.push_str(reference);
         Some(Self {
-            text: text.into_boxed_str(),
+            text: UrlText::concat(directory, reference),
             host_end: self.host_end,
             path_start: self.path_start,
         })
@@ -159,7 +158,7 @@ impl CrawlUrl {
             push_normalised_escapes(&mut text, query);
         }
         Ok(Self {
-            text: text.into_boxed_str(),
+            text: text.as_str().into(),
             host_end,
             path_start,
         })
@@ -384,7 +383,7 @@ impl fmt::Display for CrawlUrl {
 
 impl fmt::Debug for CrawlUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "CrawlUrl({})", self.text)
+        write!(f, "CrawlUrl({})", self.as_str())
     }
 }
 
@@ -403,17 +402,31 @@ impl Serialize for CrawlUrl {
 
 impl<'de> Deserialize<'de> for CrawlUrl {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        // Stored URLs were normalised before they were written, so their parts
-        // can be found again without the parser: it costs a page's worth of
-        // time when thousands of queue entries are read back.
-        split_normalised(&text)
-            .map(|(host_end, path_start)| Self {
-                host_end,
-                path_start,
-                text: text.into_boxed_str(),
-            })
-            .ok_or_else(|| serde::de::Error::custom("not a normalised http(s) URL"))
+        deserializer.deserialize_str(Stored)
+    }
+}
+
+/// Reads a URL that was written by `serialize`.
+struct Stored;
+
+impl Visitor<'_> for Stored {
+    type Value = CrawlUrl;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a normalised http(s) URL")
+    }
+
+    /// Stored URLs were normalised before they were written, so their parts can
+    /// be found again without the parser: it costs a page's worth of time when
+    /// thousands of queue entries are read back.
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<CrawlUrl, E> {
+        let (host_end, path_start) =
+            split_normalised(text).ok_or_else(|| E::custom("not a normalised http(s) URL"))?;
+        Ok(CrawlUrl {
+            text: text.into(),
+            host_end,
+            path_start,
+        })
     }
 }
 

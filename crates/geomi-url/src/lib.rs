@@ -13,6 +13,7 @@ mod crawl_url;
 mod rewritten;
 mod site;
 pub mod surt;
+mod url_text;
 
 pub use crawl_url::{CrawlUrl, UrlError, UrlHash, with_two_slashes};
 pub use rewritten::rewritten;

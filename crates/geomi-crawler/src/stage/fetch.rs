@@ -39,7 +39,7 @@ pub(crate) struct Fetched {
 /// What a task on the network brings back.
 #[derive(Debug)]
 pub(crate) enum Carried {
-    Resolved(Lease, Resolution),
+    Resolved(Box<Lease>, Resolution),
     Fetched(Box<Fetched>),
 }
 
@@ -62,8 +62,9 @@ pub(crate) async fn carry_out(
 ) -> Carried {
     let request = match lease.work() {
         Work::Resolve { host, .. } => {
-            let resolution = fetcher.resolve(host).await;
-            return Carried::Resolved(lease, resolution);
+            // Boxed: looking up is rare, and its future large.
+            let resolution = Box::pin(fetcher.resolve(host)).await;
+            return Carried::Resolved(Box::new(lease), resolution);
         }
         Work::Robots(errand, addr) => robots_request(errand.url.clone(), *addr),
         Work::Page(entry, addr) => {
@@ -116,4 +117,49 @@ pub(crate) async fn ask(
     }
     let outcome = fetcher.fetch(request).await;
     (started, outcome, clock.now())
+}
+
+#[cfg(test)]
+mod tests {
+    use geomi_fetch::FetchConfig;
+    use geomi_frontier::{Action, Config, Entry, Frontier, SiteState};
+    use geomi_model::LinkKind;
+
+    use super::*;
+    use crate::clock::SystemClock;
+
+    /// A task is moved several times before it runs, one for every page.
+    #[test]
+    fn the_future_of_a_request_stays_small() {
+        let now = Timestamp::from_secs(1);
+        let url = CrawlUrl::parse("http://127.0.0.1/").unwrap();
+        let mut frontier = Frontier::new(Config::default());
+        frontier.open_site(SiteState::new(url.site()), now, now);
+        let entry = Entry {
+            url,
+            seed: 0,
+            via: None,
+            kind: LinkKind::Anchor,
+            depth: 0,
+            priority: 1,
+            attempts: 0,
+            redirects: 0,
+            is_seed: true,
+            is_revisit: false,
+            not_before: None,
+        };
+        frontier.admit(entry, now);
+        let Action::Lease(lease) = frontier.poll(now) else {
+            panic!("there is work")
+        };
+        let fetcher = Fetcher::new(FetchConfig::default()).unwrap();
+        let future = carry_out(
+            fetcher,
+            Arc::new(SystemClock::default()),
+            lease,
+            Enclosed::default(),
+        );
+        let size = size_of_val(&future);
+        assert!(size <= 5 << 10, "{size} bytes");
+    }
 }

@@ -94,7 +94,7 @@ impl Journey<'_> {
         match event {
             Event::Lost => Err(CrawlError::LostWork),
             Event::Resolved(lease, resolution) => {
-                self.settle_resolution(lease, resolution);
+                self.settle_resolution(*lease, resolution);
                 Ok(())
             }
             Event::Read(read) if matches!(read.lease.work(), Work::Robots(..)) => {
