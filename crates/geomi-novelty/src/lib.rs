@@ -63,20 +63,22 @@
 //! site. What does not fit is judged by section and site alone.
 
 mod account;
+mod dive;
 mod domain;
 mod drop_params;
 mod memory;
 mod params;
 mod site;
+mod standing;
 mod template;
 
 pub use account::Account;
+pub use dive::Pick;
 pub use domain::DomainNovelty;
 pub use drop_params::{BadParam, DEFAULT_DROP_PARAMS, DropParams};
 pub use params::Param;
-pub use site::{
-    Content, NoveltyRefusal, Observation, Sight, SiteNovelty, SiteStanding, TemplateStanding,
-};
+pub use site::{Content, Observation, Sight, SiteNovelty, Ties};
+pub use standing::{NoveltyRefusal, SiteStanding, TemplateStanding};
 pub use template::Template;
 
 /// The numbers of the rule.
@@ -95,6 +97,9 @@ pub struct NoveltyConfig {
     pub domain_hosts: u32,
     /// Pairs of pages that must agree before a parameter is ignored.
     pub pairs_min: u32,
+    /// The year it is, by which dates far ahead are told; where it is not known,
+    /// none is.
+    pub year: Option<u16>,
 }
 
 impl Default for NoveltyConfig {
@@ -106,6 +111,7 @@ impl Default for NoveltyConfig {
             site_budget: 140,
             domain_hosts: 40,
             pairs_min: 8,
+            year: None,
         }
     }
 }
