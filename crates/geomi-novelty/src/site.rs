@@ -152,6 +152,11 @@ impl SiteNovelty {
         self.account.supported
     }
 
+    /// Whether a URL was ever refused.
+    pub const fn has_refused(&self) -> bool {
+        self.refused > 0
+    }
+
     /// Takes in a page.
     pub fn observe(&mut self, config: &NoveltyConfig, sight: &Sight<'_>) -> Observation {
         let closed_before = self.closed(config);

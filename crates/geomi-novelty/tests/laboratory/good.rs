@@ -302,7 +302,7 @@ pub fn all() -> Vec<Good> {
         alike,
     ));
     all.push(board("blog", 150, 5, "/page/", "/how-to-do-", unique));
-    all.push(guest_book(120));
+    all.push(guest_book(110));
     all.push(archive(20));
     all.push(wiki(3_000));
     all.push(star(5_000));
