@@ -103,6 +103,16 @@ pub(crate) const fn may_follow(config: &CrawlConfig, document: &Document, link: 
     !config.respect_nofollow || !(document.robots.nofollow || link.nofollow)
 }
 
+/// Whether a link is refused for what becomes of a URL that goes on growing.
+const fn has_grown(refusal: &Refusal) -> bool {
+    matches!(
+        refusal,
+        Refusal::TooLong { .. }
+            | Refusal::TooManySegments { .. }
+            | Refusal::RepeatedSegments { .. }
+    )
+}
+
 /// Whether a URL is of another domain than the page it was found on.
 fn leaves_domain(entry: &Entry) -> bool {
     entry.via.as_ref().is_some_and(|via| {
@@ -462,7 +472,9 @@ impl Journey<'_> {
             }
             Admission::Refused(refusal) => {
                 self.partitions[home].counters.refusal(refusal.as_str());
-                Ok(none)
+                // A page whose links have grown past a limit is no dead end.
+                let fresh = u32::from(has_grown(&refusal));
+                Ok(Taken { fresh, ..none })
             }
             Admission::CandidateSeed => {
                 self.add_candidate(on, url)?;
