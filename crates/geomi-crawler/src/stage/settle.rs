@@ -286,20 +286,15 @@ impl Journey<'_> {
             Some(template) => self.ties(&entry.url, template, &read.document)?,
             None => None,
         };
-        let taken = match (&read.answer.location, fate) {
-            (Some(target), Fate::Redirected) => Taken {
-                admitted: u32::from(self.admit_redirect(entry, target)?),
-                ..Taken::default()
-            },
-            _ => {
-                let mut taken = match &template {
-                    Some(template) => self.admit_dive(entry, template, &read.document)?,
-                    None => Taken::default(),
-                };
-                taken += self.admit_links(entry, &read.document)?;
-                taken
+        let mut taken = Taken::default();
+        if let (Some(target), Fate::Redirected) = (&read.answer.location, fate) {
+            taken.admitted = u32::from(self.admit_redirect(entry, target)?);
+        } else {
+            if let Some(template) = &template {
+                taken = self.admit_dive(entry, template, &read.document)?;
             }
-        };
+            taken += self.admit_links(entry, &read.document)?;
+        }
         if let Some(template) = &template {
             self.learn(entry, template, read, taken, ties)?;
         }

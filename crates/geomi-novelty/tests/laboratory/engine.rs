@@ -8,24 +8,24 @@ use geomi_url::CrawlUrl;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The year in which the laboratory stands.
-pub const YEAR: u16 = 2026;
+pub(crate) const YEAR: u16 = 2026;
 
 /// What a model web answers.
-pub struct Page {
+pub(crate) struct Page {
     /// Equal for pages that differ in numbers only.
-    pub words: u64,
+    pub(crate) words: u64,
     /// Equal for the same page.
-    pub exact: u64,
-    pub text_bytes: u64,
-    pub links: Vec<String>,
+    pub(crate) exact: u64,
+    pub(crate) text_bytes: u64,
+    pub(crate) links: Vec<String>,
 }
 
-pub fn hash(text: &str) -> u64 {
+pub(crate) fn hash(text: &str) -> u64 {
     xxh3_64(text.as_bytes())
 }
 
 /// A page with words of its own.
-pub fn unique(at: &str, links: Vec<String>) -> Page {
+pub(crate) fn unique(at: &str, links: Vec<String>) -> Page {
     Page {
         words: hash(at),
         exact: hash(at),
@@ -35,7 +35,7 @@ pub fn unique(at: &str, links: Vec<String>) -> Page {
 }
 
 /// A page like all others but for its numbers.
-pub fn alike(at: &str, links: Vec<String>) -> Page {
+pub(crate) fn alike(at: &str, links: Vec<String>) -> Page {
     Page {
         words: 1,
         ..unique(at, links)
@@ -43,18 +43,18 @@ pub fn alike(at: &str, links: Vec<String>) -> Page {
 }
 
 /// A web: what stands at a URL.
-pub type Web = Box<dyn Fn(&str) -> Option<Page>>;
+pub(crate) type Web = Box<dyn Fn(&str) -> Option<Page>>;
 
 /// In which order a site's queue is served.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Order {
+pub(crate) enum Order {
     /// First found, first fetched; one request at a time.
     Breadth,
     /// By lanes as the crawl has them; so many requests at a time.
     Lanes(usize),
 }
 
-pub const ORDERS: [Order; 3] = [Order::Breadth, Order::Lanes(1), Order::Lanes(4)];
+pub(crate) const ORDERS: [Order; 3] = [Order::Breadth, Order::Lanes(1), Order::Lanes(4)];
 
 #[derive(Clone)]
 struct Entry {
@@ -109,7 +109,7 @@ impl Site {
     }
 }
 
-pub struct Crawl<'w> {
+pub(crate) struct Crawl<'w> {
     web: &'w Web,
     order: Order,
     config: NoveltyConfig,
@@ -117,11 +117,11 @@ pub struct Crawl<'w> {
     seen: HashSet<u64>,
     fetched: HashSet<u64>,
     /// What was asked for, in order.
-    pub asked: Vec<String>,
+    pub(crate) asked: Vec<String>,
 }
 
 /// Crawls a model to its end, or until so many requests.
-pub fn crawl(web: &Web, seeds: &[String], order: Order, requests_max: usize) -> Vec<String> {
+pub(crate) fn crawl(web: &Web, seeds: &[String], order: Order, requests_max: usize) -> Vec<String> {
     let mut crawl = Crawl {
         web,
         order,
@@ -325,7 +325,7 @@ impl Crawl<'_> {
 }
 
 /// How often each URL was asked for.
-pub fn counts(asked: &[String]) -> HashMap<&str, usize> {
+pub(crate) fn counts(asked: &[String]) -> HashMap<&str, usize> {
     let mut counts = HashMap::new();
     for url in asked {
         *counts.entry(&**url).or_insert(0) += 1;

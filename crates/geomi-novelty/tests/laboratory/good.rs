@@ -3,15 +3,15 @@
 use crate::engine::{Page, Web, alike, hash, unique};
 
 /// A good web: its name, its pages, how many there are.
-pub struct Good {
-    pub name: String,
-    pub web: Web,
-    pub seeds: Vec<String>,
-    pub pages: usize,
+pub(crate) struct Good {
+    pub(crate) name: String,
+    pub(crate) web: Web,
+    pub(crate) seeds: Vec<String>,
+    pub(crate) pages: usize,
 }
 
 /// Letters instead of digits: such a word is a template of its own.
-pub fn word(number: u64) -> String {
+pub(crate) fn word(number: u64) -> String {
     let digits = number.to_string();
     digits
         .bytes()
@@ -20,7 +20,7 @@ pub fn word(number: u64) -> String {
 }
 
 /// The last number of a URL.
-pub fn number(url: &str) -> u64 {
+pub(crate) fn number(url: &str) -> u64 {
     let end = url
         .rfind(|c: char| c.is_ascii_digit())
         .map_or(0, |at| at + 1);
@@ -250,7 +250,7 @@ fn star(pages: u64) -> Good {
     })
 }
 
-pub fn all() -> Vec<Good> {
+pub(crate) fn all() -> Vec<Good> {
     let mut all = Vec::new();
     for (fan, pages) in [
         (2, 500),

@@ -2,11 +2,7 @@
 //! real rule, without network. Each test prints a table; run it with
 //! `cargo test -p geomi-novelty --test laboratory -- --nocapture`.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a laboratory prints what it finds"
-)]
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 mod engine;
 mod good;
@@ -54,7 +50,7 @@ fn traps_cost_little_and_hide_nothing() {
                 order,
                 3_000,
             );
-            let is_good = |url: &&String| url.contains("/good/") && url.ends_with(".html");
+            let is_good = |url: &&String| url.contains("/good/") && url.contains(".html");
             let good: HashSet<&String> = asked.iter().filter(is_good).collect();
             let cost = asked.len() - good.len();
             let line = format!(

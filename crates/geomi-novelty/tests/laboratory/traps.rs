@@ -4,15 +4,15 @@ use crate::engine::{Page, Web, alike, hash, unique};
 use crate::good::{number, word};
 
 /// A trap: its name, its mouth, what stands inside.
-pub struct Trap {
-    pub name: String,
+pub(crate) struct Trap {
+    pub(crate) name: String,
     mouth: &'static str,
     inside: fn(&str) -> Option<Page>,
 }
 
 /// How the good pages lie.
 #[derive(Clone, Copy, Debug)]
-pub enum Beside {
+pub(crate) enum Beside {
     /// Linked from the front page.
     Flat(u64),
     /// A tree of words, ten a page.
@@ -20,7 +20,7 @@ pub enum Beside {
 }
 
 impl Beside {
-    pub const ALL: [Self; 3] = [Self::Flat(30), Self::Flat(200), Self::Tree(200)];
+    pub(crate) const ALL: [Self; 3] = [Self::Flat(30), Self::Flat(200), Self::Tree(200)];
 
     fn page(self, at: &str) -> Option<Vec<String>> {
         let name = |n: u64| format!("/good/{}.html", word(n + 100));
@@ -44,7 +44,7 @@ impl Beside {
         })
     }
 
-    pub fn count(self) -> usize {
+    pub(crate) fn count(self) -> usize {
         match self {
             Self::Flat(pages) | Self::Tree(pages) => pages as usize,
         }
@@ -52,7 +52,7 @@ impl Beside {
 }
 
 impl Trap {
-    pub fn web(&self, beside: Beside) -> Web {
+    pub(crate) fn web(&self, beside: Beside) -> Web {
         let (mouth, inside) = (self.mouth, self.inside);
         Box::new(move |url| {
             let at = url.strip_prefix("http://e.com").unwrap_or(url);
@@ -148,10 +148,10 @@ fn facets(at: &str, says: fn(&str, Vec<String>) -> Page) -> Option<Page> {
     Some(says(at, links))
 }
 
-fn pages(at: &str, name: &str, ahead: u64, says: fn(&str, Vec<String>) -> Page) -> Option<Page> {
+fn pages(at: &str, name: &str, ahead: u64, says: fn(&str, Vec<String>) -> Page) -> Page {
     let n = number(at);
     let links = (n.saturating_sub(ahead).max(1)..=n + ahead).filter(|k| *k != n);
-    Some(says(at, links.map(|k| format!("{name}{k}")).collect()))
+    says(at, links.map(|k| format!("{name}{k}")).collect())
 }
 
 fn same(_: &str, links: Vec<String>) -> Page {
@@ -161,7 +161,7 @@ fn same(_: &str, links: Vec<String>) -> Page {
     }
 }
 
-pub fn all() -> Vec<Trap> {
+pub(crate) fn all() -> Vec<Trap> {
     let trap = |name: &str, mouth, inside| Trap {
         name: name.to_owned(),
         mouth,
@@ -270,16 +270,16 @@ pub fn all() -> Vec<Trap> {
             ))
         }),
         trap("pages in a row, alike", "/list?page=1", |at| {
-            pages(at, "/list?page=", 1, alike)
+            Some(pages(at, "/list?page=", 1, alike))
         }),
         trap("pages, same", "/list?page=1", |at| {
-            pages(at, "/list?page=", 3, same)
+            Some(pages(at, "/list?page=", 3, same))
         }),
         trap("pages in a window, new text", "/list?page=1", |at| {
-            pages(at, "/list?page=", 3, unique)
+            Some(pages(at, "/list?page=", 3, unique))
         }),
         trap("pages in a path, new text", "/list/1", |at| {
-            pages(at, "/list/", 5, unique)
+            Some(pages(at, "/list/", 5, unique))
         }),
         trap("not here, same", "/lost/one", |at| {
             Some(same(
