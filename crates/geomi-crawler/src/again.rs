@@ -270,7 +270,7 @@ impl Journey<'_> {
     }
 
     /// Queues a URL again.
-    fn put_back(
+    pub(crate) fn put_back(
         &mut self,
         partition: usize,
         entry: Entry,

@@ -156,12 +156,7 @@ impl CrawlConfig {
             seeds,
             again: false,
             scope: ScopeConfig::default(),
-            // Good sites that are pure trees would be cut: whoever meets traps turns
-            // it on.
-            novelty: NoveltyConfig {
-                is_on: false,
-                ..NoveltyConfig::default()
-            },
+            novelty: NoveltyConfig::default(),
             drop_params: DropParams::new(DEFAULT_DROP_PARAMS)
                 .expect("the list of this program is well formed"),
             party_urls_max: None,

@@ -6,6 +6,7 @@
 //! ```text
 //! wait      for answers, a wake-up of the frontier, or a word from Control
 //! again     what was visited before, in a round that visits it again    (again)
+//! release   what was held back and is worth a request after all         (held)
 //! orders    other settings, more seeds, questions                       (orders)
 //! arrive    each answer: judge ─▶ keep ─▶ settle ─▶ admit its links     (stage/*)
 //! mail      links from other partitions: seen? ─▶ queue                 (post, stage/admit)
@@ -192,7 +193,7 @@ impl<'a> Journey<'a> {
             cookies: Cookies::default(),
             keyring: Keyring::new(config)?,
             unaddressed: HashMap::new(),
-            novelty: NoveltyBook::new(config),
+            novelty: NoveltyBook::new(config, now),
             in_flight: 0,
             round,
             rereading: None,
@@ -240,6 +241,7 @@ impl<'a> Journey<'a> {
             let events = self.wait(wakeup);
             self.take_orders()?;
             self.queue_again()?;
+            self.release_held()?;
             for event in events {
                 self.arrive(event)?;
             }
@@ -256,7 +258,9 @@ impl<'a> Journey<'a> {
         let now = self.clock.now();
         let until = wakeup.map_or(self.reporter.next, |wakeup| wakeup.min(self.reporter.next));
         let mut events = Vec::new();
-        let on_its_way = self.is_rereading() || self.partitions.iter().any(Partition::awaits_mail);
+        let on_its_way = self.is_rereading()
+            || self.is_releasing()
+            || self.partitions.iter().any(Partition::awaits_mail);
         let pause = if on_its_way {
             Duration::ZERO
         } else {
@@ -397,6 +401,7 @@ impl<'a> Journey<'a> {
         }
         let idle = wakeup.is_none()
             && self.rereading.is_none()
+            && !self.novelty.held.is_due()
             && desired == Desired::Run
             && !self.partitions.iter().any(Partition::awaits_mail);
         let finished =

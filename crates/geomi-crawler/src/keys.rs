@@ -22,6 +22,7 @@
 //! | `e` number | a seed, in format 2 |
 //! | `t` site | what was learned of its URLs |
 //! | `w` domain | how many of its hosts were opened |
+//! | `y` holder url | the queue entry of a URL that is not worth a request as things stand; the holder is its site, or its domain |
 
 use geomi_model::Digest;
 use geomi_url::{SiteHash, UrlHash};
@@ -111,6 +112,11 @@ pub(crate) fn novelty(site: SiteHash) -> Vec<u8> {
 
 pub(crate) fn domain(domain: u64) -> Vec<u8> {
     key(b'w', &[&domain.to_be_bytes()])
+}
+
+/// A URL that is held back on account of its site, or of its domain.
+pub(crate) fn held(holder: SiteHash, url: UrlHash) -> Vec<u8> {
+    key(b'y', &[&holder.0.to_be_bytes(), &url.0.to_be_bytes()])
 }
 
 /// All keys of one kind: from here to there.

@@ -45,6 +45,7 @@ mod crew;
 mod error;
 pub mod explain;
 mod fate;
+mod held;
 pub mod journey;
 mod keys;
 mod log;

@@ -7,18 +7,22 @@
 //! The state of a site is in memory while the site is open, and is written when
 //! it has doubled, every 256 pages, and when the site or the crawl is closed. A
 //! crash therefore forgets some of the last pages' evidence and nothing else.
+//! What is refused is held back (`held.rs`), not lost.
 
 use geomi_frontier::Entry;
 use geomi_model::Document;
+use geomi_model::Timestamp;
 use geomi_novelty::{
-    Content, DomainNovelty, DropParams, NoveltyConfig, Sight, SiteNovelty, Template,
+    Content, DomainNovelty, DropParams, NoveltyConfig, Sight, SiteNovelty, Template, Ties,
 };
 use geomi_url::{CrawlUrl, SiteHash, registrable_domain};
 use hashbrown::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::held::HeldBook;
 use crate::journey::Journey;
 use crate::partition::Partition;
+use crate::stage::admit::{Taken, may_follow};
 use crate::stage::read::Read;
 use crate::{CrawlConfig, CrawlError};
 
@@ -31,9 +35,11 @@ const SAVE_EVERY: u32 = 256;
 /// Domains held in memory; all of them are on disk.
 const DOMAINS_MAX: usize = 1 << 18;
 /// Links of a page that are looked at for support.
-const LINKS_LOOKED_AT: usize = 32;
+const LINKS_LOOKED_AT: usize = 64;
 /// Of these, records that are looked up.
-const RECORDS_LOOKED_UP: usize = 4;
+const RECORDS_LOOKED_UP: usize = 16;
+/// Waiting pages of the page's own template after which no more are counted.
+const ALIKE_COUNTED: u32 = 3;
 /// Extensions of what belongs to a page and leads nowhere.
 const ASSETS: [&str; 20] = [
     "png", "jpg", "jpeg", "gif", "webp", "avif", "svg", "ico", "bmp", "css", "js", "mjs", "woff",
@@ -51,22 +57,32 @@ pub(crate) struct NoveltyBook {
     domains: HashMap<u64, DomainNovelty>,
     /// URLs let through to see whether a verdict still holds; a few a site.
     probes: HashSet<u64>,
+    /// What is held back, as far as it is to be looked at again.
+    pub(crate) held: HeldBook,
 }
 
 impl NoveltyBook {
-    pub(crate) fn new(config: &CrawlConfig) -> Self {
+    pub(crate) fn new(config: &CrawlConfig, now: Timestamp) -> Self {
+        let year = now.to_rfc3339_secs();
         Self {
-            config: config.novelty,
+            config: NoveltyConfig {
+                year: year.get(..4).and_then(|year| year.parse().ok()),
+                ..config.novelty
+            },
             drop_params: config.drop_params.clone(),
             sites: HashMap::new(),
             unsaved: HashSet::new(),
             domains: HashMap::new(),
             probes: HashSet::new(),
+            held: HeldBook::default(),
         }
     }
 
     pub(crate) fn reconfigure(&mut self, config: &CrawlConfig) {
-        self.config = config.novelty;
+        self.config = NoveltyConfig {
+            year: self.config.year,
+            ..config.novelty
+        };
         self.drop_params.clone_from(&config.drop_params);
     }
 
@@ -117,6 +133,10 @@ impl NoveltyBook {
     ) -> Result<&mut SiteNovelty, CrawlError> {
         if !self.sites.contains_key(&site) {
             let known = partition.novelty(site)?.unwrap_or_default();
+            if known.has_refused() {
+                // What an earlier run had reopened may be waiting still.
+                self.held.reopen(site);
+            }
             self.sites.insert(site, known);
         }
         Ok(self.sites.get_mut(&site).expect("it is there now"))
@@ -198,73 +218,127 @@ impl Journey<'_> {
         Ok(refusal.map(|refusal| (refusal.as_str(), refusal.to_string())))
     }
 
-    /// Whether a page has a link to one of its shape that was found elsewhere
-    /// and not fetched yet. Asked before its links are admitted, and only where
-    /// the site is in doubt.
-    pub(crate) fn links_sideways(
+    /// The links of a page to pages that were found elsewhere and are not fetched
+    /// yet. Asked before its links are admitted, and only where the site is in
+    /// doubt.
+    pub(crate) fn ties(
         &mut self,
         url: &CrawlUrl,
+        template: &Template,
         document: &Document,
-    ) -> Result<bool, CrawlError> {
+    ) -> Result<Option<Ties>, CrawlError> {
         let site = url.site_hash();
-        let partition = &self.partitions[usize::from(self.map.partition_of(site).0)];
+        let own = self.partition_of(site);
         let config = self.novelty.config;
-        let template = Template::of(url);
-        let known = self.novelty.site(partition, site)?;
-        if document.links.is_empty() || !known.needs_proof(&config, &template) {
-            return Ok(false);
+        let known = self.novelty.site(&self.partitions[own], site)?;
+        if !known.needs_proof(&config, template) {
+            return Ok(None);
         }
-        let links = document.links.iter().map(|link| &link.url);
-        let near = links.filter(|link| *link != url && link.origin() == url.origin());
+        let mut ties = Ties::default();
         let mut looked_up = 0;
-        for link in near.take(LINKS_LOOKED_AT) {
-            let is_like = || Template::of(link).has_shape_of(&template);
-            if !partition.has_seen(link.hash64()) || !is_like() {
+        let links = document.links.iter().map(|link| &link.url);
+        for link in links.filter(|link| *link != url).take(LINKS_LOOKED_AT) {
+            let there = link.site_hash();
+            let partition = &self.partitions[self.partition_of(there)];
+            if !partition.has_seen(link.hash64()) {
                 continue;
             }
-            if partition.record(link)?.is_none() {
-                return Ok(true);
+            let target = Template::of(link);
+            let is_alike = there == site && target == *template;
+            let speaks = self
+                .novelty
+                .sites
+                .get(&there)
+                .is_some_and(|known| known.is_sideways((url, template), (link, &target)));
+            if !is_alike && !speaks {
+                continue;
             }
-            looked_up += 1;
-            if looked_up == RECORDS_LOOKED_UP {
+            let is_enough = ties.sideways || ties.alike >= ALIKE_COUNTED;
+            if is_enough || looked_up == RECORDS_LOOKED_UP {
                 break;
             }
+            looked_up += 1;
+            if partition.record(link)?.is_none() {
+                ties.alike += u32::from(is_alike);
+                ties.sideways |= speaks;
+            }
         }
-        Ok(false)
+        Ok(Some(ties))
+    }
+
+    /// Which link of a page is to jump the queue, if its site is in doubt: see
+    /// `geomi_novelty` on dives.
+    pub(crate) fn dives_to(
+        &mut self,
+        entry: &Entry,
+        template: &Template,
+        document: &Document,
+    ) -> Result<Option<CrawlUrl>, CrawlError> {
+        let site = entry.url.site_hash();
+        let at = self.partition_of(site);
+        let config = self.novelty.config;
+        let known = self.novelty.site(&self.partitions[at], site)?;
+        let Some(pick) = known.dives_from(&config, &entry.url, template) else {
+            return Ok(None);
+        };
+        let partition = &self.partitions[at];
+        let links = document.links.iter().filter(|link| {
+            may_follow(&self.config, document, link)
+                && link.url.origin() == entry.url.origin()
+                && !partition.has_seen(link.url.hash64())
+                && !is_asset(&link.url)
+        });
+        let link = pick.among(template, links.map(|link| &link.url));
+        Ok(link.map(|link| {
+            let shortened = self.novelty.shortened(link);
+            shortened.unwrap_or_else(|| link.clone())
+        }))
+    }
+
+    /// A link of a page has jumped the queue.
+    pub(crate) fn dived(&mut self, entry: &Entry, template: &Template, link: &CrawlUrl) {
+        if let Some(known) = self.novelty.sites.get_mut(&entry.url.site_hash()) {
+            known.dive(&entry.url, template, link);
+        }
     }
 
     /// Learns from a page.
     pub(crate) fn learn(
         &mut self,
         entry: &Entry,
+        template: &Template,
         read: &Read,
-        fresh_links: u32,
-        links_sideways: bool,
+        taken: Taken,
+        ties: Option<Ties>,
     ) -> Result<(), CrawlError> {
-        let Some(content) = content(read) else {
-            return Ok(());
-        };
         let site = entry.url.site_hash();
         let at = self.partition_of(site);
         let config = self.novelty.config;
-        let template = Template::of(&entry.url);
+        let known = self.novelty.site(&self.partitions[at], site)?;
+        let Some(content) = content(read) else {
+            known.miss(&entry.url);
+            return Ok(());
+        };
         let via = entry.via.as_ref();
         let via = via.filter(|via| via.site_hash() == site).map(Template::of);
-        let known = self.novelty.site(&self.partitions[at], site)?;
         let observation = known.observe(
             &config,
             &Sight {
                 url: &entry.url,
-                template: &template,
+                template,
                 via: via.as_ref(),
                 content,
-                fresh_links,
-                links_sideways,
-                depth: entry.depth,
+                text_bytes: read.document.text_bytes,
+                fresh_links: taken.fresh,
+                fresh_abroad: taken.abroad,
+                ties,
             },
         );
-        let stripped = known.stripped(&config, &entry.url, &template);
+        let stripped = known.stripped(&config, &entry.url, template);
         let (requests, supported) = (known.requests(), known.supported());
+        if observation.has_reopened {
+            self.novelty.held.reopen(site);
+        }
         let hashes = observation.known.into_iter();
         for hash in hashes.chain(stripped.map(|(hash, _)| hash)) {
             self.partitions[at].first_sight(hash);
@@ -276,9 +350,29 @@ impl Journey<'_> {
             self.novelty.unsaved.insert(site);
         }
         if observation.is_supported {
-            self.with_domain(&entry.url, |domain| domain.support(supported))?;
+            self.support_domain(&entry.url, supported)?;
         }
         Ok(())
+    }
+
+    /// A host has brought a supported page, its `number`th: where hosts of its
+    /// domain were refused, there may be room for them now.
+    fn support_domain(&mut self, url: &CrawlUrl, number: u32) -> Result<(), CrawlError> {
+        let has_reopened =
+            self.with_domain(url, |domain| domain.support(number) && domain.refused > 0)?;
+        if has_reopened {
+            self.novelty.held.reopen(SiteHash(domain_hash(url)));
+        }
+        Ok(())
+    }
+
+    /// Whether a URL of a site is not refused by what is known now.
+    pub(crate) fn stands(&mut self, url: &CrawlUrl) -> Result<bool, CrawlError> {
+        let site = url.site_hash();
+        let at = self.partition_of(site);
+        let config = self.novelty.config;
+        let known = self.novelty.site(&self.partitions[at], site)?;
+        Ok(known.standing(&config, &Template::of(url)).is_none())
     }
 
     /// Whether the site of a URL may be opened, should it be a new one. What

@@ -20,6 +20,9 @@ use crate::keys;
 use crate::seeds::Seed;
 use crate::status::Counters;
 
+/// Format of what was learned of a site. The first had no shelves.
+const NOVELTY_FORMAT: u8 = 2;
+
 /// Where content is stored that may turn up again.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Stored {
@@ -203,12 +206,20 @@ impl Partition {
 
     /// What was learned of a site's URLs.
     pub(crate) fn novelty(&self, site: SiteHash) -> Result<Option<SiteNovelty>, CrawlError> {
-        read(&*self.store, "novelty", &keys::novelty(site))
+        match self.store.get(&keys::novelty(site))? {
+            // What an earlier version learned is learned anew.
+            Some(bytes) if bytes.first() != Some(&NOVELTY_FORMAT) => Ok(None),
+            Some(bytes) => keys::decode_as(NOVELTY_FORMAT, "novelty", &bytes).map(Some),
+            None => Ok(None),
+        }
     }
 
     /// Keeps what was learned of a site's URLs.
     pub(crate) fn set_novelty(&mut self, site: SiteHash, novelty: &SiteNovelty) {
-        self.batch.put(&keys::novelty(site), &keys::encode(novelty));
+        self.batch.put(
+            &keys::novelty(site),
+            &keys::encode_as(NOVELTY_FORMAT, novelty),
+        );
     }
 
     /// How many hosts of a domain were opened.
@@ -268,6 +279,43 @@ impl Partition {
         let mut entries = Vec::new();
         self.store.scan(&from, &end, &mut |_, value| {
             entries.push(keys::decode("refused", value));
+            if entries.len() >= len {
+                Scan::Stop
+            } else {
+                Scan::Continue
+            }
+        })?;
+        entries.into_iter().collect()
+    }
+
+    /// Keeps a URL back on account of its site or domain.
+    pub(crate) fn set_held(&mut self, holder: SiteHash, entry: &Entry) {
+        let key = keys::held(holder, entry.url.hash64());
+        self.batch.put(&key, &keys::encode(entry));
+    }
+
+    /// Forgets that a URL was kept back.
+    pub(crate) fn forget_held(&mut self, holder: SiteHash, url: &CrawlUrl) {
+        self.batch.delete(&keys::held(holder, url.hash64()));
+    }
+
+    /// Up to `len` URLs that are kept back by one holder, after that one.
+    pub(crate) fn held(
+        &self,
+        holder: SiteHash,
+        after: Option<UrlHash>,
+        len: usize,
+    ) -> Result<Vec<Entry>, CrawlError> {
+        let mut from = keys::held(holder, after.unwrap_or(UrlHash(0)));
+        if after.is_some() {
+            // The next key there can be.
+            from.push(0);
+        }
+        let mut end = keys::held(holder, UrlHash(u64::MAX));
+        end.push(0);
+        let mut entries = Vec::new();
+        self.store.scan(&from, &end, &mut |_, value| {
+            entries.push(keys::decode("held", value));
             if entries.len() >= len {
                 Scan::Stop
             } else {

@@ -6,6 +6,10 @@ use serde::{Deserialize, Serialize};
 const PROVEN_BY: u32 = 3;
 /// What a supported page is worth.
 const SUPPORT: i64 = 10;
+/// What a dead end that a dive has reached is worth to those above it.
+const DIVE: u32 = 30;
+/// So many chapters cost as much as one page.
+const CHAPTERS: u32 = 4;
 /// The first refused URL that is let through as a probe; then at each doubling.
 const FIRST_PROBE: u32 = 64;
 
@@ -22,6 +26,11 @@ pub(crate) enum Worth {
     AlikeDeadEnd,
     /// New text as a generator would make it.
     New,
+    /// New text on a page that leads nowhere, which nobody looked at closely:
+    /// all is well there.
+    Quiet,
+    /// A long new text that leads to one page only, as chapters do.
+    Chapter,
     /// New text on a page that belongs to a site.
     Supported,
     /// New content that is no page.
@@ -33,14 +42,17 @@ impl Worth {
         match self {
             Self::Same => -2,
             Self::SameDeadEnd | Self::Alike | Self::New => -1,
-            Self::AlikeDeadEnd | Self::File => 0,
+            Self::AlikeDeadEnd | Self::Quiet | Self::Chapter | Self::File => 0,
             Self::Supported => SUPPORT,
         }
     }
 
     /// Whether the site had not said this before.
     pub(crate) const fn is_new(self) -> bool {
-        matches!(self, Self::New | Self::Supported | Self::File)
+        matches!(
+            self,
+            Self::New | Self::Quiet | Self::Chapter | Self::Supported | Self::File
+        )
     }
 }
 
@@ -61,19 +73,35 @@ pub struct Account {
 }
 
 impl Account {
+    /// Counts a page, and what it was worth.
     pub(crate) fn add(&mut self, worth: Worth) {
+        self.count(worth);
+        let mut change = worth.change();
+        if worth == Worth::Chapter && self.requests.is_multiple_of(CHAPTERS) {
+            change = -1;
+        }
+        let lost = i64::from(self.lost) - change;
+        self.lost = lost.clamp(0, i64::from(u32::MAX)) as u32;
+    }
+
+    /// Counts a page whose worth is nobody's concern here.
+    pub(crate) fn count(&mut self, worth: Worth) {
         self.requests = self.requests.saturating_add(1);
         self.new = self.new.saturating_add(u32::from(worth.is_new()));
         let is_supported = worth == Worth::Supported;
         self.supported = self.supported.saturating_add(u32::from(is_supported));
-        let lost = i64::from(self.lost) - worth.change();
-        self.lost = lost.clamp(0, i64::from(u32::MAX)) as u32;
     }
 
     /// A supported page was found on one of its pages.
     pub(crate) fn credit(&mut self) {
         self.supported = self.supported.saturating_add(1);
         self.lost = self.lost.saturating_sub(SUPPORT as u32);
+    }
+
+    /// A dive that came through here has reached a dead end.
+    pub(crate) fn credit_dive(&mut self) {
+        self.supported = self.supported.saturating_add(1);
+        self.lost = self.lost.saturating_sub(DIVE);
     }
 
     /// Requests left of a budget.

@@ -1,15 +1,18 @@
 //! What one site has brought: accounts, texts, and parts that do not matter.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use geomi_url::{CrawlUrl, UrlHash};
 use serde::{Deserialize, Serialize};
 
 use crate::account::Worth;
+use crate::dive::{Dive, Pick};
 use crate::memory::{Note, Notes, Ring};
 use crate::params::{hash_without, parts};
-use crate::{Account, NoveltyConfig, Param, Template};
+use crate::template::are_neighbours;
+use crate::{
+    Account, NoveltyConfig, NoveltyRefusal, Param, SiteStanding, Template, TemplateStanding,
+};
 
 /// Templates a site may have.
 const TEMPLATES_MAX: usize = 256;
@@ -17,11 +20,20 @@ const TEMPLATES_MAX: usize = 256;
 const SECTIONS_MAX: usize = 16;
 /// The section of all that have none of their own.
 const OTHER_SECTIONS: &str = "*";
+/// Shelves a site may have.
+const SHELVES_MAX: usize = 64;
+/// Bytes of text from which on a page may be a chapter.
+const CHAPTER_BYTES: u64 = 4_096;
+/// Nobody's events are so many years ahead.
+const FAR_YEARS: u16 = 1;
+/// Pages as far ahead as that which make a calendar an endless one.
+const FAR_PAGES: u32 = 3;
+/// Pages of a dated template among which dives look for its end.
+const DATED_DIVES: u32 = 100;
+/// Links to waiting pages of its template that make a page the midst of a choice.
+const MIDST: u32 = 3;
 /// Parts of a template that are learned about.
 const PARAMS_MAX: usize = 16;
-/// Deeper pages are not excused for being linked from several places: pages
-/// far down a chain are, too.
-const SHALLOW: u16 = 16;
 
 /// Content of an answer, as far as it is compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,13 +57,40 @@ pub struct Sight<'a> {
     pub via: Option<&'a Template>,
     /// What came.
     pub content: Content,
+    /// Bytes of its text.
+    pub text_bytes: u64,
     /// Links of it that nobody had seen before.
     pub fresh_links: u32,
-    /// It links to a page of its shape that was found elsewhere and is not
-    /// fetched yet.
-    pub links_sideways: bool,
-    /// Links away from its seed.
-    pub depth: u16,
+    /// Of these, those that leave its domain.
+    pub fresh_abroad: u32,
+    /// Its links to pages that were found elsewhere and are not fetched yet;
+    /// `None` if nobody looked.
+    pub ties: Option<Ties>,
+}
+
+/// Links of a page to pages that wait to be fetched.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Ties {
+    /// One of them speaks for the page; see [`SiteNovelty::is_sideways`].
+    pub sideways: bool,
+    /// How many are of the page's own template.
+    pub alike: u32,
+}
+
+impl Sight<'_> {
+    /// Whether a page that leads nowhere new is only the midst of something that
+    /// does: a page of a list whose next ones are known, a day among days.
+    fn is_midst(&self, ties: Ties, dives: bool) -> bool {
+        let is_choice = self.template.is_choice() && ties.alike >= MIDST;
+        let is_in_row = ties.alike > 0 && !ties.sideways && self.via == Some(self.template);
+        is_choice || (is_in_row && !dives)
+    }
+
+    /// Whether it leads nowhere new. A reference or two to elsewhere may stand on
+    /// the last page of a site, too.
+    const fn is_dead_end(&self) -> bool {
+        self.fresh_links == self.fresh_abroad && self.fresh_abroad <= 2
+    }
 }
 
 /// What a page has taught.
@@ -64,39 +103,9 @@ pub struct Observation {
     /// Spellings without a part that was just found not to matter: they count
     /// as seen.
     pub known: Vec<UrlHash>,
-}
-
-/// Why a URL is not worth a request.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum NoveltyRefusal {
-    /// Its template brings nothing new.
-    Template,
-    /// Its part of the site brings nothing new.
-    Section,
-    /// Its site brings nothing new.
-    Site,
-}
-
-impl NoveltyRefusal {
-    /// The name in counters and logs.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Template => "template-exhausted",
-            Self::Section => "section-exhausted",
-            Self::Site => "site-novelty",
-        }
-    }
-}
-
-impl fmt::Display for NoveltyRefusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = match self {
-            Self::Template => "URLs of its template",
-            Self::Section => "URLs of its part of the site",
-            Self::Site => "URLs of its site",
-        };
-        write!(f, "{what} have brought nothing new for too long")
-    }
+    /// Something that was closed is open again: what was refused is to be looked
+    /// at once more.
+    pub has_reopened: bool,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -104,51 +113,32 @@ struct Kind {
     text: String,
     account: Account,
     params: Vec<Param>,
+    /// Whether a dive through it has reached a dead end.
+    has_bottom: bool,
+}
+
+/// A part of a site.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+struct Section {
+    account: Account,
+    /// Pages of it that are years ahead and lead on.
+    far: u32,
 }
 
 /// All that is learned of a site.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct SiteNovelty {
     account: Account,
-    sections: BTreeMap<String, Account>,
+    sections: BTreeMap<String, Section>,
+    shelves: BTreeMap<u64, Account>,
     kinds: BTreeMap<u64, Kind>,
     exact: Ring,
     words: Ring,
     notes: Notes,
-}
-
-/// What is known of a template, for people.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct TemplateStanding {
-    /// As it is shown.
-    pub template: String,
-    /// Its section.
-    pub section: String,
-    /// What its URLs brought.
-    pub account: Account,
-    /// Requests left that bring nothing.
-    pub left: u32,
-    /// The same of its section.
-    pub section_left: u32,
-    /// Parts that pages were compared over.
-    pub params: Vec<Param>,
-    /// Of these, those that are ignored.
-    pub ignored: Vec<String>,
-}
-
-/// What is known of a site, for people.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct SiteStanding {
-    /// What its URLs brought.
-    pub account: Account,
-    /// Requests left that bring nothing.
-    pub left: u32,
-    /// Templates known.
-    pub templates: u32,
-    /// Templates that are closed: text and requests.
-    pub closed: Vec<(String, u32)>,
-    /// Parts that are ignored: template and name.
-    pub ignored: Vec<(String, String)>,
+    /// URLs refused.
+    refused: u32,
+    #[serde(skip)]
+    dive: Dive,
 }
 
 impl SiteNovelty {
@@ -162,18 +152,25 @@ impl SiteNovelty {
         self.account.supported
     }
 
+    /// Whether a URL was ever refused.
+    pub const fn has_refused(&self) -> bool {
+        self.refused > 0
+    }
+
     /// Takes in a page.
     pub fn observe(&mut self, config: &NoveltyConfig, sight: &Sight<'_>) -> Observation {
+        let closed_before = self.closed(config);
         let worth = self.worth(sight);
-        let hash = sight.template.hash();
-        self.account.add(worth);
-        self.section_mut(sight.template.section()).add(worth);
-        let has_room = self.kinds.len() < TEMPLATES_MAX || self.kinds.contains_key(&hash);
+        let template = sight.template;
+        let hash = template.hash();
+        self.add(worth, config, template, sight);
         self.credit(worth, sight);
+        self.go_on_diving(worth, sight);
+        let has_room = self.kinds.len() < TEMPLATES_MAX || self.kinds.contains_key(&hash);
         let mut known = Vec::new();
         if has_room {
             let kind = self.kinds.entry(hash).or_insert_with(|| Kind {
-                text: sight.template.text().to_owned(),
+                text: template.text().to_owned(),
                 ..Kind::default()
             });
             kind.account.add(worth);
@@ -183,17 +180,143 @@ impl SiteNovelty {
             is_new: worth.is_new(),
             is_supported: worth == Worth::Supported,
             known,
+            has_reopened: closed_before
+                .is_some_and(|before| self.closed(config).is_none_or(|now| now < before)),
         }
+    }
+
+    /// Charges shelf, section and site, as far as the page's template has not
+    /// proven itself: what is good pays for nobody else.
+    fn add(
+        &mut self,
+        worth: Worth,
+        config: &NoveltyConfig,
+        template: &Template,
+        sight: &Sight<'_>,
+    ) {
+        let kind = self.kinds.get(&template.hash());
+        let mut is_proven = kind.is_some_and(|kind| kind.account.is_proven());
+        let shelf = template.shelf();
+        if self.shelves.len() < SHELVES_MAX || self.shelves.contains_key(&shelf) {
+            let shelf = self.shelves.entry(shelf).or_default();
+            let was_proven = shelf.is_proven();
+            if is_proven {
+                shelf.count(worth);
+            } else {
+                shelf.add(worth);
+            }
+            is_proven |= was_proven;
+        }
+        let is_far = !sight.is_dead_end() && is_ahead(config, template, FAR_YEARS);
+        let section = self.section_mut(template.section());
+        section.far = section.far.saturating_add(u32::from(is_far));
+        if is_proven {
+            section.account.count(worth);
+            self.account.count(worth);
+        } else {
+            section.account.add(worth);
+            self.account.add(worth);
+        }
+    }
+
+    /// How many accounts are closed, less those that no longer care for it;
+    /// `None` while nothing was refused.
+    fn closed(&self, config: &NoveltyConfig) -> Option<i64> {
+        if self.refused == 0 {
+            return None;
+        }
+        let kinds = self.kinds.values().map(|kind| &kind.account);
+        let count = |is: bool| i64::from(is);
+        let of_kinds: i64 = kinds
+            .map(|kind| count(kind.left(config.template_budget) == 0) - count(kind.is_proven()))
+            .sum();
+        let shelves = self.shelves.values();
+        let of_shelves: i64 = shelves
+            .map(|shelf| count(shelf.left(config.section_budget) == 0) - count(shelf.is_proven()))
+            .sum();
+        let sections = self.sections.values();
+        let of_sections: i64 = sections
+            .map(|section| count(section.account.left(config.section_budget) == 0))
+            .sum();
+        let of_site = count(self.account.left(config.site_budget) == 0);
+        Some(of_kinds + of_shelves + of_sections + of_site)
     }
 
     /// Whether it is worth looking for links sideways on pages of this template:
     /// where all is well nobody needs the proof.
     pub fn needs_proof(&self, config: &NoveltyConfig, template: &Template) -> bool {
-        let half = |account: &Account, budget: u32| account.left(budget) <= budget / 2;
+        let low = |account: &Account, budget: u32| {
+            u64::from(account.left(budget)) * 10 <= u64::from(budget) * 6
+        };
+        let kind = self.kinds.get(&template.hash()).map(|kind| &kind.account);
+        if kind.is_some_and(|kind| low(kind, config.template_budget)) {
+            return true;
+        }
+        if kind.is_some_and(Account::is_proven) {
+            return false;
+        }
+        let shelf = self.shelves.get(&template.shelf());
+        if shelf.is_some_and(|shelf| low(shelf, config.section_budget)) {
+            return true;
+        }
+        if shelf.is_some_and(Account::is_proven) {
+            return false;
+        }
+        let section = self.section(template.section());
+        section.is_some_and(|section| low(&section.account, config.section_budget))
+            || low(&self.account, config.site_budget)
+    }
+
+    /// Whether a link of a page speaks for it, given that the link's target was
+    /// found elsewhere and is not fetched yet. To be asked of the site the link
+    /// leads to.
+    pub fn is_sideways(
+        &self,
+        (page, template): (&CrawlUrl, &Template),
+        (link, target): (&CrawlUrl, &Template),
+    ) -> bool {
+        if !template.can_link_sideways()
+            || !target.can_link_sideways()
+            || !target.has_shape_of(template)
+            || are_neighbours(page, link, template.segments())
+        {
+            return false;
+        }
+        if page.origin() == link.origin() && target.section() == template.section() {
+            return true;
+        }
+        // Elsewhere only what looks the same and is as doubtful: every page of a
+        // trap may link to the good pages beside it.
+        let kind = self.kinds.get(&target.hash());
+        target.tail() == template.tail() && !kind.is_some_and(|kind| kind.account.is_proven())
+    }
+
+    /// Whether one of a page's links is to jump the queue, and which.
+    pub fn dives_from(
+        &self,
+        config: &NoveltyConfig,
+        url: &CrawlUrl,
+        template: &Template,
+    ) -> Option<Pick> {
         let kind = self.kinds.get(&template.hash());
-        kind.is_some_and(|kind| half(&kind.account, config.template_budget))
-            || half(self.section(template.section()), config.section_budget)
-            || half(&self.account, config.site_budget)
+        let is_dated = || {
+            let requests = kind.map_or(0, |kind| kind.account.requests);
+            template.year().is_some() && requests < DATED_DIVES
+        };
+        let is_due = self.dive.awaits(url) || self.needs_proof(config, template) || is_dated();
+        is_due.then(|| self.dive.takes(url)).flatten()
+    }
+
+    /// A link of a page has jumped the queue.
+    pub fn dive(&mut self, url: &CrawlUrl, template: &Template, link: &CrawlUrl) {
+        self.dive.step(url, template, link);
+    }
+
+    /// An answer brought nothing to learn from.
+    pub fn miss(&mut self, url: &CrawlUrl) {
+        if self.dive.awaits(url) {
+            self.dive.end();
+        }
     }
 
     /// Why a URL is not worth a request; `None` if it is.
@@ -201,15 +324,26 @@ impl SiteNovelty {
         if !config.is_on {
             return None;
         }
-        let kind = self.kinds.get(&template.hash());
-        if kind.is_some_and(|kind| kind.account.left(config.template_budget) == 0) {
+        let section = self.section(template.section());
+        let is_endless = section.is_some_and(|section| section.far >= FAR_PAGES);
+        if is_endless && template.is_only_dated() {
+            return Some(NoveltyRefusal::Calendar);
+        }
+        let kind = self.kinds.get(&template.hash()).map(|kind| &kind.account);
+        if kind.is_some_and(|kind| kind.left(config.template_budget) == 0) {
             return Some(NoveltyRefusal::Template);
         }
-        if kind.is_some_and(|kind| kind.account.is_proven()) {
+        if kind.is_some_and(Account::is_proven) {
             return None;
         }
-        let section = self.section(template.section());
-        if section.left(config.section_budget) == 0 {
+        let shelf = self.shelves.get(&template.shelf());
+        if shelf.is_some_and(|shelf| shelf.left(config.section_budget) == 0) {
+            return Some(NoveltyRefusal::Section);
+        }
+        if shelf.is_some_and(Account::is_proven) {
+            return None;
+        }
+        if section.is_some_and(|section| section.account.left(config.section_budget) == 0) {
             return Some(NoveltyRefusal::Section);
         }
         (self.account.left(config.site_budget) == 0).then_some(NoveltyRefusal::Site)
@@ -219,12 +353,14 @@ impl SiteNovelty {
     /// then one is let through as a probe.
     pub fn judge(&mut self, config: &NoveltyConfig, template: &Template) -> Option<NoveltyRefusal> {
         let refusal = self.standing(config, template)?;
+        self.refused = self.refused.saturating_add(1);
         let account = match refusal {
+            NoveltyRefusal::Calendar => return Some(refusal),
             NoveltyRefusal::Template => {
                 let kind = self.kinds.get_mut(&template.hash());
                 &mut kind.expect("a refused template is known").account
             }
-            NoveltyRefusal::Section => self.section_mut(template.section()),
+            NoveltyRefusal::Section => &mut self.section_mut(template.section()).account,
             NoveltyRefusal::Site => &mut self.account,
         };
         (!account.refuse()).then_some(refusal)
@@ -276,7 +412,9 @@ impl SiteNovelty {
             section: template.section().to_owned(),
             account,
             left: account.left(config.template_budget),
-            section_left: section.left(config.section_budget),
+            section_left: section.map_or(config.section_budget, |section| {
+                section.account.left(config.section_budget)
+            }),
             ignored: ignored.map(|param| param.name.clone()).collect(),
             params,
         }
@@ -309,7 +447,7 @@ impl SiteNovelty {
             return if is_same { Worth::Same } else { Worth::File };
         };
         let is_alike = self.words.meet(words);
-        let is_dead_end = sight.fresh_links == 0;
+        let is_dead_end = sight.is_dead_end();
         if is_same {
             return if is_dead_end {
                 Worth::SameDeadEnd
@@ -317,20 +455,46 @@ impl SiteNovelty {
                 Worth::Same
             };
         }
+        let sideways = sight.ties.is_some_and(|ties| ties.sideways);
+        let dives = self.dive.awaits(sight.url);
+        let is_midst = sight.ties.is_some_and(|ties| sight.is_midst(ties, dives));
+        let is_end = is_dead_end && !is_midst;
         if is_alike {
-            let shallow_sideways = sight.links_sideways && sight.depth <= SHALLOW;
-            let is_finite = !sight.template.is_dated() && (is_dead_end || shallow_sideways);
+            let is_finite = !sight.template.is_dated() && (is_end || sideways);
             return if is_finite {
                 Worth::AlikeDeadEnd
             } else {
                 Worth::Alike
             };
         }
-        if is_dead_end || sight.links_sideways {
-            Worth::Supported
+        if is_end && sight.ties.is_none() && !dives {
+            let is_plain = sight.template.can_link_sideways() && sight.via != Some(sight.template);
+            return if is_plain {
+                Worth::Supported
+            } else {
+                Worth::Quiet
+            };
+        }
+        if is_end || sideways {
+            return Worth::Supported;
+        }
+        if is_dead_end && !sight.template.is_choice() && self.has_bottom(sight.template) {
+            return Worth::Quiet;
+        }
+        let is_chapter = sight.fresh_links == 1
+            && sight.text_bytes >= CHAPTER_BYTES
+            && sight.url.query().is_none()
+            && !sight.template.is_dated();
+        if is_chapter {
+            Worth::Chapter
         } else {
             Worth::New
         }
+    }
+
+    fn has_bottom(&self, template: &Template) -> bool {
+        let kind = self.kinds.get(&template.hash());
+        kind.is_some_and(|kind| kind.has_bottom)
     }
 
     /// A list is as good as what it leads to: a dead end with new text speaks
@@ -339,39 +503,72 @@ impl SiteNovelty {
         let Some(via) = sight.via.filter(|via| *via != sight.template) else {
             return;
         };
-        if worth != Worth::Supported || sight.fresh_links > 0 {
+        if worth != Worth::Supported || !sight.is_dead_end() {
             return;
         }
         if let Some(kind) = self.kinds.get_mut(&via.hash()) {
             kind.account.credit();
         }
+        let (own, other) = (sight.template.shelf(), via.shelf());
+        if let Some(shelf) = self.shelves.get_mut(&other).filter(|_| own != other) {
+            shelf.credit();
+        }
         if via.section() != sight.template.section() {
-            self.section_mut(via.section()).credit();
+            self.section_mut(via.section()).account.credit();
         }
     }
 
-    fn section(&self, name: &str) -> &Account {
-        const NONE: &Account = &Account {
-            requests: 0,
-            new: 0,
-            supported: 0,
-            refused: 0,
-            lost: 0,
+    /// A dive that has come to a dead end speaks for all it came through.
+    fn go_on_diving(&mut self, worth: Worth, sight: &Sight<'_>) {
+        if !self.dive.awaits(sight.url) {
+            self.dive.wait();
+            return;
+        }
+        let is_bottom = match worth {
+            Worth::Supported | Worth::AlikeDeadEnd => sight.is_dead_end(),
+            _ => false,
         };
+        if !is_bottom {
+            // Had it gone on, it would await another page by now.
+            self.dive.end();
+            return;
+        }
+        let way = self.dive.arrive(sight.template);
+        for (kind, shelf) in way.path {
+            if let Some(kind) = self.kinds.get_mut(&kind) {
+                kind.account.credit_dive();
+                kind.has_bottom = true;
+            }
+            if let Some(shelf) = self.shelves.get_mut(&shelf) {
+                shelf.credit_dive();
+            }
+        }
+        for section in way.sections {
+            self.section_mut(&section).account.credit_dive();
+        }
+        self.account.credit();
+    }
+
+    fn section(&self, name: &str) -> Option<&Section> {
         let own = self.sections.get(name);
         let other = || self.sections.get(OTHER_SECTIONS);
         own.or_else(|| other().filter(|_| self.sections.len() > SECTIONS_MAX))
-            .unwrap_or(NONE)
     }
 
-    fn section_mut(&mut self, name: &str) -> &mut Account {
+    fn section_mut(&mut self, name: &str) -> &mut Section {
         let has_room = self.sections.len() < SECTIONS_MAX || self.sections.contains_key(name);
         let name = if has_room { name } else { OTHER_SECTIONS };
         if !self.sections.contains_key(name) {
-            self.sections.insert(name.to_owned(), Account::default());
+            self.sections.insert(name.to_owned(), Section::default());
         }
         self.sections.get_mut(name).expect("it is there now")
     }
+}
+
+/// Whether a template's date is more than so many years ahead.
+fn is_ahead(config: &NoveltyConfig, template: &Template, years: u16) -> bool {
+    let bounds = config.year.zip(template.year());
+    bounds.is_some_and(|(now, year)| year > now.saturating_add(years))
 }
 
 /// Compares a page with those whose URLs differ in one part only.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use geomi_url::CrawlUrl;
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 /// Parameter names that are written out; a query with more has a long tail.
 const NAMES_MAX: usize = 6;
@@ -13,8 +13,20 @@ const SEGMENTS_MAX: usize = 8;
 const WORD_MAX: usize = 24;
 /// Names of parameters that say when.
 const DATE_NAMES: [&str; 12] = [
-    "year", "month", "day", "date", "week", "from", "to", "start", "end", "y", "ym", "ymd",
+    "year", "month", "day", "date", "week", "from", "to", "end", "y", "m", "ym", "ymd",
 ];
+
+/// Of these, those of a year, and those that stand beside it.
+const YEAR_NAMES: [&str; 2] = ["year", "y"];
+const MONTH_NAMES: [&str; 7] = ["month", "m", "mon", "day", "d", "week", "w"];
+/// Names of parameters that say which page of a list it is.
+const LIST_NAMES: [&str; 9] = [
+    "page", "pg", "paged", "pageno", "page_no", "offset", "skip", "cursor", "start",
+];
+/// Numbers this near to each other are those of neighbours.
+const NEAR: u64 = 32;
+/// From so many segments on, pages of one directory are taken for siblings.
+const DEEP: usize = 4;
 
 /// A URL made general.
 ///
@@ -29,21 +41,38 @@ const DATE_NAMES: [&str; 12] = [
 /// assert_eq!((day.text(), day.section()), ("/cal/{year}/{n}/{n}", "/cal/"));
 /// assert!(day.is_dated() && !post.is_dated());
 /// ```
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Template {
     text: String,
     section_len: usize,
     section_is_query: bool,
     segments: usize,
     is_dated: bool,
+    /// The year its date begins with.
+    year: Option<u16>,
+    /// Parameters of its query.
+    names: usize,
+    /// Whether it is one page of a list.
+    is_list: bool,
 }
+
+/// URLs of different years have one template.
+impl PartialEq for Template {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Template {}
 
 impl Template {
     /// The template of a URL.
     pub fn of(url: &CrawlUrl) -> Self {
         let mut text = String::with_capacity(48);
         let mut section_len = 1;
-        let mut is_dated = false;
+        let mut year = None;
+        let mut is_list = false;
+        let mut after_page = false;
         let path = url.path().trim_start_matches('/');
         let segments = path.split('/').count();
         for (at, segment) in path.split('/').enumerate() {
@@ -52,15 +81,27 @@ impl Template {
                 text.push('*');
                 break;
             }
-            is_dated |= push_segment(&mut text, segment, at + 1 == segments);
+            let from = text.len();
+            if let Some(found) = push_segment(&mut text, segment, at + 1 == segments) {
+                year = year.or(Some(found));
+            }
+            let written = &text[from..];
+            is_list |= written == "page{n}" || (after_page && written.starts_with("{n}"));
+            after_page = written == "page";
             if at == 0 && segments > 1 {
                 section_len = text.len() + 1;
             }
         }
+        let mut is_dated = year.is_some() || text.contains("{date}");
+        let mut names = 0;
         let section_is_query = url.query().is_some();
         if let Some(query) = url.query() {
             section_len = text.len() + 1;
-            is_dated |= push_names(&mut text, query);
+            let told = push_names(&mut text, query);
+            names = told.names;
+            is_dated |= told.is_dated;
+            is_list |= told.is_list;
+            year = year.or_else(|| year_in(query));
         }
         Self {
             text,
@@ -68,6 +109,9 @@ impl Template {
             section_is_query,
             segments,
             is_dated,
+            year,
+            names,
+            is_list,
         }
     }
 
@@ -87,27 +131,109 @@ impl Template {
         self.is_dated
     }
 
-    /// Whether two templates look alike from afar: same section, as many
-    /// segments, both with a query or both without.
-    pub fn has_shape_of(&self, other: &Self) -> bool {
-        self.segments == other.segments
-            && self.section_is_query == other.section_is_query
-            && self.section() == other.section()
+    /// The year its date begins with.
+    pub const fn year(&self) -> Option<u16> {
+        self.year
+    }
+
+    /// Whether a date is all that tells its pages apart.
+    pub(crate) fn is_only_dated(&self) -> bool {
+        let end = self.tail();
+        self.year.is_some()
+            && (self.section_is_query
+                || end.is_empty()
+                || ["{n}", "{date}", "{year}"]
+                    .iter()
+                    .any(|date| end.starts_with(date)))
+    }
+
+    /// Whether a page of this template that links to pages found elsewhere says
+    /// something for it. Calendars, lists and filters do so without an end.
+    pub(crate) const fn can_link_sideways(&self) -> bool {
+        !self.is_dated && !self.is_list && self.names < 2
+    }
+
+    /// Whether two templates look alike from afar: as many segments, both with a
+    /// query or both without.
+    pub(crate) fn has_shape_of(&self, other: &Self) -> bool {
+        self.segments == other.segments && self.section_is_query == other.section_is_query
+    }
+
+    /// The last segment, and the query.
+    pub(crate) fn tail(&self) -> &str {
+        self.text.rsplit_once('/').map_or("", |(_, tail)| tail)
+    }
+
+    /// Whether its query is a choice among several things.
+    pub(crate) const fn is_choice(&self) -> bool {
+        self.names >= 2
+    }
+
+    pub(crate) const fn segments(&self) -> usize {
+        self.segments
     }
 
     pub(crate) fn hash(&self) -> u64 {
         xxh3_64(self.text.as_bytes())
     }
+
+    /// The hash of all URLs of its section that look alike from afar.
+    pub(crate) fn shelf(&self) -> u64 {
+        let form = (self.segments.min(64) as u64) << 1 | u64::from(self.section_is_query);
+        xxh3_64_with_seed(self.section().as_bytes(), form)
+    }
 }
 
-/// Writes a path segment, made general; says whether it is a date.
-fn push_segment(text: &mut String, segment: &str, is_last: bool) -> bool {
+/// Whether two URLs are near each other in a row or a deep directory: such links
+/// are what a generator makes, too.
+pub(crate) fn are_neighbours(one: &CrawlUrl, other: &CrawlUrl, segments: usize) -> bool {
+    let directory = |url: &CrawlUrl| url.path().rfind('/').unwrap_or(0);
+    let is_sibling =
+        || segments >= DEEP && one.path()[..directory(one)] == other.path()[..directory(other)];
+    match (last_number(one), last_number(other)) {
+        (Some(a), Some(b)) if a.abs_diff(b) <= NEAR => true,
+        _ => is_sibling(),
+    }
+}
+
+/// The last number of a URL.
+fn last_number(url: &CrawlUrl) -> Option<u64> {
+    let bytes = url.path_and_query().as_bytes();
+    let end = bytes.iter().rposition(u8::is_ascii_digit)? + 1;
+    let start = bytes[..end]
+        .iter()
+        .rposition(|byte| !byte.is_ascii_digit())
+        .map_or(0, |at| at + 1);
+    let digits = bytes[start..end].iter().take(19);
+    Some(digits.fold(0, |number, digit| number * 10 + u64::from(digit - b'0')))
+}
+
+/// The year with which the value of a parameter begins that says when.
+fn year_in(query: &str) -> Option<u16> {
+    let pairs = || query.split('&').filter_map(|pair| pair.split_once('='));
+    let has_month = || pairs().any(|(name, _)| MONTH_NAMES.contains(&name));
+    pairs().find_map(|(name, value)| {
+        let year = value.get(..4).filter(|year| is_year(year))?;
+        let is_it = match value.len() {
+            4 => YEAR_NAMES.contains(&name) && has_month(),
+            _ => DATE_NAMES.contains(&name) && Kind::of(value) == Kind::Date,
+        };
+        is_it.then(|| year.parse().ok()).flatten()
+    })
+}
+
+/// Writes a path segment, made general; says the year if it is a date.
+fn push_segment(text: &mut String, segment: &str, is_last: bool) -> Option<u16> {
     let (segment, _) = segment.split_once(';').unwrap_or((segment, ""));
     let (name, extension) = match segment.rsplit_once('.') {
         Some((name, extension)) if is_last && is_extension(extension) => (name, Some(extension)),
         _ => (segment, None),
     };
-    let kind = Kind::of(name);
+    let kind = match Kind::of(name) {
+        // A year has months below it; a number that ends a path is one.
+        Kind::Year if is_last => Kind::Number,
+        kind => kind,
+    };
     match kind {
         Kind::Year => text.push_str("{year}"),
         Kind::Date => text.push_str("{date}"),
@@ -119,7 +245,10 @@ fn push_segment(text: &mut String, segment: &str, is_last: bool) -> bool {
     if let Some(extension) = extension {
         write!(text, ".{extension}").expect("a string takes everything");
     }
-    matches!(kind, Kind::Year | Kind::Date)
+    // Six digits may be anything: the number of an item, for instance.
+    let is_date = kind == Kind::Year || (kind == Kind::Date && name.len() > 6);
+    let year = name.get(..4).filter(|_| is_date)?;
+    year.parse().ok()
 }
 
 fn is_extension(text: &str) -> bool {
@@ -144,7 +273,7 @@ impl Kind {
         if digits > 0 && digits == name.len() {
             return match name.len() {
                 4 if is_year(name) => Self::Year,
-                6 | 8 if is_year(&name[..4]) => Self::Date,
+                6 | 8 if is_date(name) => Self::Date,
                 _ => Self::Number,
             };
         }
@@ -159,6 +288,14 @@ impl Kind {
             Self::Word
         }
     }
+}
+
+/// Whether digits are a year, a month and perhaps a day.
+fn is_date(digits: &str) -> bool {
+    let within = |part: Option<&str>, max: u8| {
+        part.is_none_or(|part| part.parse().is_ok_and(|n: u8| (1..=max).contains(&n)))
+    };
+    is_year(&digits[..4]) && within(digits.get(4..6), 12) && within(digits.get(6..8), 31)
 }
 
 fn is_year(text: &str) -> bool {
@@ -197,9 +334,15 @@ fn push_without_digits(text: &mut String, word: &str) {
     }
 }
 
-/// Writes the names of a query's parameters, each once, in order; says whether
-/// one of them is that of a date.
-fn push_names(text: &mut String, query: &str) -> bool {
+/// What the names of a query's parameters tell.
+struct Told {
+    names: usize,
+    is_dated: bool,
+    is_list: bool,
+}
+
+/// Writes the names of a query's parameters, each once, in order.
+fn push_names(text: &mut String, query: &str) -> Told {
     let mut names: Vec<String> = query
         .split('&')
         .map(|pair| {
@@ -215,7 +358,12 @@ fn push_names(text: &mut String, query: &str) -> bool {
         .collect();
     names.sort_unstable();
     names.dedup();
-    let is_dated = names.iter().any(|name| DATE_NAMES.contains(&&**name));
+    let has = |known: &[&str]| names.iter().any(|name| known.contains(&&**name));
+    let told = Told {
+        names: names.len(),
+        is_dated: has(&DATE_NAMES),
+        is_list: has(&LIST_NAMES),
+    };
     for (at, name) in names.iter().take(NAMES_MAX).enumerate() {
         text.push(if at == 0 { '?' } else { '&' });
         text.push_str(name);
@@ -223,7 +371,7 @@ fn push_names(text: &mut String, query: &str) -> bool {
     if names.len() > NAMES_MAX {
         text.push_str("&*");
     }
-    is_dated
+    told
 }
 
 #[cfg(test)]
@@ -256,6 +404,30 @@ mod tests {
             "/a/b/c/d/e/f/g/h/*",
             "/a/",
         );
+    }
+
+    #[test]
+    fn dates_lists_and_neighbours_are_told() {
+        let url = |text: &str| CrawlUrl::parse(&format!("http://e.com{text}")).unwrap();
+        let year = |text: &str| Template::of(&url(text)).year();
+        assert_eq!(year("/cal/2031/02/03"), Some(2031));
+        assert_eq!(year("/cal?month=2031-02"), Some(2031));
+        assert_eq!(year("/cal?d=2&year=2031"), Some(2031));
+        assert_eq!(year("/map?x=2&y=2031"), None);
+        assert_eq!(year("/item/2031"), None);
+        assert_eq!(year("/item/203101"), None);
+        assert_eq!(year("/2031/"), Some(2031));
+        assert_eq!(year("/cal?from=20310"), None);
+        assert_eq!(year("/item/70311"), None);
+        let sideways = |text: &str| Template::of(&url(text)).can_link_sideways();
+        assert!(sideways("/item/7") && sideways("/view?id=7"));
+        for text in ["/list?page=7", "/blog/page/7/", "/c?a=1&b=2", "/c?month=1"] {
+            assert!(!sideways(text), "{text}");
+        }
+        let near = |a: &str, b: &str| are_neighbours(&url(a), &url(b), 2);
+        assert!(near("/item/7", "/item/9") && near("/v?id=100", "/v?id=70"));
+        assert!(!near("/item/7", "/item/70") && !near("/wiki/A", "/wiki/B"));
+        assert!(are_neighbours(&url("/a/b/c/d"), &url("/a/b/c/e"), 4));
     }
 
     #[test]

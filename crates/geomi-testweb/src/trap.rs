@@ -37,13 +37,23 @@ pub enum Trap {
     Soft404,
     /// Pages of links to pages of links.
     LinkFarm,
+    /// Months with a text of their own, and days below them that lead nowhere.
+    Diary,
+    /// Months by a parameter, each with a text of its own.
+    Months,
+    /// A filter of five parameters with four values each, and text of its own.
+    Facets,
+    /// Relative links to folders within folders.
+    Folders,
+    /// Pages with numbers and text, each linked to five before and after it.
+    Numbered,
     /// Host names under `wild.test`, each with a page that names more.
     Hosts,
 }
 
 impl Trap {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 15] = [
         Self::Calendar,
         Self::SessionInQuery,
         Self::SessionInPath,
@@ -53,6 +63,11 @@ impl Trap {
         Self::Maze,
         Self::Soft404,
         Self::LinkFarm,
+        Self::Diary,
+        Self::Months,
+        Self::Facets,
+        Self::Folders,
+        Self::Numbered,
         Self::Hosts,
     ];
 
@@ -108,6 +123,11 @@ impl Trap {
             Self::Maze => "/maze/1".to_owned(),
             Self::Soft404 => "/lost/one".to_owned(),
             Self::LinkFarm => "/links/1".to_owned(),
+            Self::Diary => "/diary/2026/11".to_owned(),
+            Self::Months => "/when?month=2026-11".to_owned(),
+            Self::Facets => "/shop?color=a".to_owned(),
+            Self::Folders => "/docs/more/".to_owned(),
+            Self::Numbered => "/leaf/1".to_owned(),
             Self::Hosts => format!("http://a.{}:{port}/", Self::WILD),
         });
         Page {
@@ -174,6 +194,20 @@ impl Trap {
                     .map(|k| format!("/links/{}", branch(k) % 1_000_000_000))
                     .collect(),
             },
+            Self::Diary => diary(target)?,
+            Self::Months => months(target)?,
+            Self::Facets => facets(target)?,
+            Self::Folders => Page {
+                text: format!("Folder {}", target.len()),
+                links: vec!["more/".to_owned(), "other/".to_owned(), "../".to_owned()],
+            },
+            Self::Numbered => Page {
+                text: words(draw, 20),
+                links: (number.saturating_sub(5)..=number + 5)
+                    .filter(|near| *near != number)
+                    .map(|near| format!("/leaf/{near}"))
+                    .collect(),
+            },
             Self::Hosts => {
                 let own = draw_of(host);
                 Page {
@@ -225,6 +259,64 @@ fn calendar(target: &str) -> Option<Page> {
                 .collect(),
         },
     })
+}
+
+/// Year and month of a target that has them as its first numbers.
+fn year_and_month(target: &str) -> Option<(u64, u64)> {
+    let digits = target.split(|c: char| !c.is_ascii_digit());
+    let mut numbers = digits.filter_map(|digits| digits.parse().ok());
+    Some((numbers.next()?, numbers.next()?))
+}
+
+fn months_around((year, month): (u64, u64)) -> [(u64, u64); 2] {
+    let at = year * 12 + month - 1;
+    [at - 1, at + 1].map(|at| (at / 12, at % 12 + 1))
+}
+
+fn diary(target: &str) -> Option<Page> {
+    let (year, month) = year_and_month(target)?;
+    let text = words(draw_of(target), 30);
+    if target.matches('/').count() > 3 {
+        let links = vec![format!("/diary/{year}/{month}")];
+        return Some(Page { text, links });
+    }
+    let near = months_around((year, month));
+    let near = near
+        .iter()
+        .map(|(year, month)| format!("/diary/{year}/{month}"));
+    let days = (1..=28).map(|day| format!("/diary/{year}/{month}/{day}"));
+    let links = days.chain(near).collect();
+    Some(Page { text, links })
+}
+
+fn months(target: &str) -> Option<Page> {
+    let near = months_around(year_and_month(target)?);
+    let near = near.iter();
+    Some(Page {
+        text: words(draw_of(target), 30),
+        links: near
+            .map(|(year, month)| format!("/when?month={year}-{month:02}"))
+            .collect(),
+    })
+}
+
+/// Links to the same choice with one parameter set or changed.
+fn facets(target: &str) -> Option<Page> {
+    let query = target.strip_prefix("/shop?")?;
+    let mut links = Vec::new();
+    for name in ["brand", "color", "price", "size", "sort"] {
+        for value in ["a", "b", "c", "d"] {
+            let others = query
+                .split('&')
+                .filter(|pair| pair.split('=').next() != Some(name));
+            let mut pairs: Vec<String> = others.map(str::to_owned).collect();
+            pairs.push(format!("{name}={value}"));
+            pairs.sort();
+            links.push(format!("/shop?{}", pairs.join("&")));
+        }
+    }
+    let text = words(draw_of(target), 30);
+    Some(Page { text, links })
 }
 
 fn good_number(target: &str) -> Option<u64> {

@@ -47,8 +47,6 @@ fn crawl(place: &Workplace, server: &ServerThread, more: &[&str]) {
         "--no-progress",
         "--resolve",
         &wild,
-        "--set",
-        "scope.novelty=true",
     ];
     let done = place.geomi(&[&common[..], more].concat());
     // A page limit ends with 4.
@@ -84,7 +82,13 @@ fn each_trap_costs_little_and_all_good_pages_are_found() {
     }
     let status: serde_json::Value = serde_json::from_str(&place.read("out/status.json")).unwrap();
     let refusals = &status["counters"]["refusals"];
-    for name in ["template-exhausted", "parameter-ignored", "domain-hosts"] {
+    for name in [
+        "template-exhausted",
+        "section-exhausted",
+        "endless-calendar",
+        "parameter-ignored",
+        "domain-hosts",
+    ] {
         assert!(refusals[name].as_u64() > Some(0), "{name}: {refusals}");
     }
 }
@@ -142,15 +146,47 @@ fn it_can_be_turned_off() {
     assert!(requests > 370, "{requests}");
 }
 
-#[test]
-fn large_sites_of_one_template_are_not_cut() {
-    let mut spec = WebSpec::plain(1, 2_000);
-    // Eight of them make a tree, eight lead anywhere.
-    spec.links_per_page = 16;
-    spec.page_bytes = PageBytes::of_mean(2_000);
+/// Crawls a plain web; gives how often each of its pages was asked for.
+fn crawl_plain(spec: WebSpec) -> Vec<u32> {
+    let spec = WebSpec {
+        page_bytes: PageBytes::of_mean(2_000),
+        ..spec
+    };
     let server = ServerThread::start(Web::new(spec), ServerOptions::default()).unwrap();
     let place = Workplace::new();
     crawl(&place, &server, &[]);
-    let status: serde_json::Value = serde_json::from_str(&place.read("out/status.json")).unwrap();
-    assert_eq!(status["counters"]["saved"], 2_000, "{status}");
+    let counts = server.log().count_by_url();
+    let pages = counts
+        .iter()
+        .filter(|(url, _)| !url.ends_with("/robots.txt"));
+    pages.map(|(_, count)| *count).collect()
+}
+
+fn assert_each_once(sites: u32, pages: u32, links: u32) {
+    let mut spec = WebSpec::plain(sites, pages);
+    spec.links_per_page = links;
+    let counts = crawl_plain(spec);
+    let all = (sites * pages) as usize;
+    assert_eq!(counts.len(), all, "{sites} x {pages} by {links} links");
+    assert!(counts.iter().all(|count| *count == 1));
+}
+
+#[test]
+fn large_sites_of_one_template_are_not_cut() {
+    // Eight of them make a tree, eight lead anywhere.
+    assert_each_once(1, 2_000, 16);
+}
+
+#[test]
+fn trees_are_not_cut_however_wide() {
+    // All links of an inner page lead to its children, which nobody else names.
+    assert_each_once(1, 2_000, 10);
+    assert_each_once(1, 1_200, 2);
+    assert_each_once(1, 1_200, 3);
+}
+
+#[test]
+fn graphs_over_many_sites_are_not_cut() {
+    assert_each_once(8, 250, 50);
+    assert_each_once(8, 250, 12);
 }

@@ -41,7 +41,7 @@ pub fn inspect(
         partitions: &partitions,
         map,
         admit: &Admit::new(config)?,
-        novelty: &NoveltyBook::new(config),
+        novelty: &NoveltyBook::new(config, now),
         seeds: &seeds,
         unaddressed: None,
         status: &status,

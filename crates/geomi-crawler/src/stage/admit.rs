@@ -10,13 +10,14 @@ use geomi_frontier::{Entry, Features, Prioritizer, SiteState};
 use geomi_model::{
     ChangeSignal, Document, DocumentKind, Link, LinkKind, NetworkState, Timestamp, UrlRecord,
 };
-use geomi_novelty::DomainNovelty;
+use geomi_novelty::{DomainNovelty, Template};
 use geomi_scope::{
     Candidate, Refusal, Rule, Scope, ScopeConfig, ScopeKind, Verdict, candidate_seed,
 };
-use geomi_url::CrawlUrl;
+use geomi_url::{CrawlUrl, registrable_domain};
 
 use crate::books::SiteAccess;
+use crate::held::is_held;
 use crate::journey::Journey;
 use crate::novelty::{PARAMETER_IGNORED, is_asset};
 use crate::seeds::SeedOutcome;
@@ -39,6 +40,8 @@ enum Way {
     Redirect,
     /// As a sitemap of its site.
     Sitemap,
+    /// As a link that jumps the queue.
+    Dive,
 }
 
 /// Why a link is refused when its party has as many URLs as it may.
@@ -100,6 +103,24 @@ pub(crate) const fn may_follow(config: &CrawlConfig, document: &Document, link: 
     !config.respect_nofollow || !(document.robots.nofollow || link.nofollow)
 }
 
+/// Whether a link is refused for what becomes of a URL that goes on growing.
+const fn has_grown(refusal: &Refusal) -> bool {
+    matches!(
+        refusal,
+        Refusal::TooLong { .. }
+            | Refusal::TooManySegments { .. }
+            | Refusal::RepeatedSegments { .. }
+    )
+}
+
+/// Whether a URL is of another domain than the page it was found on.
+fn leaves_domain(entry: &Entry) -> bool {
+    entry.via.as_ref().is_some_and(|via| {
+        via.host() != entry.url.host()
+            && registrable_domain(via.host()) != registrable_domain(entry.url.host())
+    })
+}
+
 /// What becomes of a link.
 #[derive(Debug)]
 pub(crate) enum Admission {
@@ -118,6 +139,16 @@ pub(crate) struct Taken {
     /// In scope and new, whether queued or not worth it; images and the like
     /// left out.
     pub(crate) fresh: u32,
+    /// Of the fresh ones, those that leave the page's domain.
+    pub(crate) abroad: u32,
+}
+
+impl std::ops::AddAssign for Taken {
+    fn add_assign(&mut self, more: Self) {
+        self.admitted += more.admitted;
+        self.fresh += more.fresh;
+        self.abroad += more.abroad;
+    }
 }
 
 impl Admit {
@@ -342,8 +373,7 @@ impl Journey<'_> {
             let shortened = self.novelty.shortened(&link.url);
             let url = shortened.as_ref().unwrap_or(&link.url);
             let one = self.admit_link(on, url, link.kind, document.links.len(), way)?;
-            taken.admitted += one.admitted;
-            taken.fresh += one.fresh;
+            taken += one;
             if let Some(signal) = &link.signal {
                 self.note_signal(url, signal);
             }
@@ -434,10 +464,17 @@ impl Journey<'_> {
         };
         match self.admit.link(&found) {
             Admission::Queue(entry, _) if !self.has_room(home, &entry) => Ok(none),
-            Admission::Queue(entry, _) => self.admit_worthy(home, to, entry),
+            Admission::Queue(mut entry, _) => {
+                if way == Way::Dive {
+                    entry.priority = 1;
+                }
+                self.admit_worthy(home, to, entry)
+            }
             Admission::Refused(refusal) => {
                 self.partitions[home].counters.refusal(refusal.as_str());
-                Ok(none)
+                // A page whose links have grown past a limit is no dead end.
+                let fresh = u32::from(has_grown(&refusal));
+                Ok(Taken { fresh, ..none })
             }
             Admission::CandidateSeed => {
                 self.add_candidate(on, url)?;
@@ -457,12 +494,39 @@ impl Journey<'_> {
             .as_ref()
             .is_some_and(|(rule, _)| *rule == PARAMETER_IGNORED);
         let fresh = u32::from(!is_known && !is_asset(&entry.url));
+        let abroad = u32::from(fresh > 0 && self.novelty.is_on() && leaves_domain(&entry));
+        let mut taken = Taken {
+            admitted: 0,
+            fresh,
+            abroad,
+        };
         if let Some((rule, _)) = refusal {
             self.partitions[home].counters.refusal(rule);
-            return Ok(Taken { admitted: 0, fresh });
+            if is_held(rule) {
+                self.hold(&entry);
+            }
+            return Ok(taken);
         }
-        let admitted = u32::from(self.hand_over(home, to, entry)?);
-        Ok(Taken { admitted, fresh })
+        taken.admitted = u32::from(self.hand_over(home, to, entry)?);
+        Ok(taken)
+    }
+
+    /// Takes in one link of a page before all others, where its site is in doubt.
+    pub(crate) fn admit_dive(
+        &mut self,
+        on: &Entry,
+        template: &Template,
+        document: &Document,
+    ) -> Result<Taken, CrawlError> {
+        let Some(link) = self.dives_to(on, template, document)? else {
+            return Ok(Taken::default());
+        };
+        let links = document.links.len();
+        let taken = self.admit_link(on, &link, LinkKind::Anchor, links, Way::Dive)?;
+        if taken.admitted > 0 {
+            self.dived(on, template, &link);
+        }
+        Ok(taken)
     }
 
     /// An external link of a party becomes a seed if it is new.
@@ -519,6 +583,7 @@ impl Journey<'_> {
             self.partitions[partition]
                 .counters
                 .refusal(DomainNovelty::REFUSAL);
+            self.hold_for_domain(&entry);
             return Ok(false);
         }
         self.partitions[partition].first_sight(entry.url.hash64());

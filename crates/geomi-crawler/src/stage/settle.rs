@@ -8,12 +8,14 @@ use geomi_frontier::{
     Entry, Errand, Lease, Resolved, RobotsNext, Settlement, SiteSignal, Timing, Work,
 };
 use geomi_model::{Capture, CaptureKind, Change, Document, NetworkState, Timestamp, UrlRecord};
+use geomi_novelty::Template;
 use geomi_robots::{CACHE_MAX, RobotsPolicy};
 use geomi_url::SiteHash;
 
 use crate::books::{SiteAccess, Unaddressed};
 use crate::crew::Event;
 use crate::fate::{Attempt, Fate};
+use crate::held::is_held;
 use crate::journey::Journey;
 use crate::partition::Stored;
 use crate::seeds::SeedOutcome;
@@ -279,16 +281,22 @@ impl Journey<'_> {
     ) -> Result<u32, CrawlError> {
         // Where nothing is refused by it, nothing need be learned.
         let learns = is_first && self.novelty.is_on();
-        let links_sideways = learns && self.links_sideways(&entry.url, &read.document)?;
-        let taken = match (&read.answer.location, fate) {
-            (Some(target), Fate::Redirected) => Taken {
-                admitted: u32::from(self.admit_redirect(entry, target)?),
-                fresh: 0,
-            },
-            _ => self.admit_links(entry, &read.document)?,
+        let template = learns.then(|| Template::of(&entry.url));
+        let ties = match &template {
+            Some(template) => self.ties(&entry.url, template, &read.document)?,
+            None => None,
         };
-        if learns {
-            self.learn(entry, read, taken.fresh, links_sideways)?;
+        let mut taken = Taken::default();
+        if let (Some(target), Fate::Redirected) = (&read.answer.location, fate) {
+            taken.admitted = u32::from(self.admit_redirect(entry, target)?);
+        } else {
+            if let Some(template) = &template {
+                taken = self.admit_dive(entry, template, &read.document)?;
+            }
+            taken += self.admit_links(entry, &read.document)?;
+        }
+        if let Some(template) = &template {
+            self.learn(entry, template, read, taken, ties)?;
         }
         Ok(taken.admitted)
     }
@@ -404,7 +412,11 @@ impl Journey<'_> {
             ..before
         };
         partition.set_record(&entry.url, &record);
-        partition.set_refused(&entry);
+        if is_held(rule) {
+            self.hold(&entry);
+        } else {
+            partition.set_refused(&entry);
+        }
         if entry.is_seed {
             tracing::warn!(url = %entry.url, reason, "seed refused");
             self.seeds

@@ -400,7 +400,7 @@ pub(crate) const KEYS: &[Key] = &[
     ),
     key(
         "scope.novelty",
-        "false",
+        "true",
         Kind::Flag(|d, on| d.crawl.novelty.is_on = on),
         "Whether URLs are refused whose kind brings nothing new.",
     ),

@@ -1,0 +1,334 @@
+//! A crawl without network: model webs go through the real rule in the orders a
+//! crawl may take.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+
+use geomi_novelty::{Content, NoveltyConfig, Sight, SiteNovelty, Template, Ties};
+use geomi_url::CrawlUrl;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The year in which the laboratory stands.
+pub(crate) const YEAR: u16 = 2026;
+
+/// What a model web answers.
+pub(crate) struct Page {
+    /// Equal for pages that differ in numbers only.
+    pub(crate) words: u64,
+    /// Equal for the same page.
+    pub(crate) exact: u64,
+    pub(crate) text_bytes: u64,
+    pub(crate) links: Vec<String>,
+}
+
+pub(crate) fn hash(text: &str) -> u64 {
+    xxh3_64(text.as_bytes())
+}
+
+/// A page with words of its own.
+pub(crate) fn unique(at: &str, links: Vec<String>) -> Page {
+    Page {
+        words: hash(at),
+        exact: hash(at),
+        text_bytes: 1_000,
+        links,
+    }
+}
+
+/// A page like all others but for its numbers.
+pub(crate) fn alike(at: &str, links: Vec<String>) -> Page {
+    Page {
+        words: 1,
+        ..unique(at, links)
+    }
+}
+
+/// A web: what stands at a URL.
+pub(crate) type Web = Box<dyn Fn(&str) -> Option<Page>>;
+
+/// In which order a site's queue is served.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Order {
+    /// First found, first fetched; one request at a time.
+    Breadth,
+    /// By lanes as the crawl has them; so many requests at a time.
+    Lanes(usize),
+}
+
+pub(crate) const ORDERS: [Order; 3] = [Order::Breadth, Order::Lanes(1), Order::Lanes(4)];
+
+#[derive(Clone)]
+struct Entry {
+    url: CrawlUrl,
+    via: Option<CrawlUrl>,
+    depth: u16,
+    is_seed: bool,
+    is_dive: bool,
+}
+
+/// One site: its queue, and what was learned of it.
+#[derive(Default)]
+struct Site {
+    lanes: [VecDeque<Entry>; 8],
+    passes: [u64; 8],
+    clock: u64,
+    known: SiteNovelty,
+    held: Vec<Entry>,
+}
+
+impl Site {
+    fn push(&mut self, order: Order, entry: Entry) {
+        let lane = match order {
+            _ if entry.is_seed || entry.is_dive => 0,
+            Order::Breadth => 1,
+            // About what the prioritizer makes of depth.
+            Order::Lanes(_) => (1 + usize::from(entry.depth) / 2).min(7),
+        };
+        self.lanes[lane].push_back(entry);
+    }
+
+    /// As the frontier chooses: each lane has twice the turns of the next.
+    fn take(&mut self, order: Order) -> Option<Entry> {
+        let mut best: Option<(usize, u64)> = None;
+        for (at, lane) in self.lanes.iter().enumerate() {
+            if lane.is_empty() {
+                self.passes[at] = self.passes[at].max(self.clock);
+                continue;
+            }
+            let finish = match order {
+                Order::Breadth => at as u64,
+                Order::Lanes(_) => self.passes[at] + (1 << at),
+            };
+            if best.is_none_or(|(_, earliest)| finish < earliest) {
+                best = Some((at, finish));
+            }
+        }
+        let (at, finish) = best?;
+        self.clock = self.passes[at];
+        self.passes[at] = finish;
+        self.lanes[at].pop_front()
+    }
+}
+
+pub(crate) struct Crawl<'w> {
+    web: &'w Web,
+    order: Order,
+    config: NoveltyConfig,
+    sites: BTreeMap<String, Site>,
+    seen: HashSet<u64>,
+    fetched: HashSet<u64>,
+    /// What was asked for, in order.
+    pub(crate) asked: Vec<String>,
+}
+
+/// Crawls a model to its end, or until so many requests.
+pub(crate) fn crawl(web: &Web, seeds: &[String], order: Order, requests_max: usize) -> Vec<String> {
+    let mut crawl = Crawl {
+        web,
+        order,
+        config: NoveltyConfig {
+            year: Some(YEAR),
+            ..NoveltyConfig::default()
+        },
+        sites: BTreeMap::new(),
+        seen: HashSet::new(),
+        fetched: HashSet::new(),
+        asked: Vec::new(),
+    };
+    for seed in seeds {
+        let url = CrawlUrl::parse(seed).unwrap();
+        crawl.seen.insert(url.hash64().0);
+        crawl.queue(Entry {
+            url,
+            via: None,
+            depth: 0,
+            is_seed: true,
+            is_dive: false,
+        });
+    }
+    while crawl.asked.len() < requests_max && crawl.round() {}
+    crawl.asked
+}
+
+impl Crawl<'_> {
+    fn site(&mut self, url: &CrawlUrl) -> &mut Site {
+        if !self.sites.contains_key(url.origin()) {
+            self.sites.insert(url.origin().to_owned(), Site::default());
+        }
+        self.sites.get_mut(url.origin()).unwrap()
+    }
+
+    fn queue(&mut self, entry: Entry) {
+        let order = self.order;
+        self.site(&entry.url.clone()).push(order, entry);
+    }
+
+    /// Every site gets its turn.
+    fn round(&mut self) -> bool {
+        let width = match self.order {
+            Order::Breadth => 1,
+            Order::Lanes(width) => width,
+        };
+        let names: Vec<String> = self.sites.keys().cloned().collect();
+        let mut any = false;
+        for name in names {
+            let mut under_way = Vec::new();
+            while under_way.len() < width {
+                let order = self.order;
+                let site = self.sites.get_mut(&name).unwrap();
+                let Some(entry) = site.take(order) else {
+                    break;
+                };
+                any = true;
+                let template = Template::of(&entry.url);
+                if !entry.is_seed && site.known.judge(&self.config, &template).is_some() {
+                    site.held.push(entry);
+                } else {
+                    under_way.push(entry);
+                }
+            }
+            for entry in under_way {
+                self.fetch(&entry);
+            }
+        }
+        any
+    }
+
+    fn fetch(&mut self, entry: &Entry) {
+        let text = entry.url.as_str().to_owned();
+        self.asked.push(text.clone());
+        let page = (self.web)(&text);
+        let Some(page) = page else {
+            self.fetched.insert(entry.url.hash64().0);
+            self.site(&entry.url).known.miss(&entry.url);
+            return;
+        };
+        let template = Template::of(&entry.url);
+        let links: Vec<CrawlUrl> = page
+            .links
+            .iter()
+            .filter_map(|link| entry.url.join(link).ok())
+            .collect();
+        let ties = self.ties(&entry.url, &template, &links);
+        let dived = self.dive(entry, &template, &links);
+        let (mut fresh_links, mut fresh_abroad) = (u32::from(dived), 0);
+        for link in &links {
+            if self.admit(entry, link, false) {
+                fresh_links += 1;
+                fresh_abroad += u32::from(link.host() != entry.url.host());
+            }
+        }
+        let via = entry.via.as_ref();
+        let via = via
+            .filter(|via| via.origin() == entry.url.origin())
+            .map(Template::of);
+        let sight = Sight {
+            url: &entry.url,
+            template: &template,
+            via: via.as_ref(),
+            content: Content {
+                exact: page.exact,
+                words: Some(page.words),
+            },
+            text_bytes: page.text_bytes,
+            fresh_links,
+            fresh_abroad,
+            ties,
+        };
+        self.fetched.insert(entry.url.hash64().0);
+        let config = self.config;
+        let site = self.site(&entry.url);
+        let learned = site.known.observe(&config, &sight);
+        let stripped = site.known.stripped(&config, &entry.url, &template);
+        let held = if learned.has_reopened {
+            std::mem::take(&mut site.held)
+        } else {
+            Vec::new()
+        };
+        self.seen.extend(learned.known.iter().map(|hash| hash.0));
+        self.seen.extend(stripped.map(|(hash, _)| hash.0));
+        for entry in held {
+            self.queue(entry);
+        }
+    }
+
+    fn ties(&self, url: &CrawlUrl, template: &Template, links: &[CrawlUrl]) -> Option<Ties> {
+        let own = self.sites.get(url.origin())?;
+        if !own.known.needs_proof(&self.config, template) {
+            return None;
+        }
+        let mut ties = Ties::default();
+        for link in links {
+            let hash = link.hash64().0;
+            if link == url || !self.seen.contains(&hash) || self.fetched.contains(&hash) {
+                continue;
+            }
+            let target = Template::of(link);
+            ties.alike += u32::from(link.origin() == url.origin() && target == *template);
+            let there = self.sites.get(link.origin());
+            ties.sideways |= there
+                .is_some_and(|there| there.known.is_sideways((url, template), (link, &target)));
+        }
+        Some(ties)
+    }
+
+    fn dive(&mut self, entry: &Entry, template: &Template, links: &[CrawlUrl]) -> bool {
+        let config = self.config;
+        let known = &self.site(&entry.url).known;
+        let Some(pick) = known.dives_from(&config, &entry.url, template) else {
+            return false;
+        };
+        let own = links.iter().filter(|link| {
+            link.origin() == entry.url.origin() && !self.seen.contains(&link.hash64().0)
+        });
+        let Some(link) = pick.among(template, own) else {
+            return false;
+        };
+        let link = link.clone();
+        let admitted = self.admit(entry, &link, true);
+        if admitted && self.seen.contains(&link.hash64().0) {
+            self.site(&entry.url)
+                .known
+                .dive(&entry.url, template, &link);
+        }
+        admitted
+    }
+
+    /// Takes in a link; says whether it was new.
+    fn admit(&mut self, on: &Entry, link: &CrawlUrl, is_dive: bool) -> bool {
+        if self.seen.contains(&link.hash64().0) {
+            return false;
+        }
+        let config = self.config;
+        let template = Template::of(link);
+        let known = &self.site(link).known;
+        if let Some((stripped, _)) = known.stripped(&config, link, &template)
+            && !self.seen.insert(stripped.0)
+        {
+            return false;
+        }
+        let entry = Entry {
+            url: link.clone(),
+            via: Some(on.url.clone()),
+            depth: on.depth + 1,
+            is_seed: false,
+            is_dive,
+        };
+        self.seen.insert(link.hash64().0);
+        let site = self.site(link);
+        if site.known.judge(&config, &template).is_some() {
+            site.held.push(entry);
+            return true;
+        }
+        self.queue(entry);
+        true
+    }
+}
+
+/// How often each URL was asked for.
+pub(crate) fn counts(asked: &[String]) -> HashMap<&str, usize> {
+    let mut counts = HashMap::new();
+    for url in asked {
+        *counts.entry(&**url).or_insert(0) += 1;
+    }
+    counts
+}
