@@ -75,6 +75,15 @@ impl Extractor for HtmlReader {
     }
 }
 
+/// The visible text of a page as it stands in it, with a mark between blocks.
+pub(crate) fn visible_text(input: &PageInput<'_>, limits: &ReadLimits) -> String {
+    let decoded = charset::decode(input, limits);
+    let mut walk = Walk::new(&decoded.text, limits);
+    walk.text.keep_copy();
+    walk.run();
+    walk.text.into_copy()
+}
+
 /// Whether bytes without a declared type begin like HTML (WHATWG MIME Sniffing
 /// §7.1).
 pub(crate) fn sniffs_as_html(body: &[u8]) -> bool {

@@ -22,6 +22,7 @@ use geomi_model::Fingerprint;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::date_words;
+use crate::plain::BLOCK_END;
 use crate::tokenizer::is_space;
 
 /// Normalised text is hashed in portions of about this size.
@@ -117,6 +118,8 @@ pub(crate) struct VisibleText {
     numbers: u64,
     /// The last byte was white space, or nothing was seen yet.
     in_space: bool,
+    /// The text itself, for whoever wants to read it.
+    copy: Option<String>,
 }
 
 impl VisibleText {
@@ -130,11 +133,25 @@ impl VisibleText {
             text_bytes: 0,
             numbers: 0xcbf2_9ce4_8422_2325,
             in_space: true,
+            copy: None,
         }
+    }
+
+    /// Keeps the text too; blocks are marked by [`BLOCK_END`].
+    pub(crate) fn keep_copy(&mut self) {
+        self.copy = Some(String::new());
+    }
+
+    /// The text, if it was kept.
+    pub(crate) fn into_copy(self) -> String {
+        self.copy.unwrap_or_default()
     }
 
     /// Takes the next piece of text, character references decoded.
     pub(crate) fn push(&mut self, text: &str) {
+        if let Some(copy) = &mut self.copy {
+            copy.push_str(text);
+        }
         let mut rest = text;
         while !rest.is_empty() {
             let taken = match self.state {
@@ -151,6 +168,9 @@ impl VisibleText {
 
     /// A tag that separates words.
     pub(crate) fn space(&mut self) {
+        if let Some(copy) = &mut self.copy {
+            copy.push(BLOCK_END);
+        }
         self.count(' ');
         self.separator();
     }
