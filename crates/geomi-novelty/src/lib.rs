@@ -66,6 +66,7 @@ mod account;
 mod domain;
 mod drop_params;
 mod memory;
+mod nearby;
 mod params;
 mod site;
 mod template;
@@ -73,6 +74,7 @@ mod template;
 pub use account::Account;
 pub use domain::DomainNovelty;
 pub use drop_params::{BadParam, DEFAULT_DROP_PARAMS, DropParams};
+pub use nearby::{BUCKET_MAX, DISTANCE_MAX, Near, Nearby, PAGES_MAX};
 pub use params::Param;
 pub use site::{
     Content, NoveltyRefusal, Observation, Sight, SiteNovelty, SiteStanding, TemplateStanding,

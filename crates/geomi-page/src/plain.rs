@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn what_nobody_sees_is_left_out() {
-        let page = b"<title>T</title><style>p{}</style><p hidden>no<p>a<br>b<template>t</template>";
+        let page = b"<title>T</title><style>p{}</style><div hidden>no</div><p>a<br>b<template>t</template>";
         let page = [
             page,
             &b"<div style='display: none'>h</div><noscript>n</noscript> c\x1e d"[..],

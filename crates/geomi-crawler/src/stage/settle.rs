@@ -230,7 +230,8 @@ impl Journey<'_> {
             .before
             .as_ref()
             .is_none_or(|before| before.digest.is_none());
-        let links_admitted = self.take_links(&entry, &read, fate, is_first)?;
+        let near = self.near_duplicate(&read, judgement.duplicate_of.is_some());
+        let links_admitted = self.take_links(&entry, &read, fate, is_first, near.is_some())?;
         self.count_page(partition, &entry, &read, fate, links_admitted);
         let record = record(judgement.before, &entry, &read, judgement.change);
         self.partitions[partition].set_record(&entry.url, &record);
@@ -240,6 +241,7 @@ impl Journey<'_> {
             links_admitted,
             judgement.change,
         );
+        let story = Story { near, ..story };
         let settlement = settlement(
             &self.config,
             &read.answer,
@@ -276,6 +278,7 @@ impl Journey<'_> {
         read: &Read,
         fate: Fate,
         is_first: bool,
+        is_near: bool,
     ) -> Result<u32, CrawlError> {
         // Where nothing is refused by it, nothing need be learned.
         let learns = is_first && self.novelty.is_on();
@@ -285,6 +288,7 @@ impl Journey<'_> {
                 admitted: u32::from(self.admit_redirect(entry, target)?),
                 fresh: 0,
             },
+            _ if self.left_alone(entry, &read.document, is_near) => Taken::default(),
             _ => self.admit_links(entry, &read.document)?,
         };
         if learns {
@@ -377,6 +381,7 @@ impl Journey<'_> {
             answer,
             document,
             digest: read.stored.as_ref().map(|stored| stored.payload),
+            protocol: read.stored.as_ref().map(|stored| stored.protocol),
         };
         self.visits[partition].push(row.visit(story, capture));
     }
