@@ -132,12 +132,12 @@ impl Sketch {
     }
 
     fn add_batch(&mut self) {
-        let [a, b, c, d, e, f, g, h] = self.batch;
-        let (ones, two_a) = add(self.ones, a, b);
-        let (ones, two_b) = add(ones, c, d);
+        let batch = &self.batch;
+        let (ones, two_a) = add(self.ones, batch[0], batch[1]);
+        let (ones, two_b) = add(ones, batch[2], batch[3]);
         let (twos, four_a) = add(self.twos, two_a, two_b);
-        let (ones, two_a) = add(ones, e, f);
-        let (ones, two_b) = add(ones, g, h);
+        let (ones, two_a) = add(ones, batch[4], batch[5]);
+        let (ones, two_b) = add(ones, batch[6], batch[7]);
         let (twos, four_b) = add(twos, two_a, two_b);
         let (fours, mut carry) = add(self.fours, four_a, four_b);
         (self.ones, self.twos, self.fours) = (ones, twos, fours);
