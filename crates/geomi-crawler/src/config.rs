@@ -31,6 +31,10 @@ pub struct CrawlConfig {
     pub drop_params: DropParams,
     /// URLs taken into one party, at most; seeds are always taken.
     pub party_urls_max: Option<u64>,
+    /// Whether links of pages that say nearly what another said are left alone.
+    pub skip_near_duplicates: bool,
+    /// Spam score in hundredths above which a page's links are left alone.
+    pub spam_percent_max: Option<u8>,
     /// URLs to visit first, by pattern.
     pub prefer: Vec<String>,
     /// Weights of the priority.
@@ -160,6 +164,8 @@ impl CrawlConfig {
             drop_params: DropParams::new(DEFAULT_DROP_PARAMS)
                 .expect("the list of this program is well formed"),
             party_urls_max: None,
+            skip_near_duplicates: false,
+            spam_percent_max: None,
             prefer: Vec::new(),
             prioritizer: Prioritizer::default(),
             frontier: geomi_frontier::Config::default(),

@@ -27,6 +27,7 @@ use geomi_cluster::embedded::{EmbeddedOwnership, OwnershipTable};
 use geomi_cluster::{Claim, Ownership, Partitions, WorkerId};
 use geomi_frontier::Frontier;
 use geomi_model::{Timestamp, Visit};
+use geomi_novelty::Nearby;
 use geomi_store::CrawlDir;
 use geomi_store::state::{FjallOptions, FjallStore};
 use geomi_store::warc::Position;
@@ -97,6 +98,8 @@ pub(crate) struct Journey<'a> {
     pub(crate) admit: Admit,
     /// What was learned of sites.
     pub(crate) novelty: NoveltyBook,
+    /// What pages met lately say.
+    pub(crate) nearby: Nearby,
     pub(crate) policies: SitePolicies,
     pub(crate) crew: Crew,
     pub(crate) in_flight: usize,
@@ -194,6 +197,7 @@ impl<'a> Journey<'a> {
             keyring: Keyring::new(config)?,
             unaddressed: HashMap::new(),
             novelty: NoveltyBook::new(config, now),
+            nearby: Nearby::default(),
             in_flight: 0,
             round,
             rereading: None,

@@ -16,7 +16,7 @@
 //! | `l` site url | what a sitemap or feed says of that URL: [`ChangeSignal`](geomi_model::ChangeSignal) |
 //! | `d` digest | where that content is stored |
 //! | `h` number | hashes of the URLs admitted in one commit: the seen test's log |
-//! | `v` number | a visit not yet in a Parquet file |
+//! | `v` number | a visit not yet in a Parquet file, in format 2 |
 //! | `o` partition number | mail to that partition |
 //! | `i` partition | number of the last mail taken from there |
 //! | `e` number | a seed, in format 2 |
@@ -24,7 +24,7 @@
 //! | `w` domain | how many of its hosts were opened |
 //! | `y` holder url | the queue entry of a URL that is not worth a request as things stand; the holder is its site, or its domain |
 
-use geomi_model::Digest;
+use geomi_model::{Digest, PageFacts, Visit};
 use geomi_url::{SiteHash, UrlHash};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -133,6 +133,23 @@ fn key(kind: u8, parts: &[&[u8]]) -> Vec<u8> {
     key
 }
 
+/// The format of visits: a visit as in format 1, then what its content is like.
+const VISIT_FORMAT: u8 = 2;
+
+/// A visit in its stored form.
+pub(crate) fn encode_visit(visit: &Visit) -> Vec<u8> {
+    encode_as(VISIT_FORMAT, &(visit, &visit.facts))
+}
+
+/// Reads a stored visit, of this format or the one before.
+pub(crate) fn decode_visit(bytes: &[u8]) -> Result<Visit, CrawlError> {
+    if bytes.first() == Some(&FORMAT) {
+        return decode("visit", bytes);
+    }
+    let (visit, facts): (Visit, PageFacts) = decode_as(VISIT_FORMAT, "visit", bytes)?;
+    Ok(Visit { facts, ..visit })
+}
+
 /// A value in its stored form.
 pub(crate) fn encode<T: Serialize>(value: &T) -> Vec<u8> {
     encode_as(FORMAT, value)
@@ -179,6 +196,21 @@ mod tests {
         assert!(chunk(site, 1, 255) < chunk(site, 1, 256));
         assert!(chunk(site, 1, u64::MAX) < chunk(site, 2, 0));
         assert_eq!(chunk_number(&chunk(site, 3, 77)), Some(77));
+    }
+
+    #[test]
+    fn visits_of_both_formats_read_back() {
+        let url = geomi_url::CrawlUrl::parse("http://example.com/").unwrap();
+        let old = Visit {
+            number: 7,
+            ..Visit::unknown(url)
+        };
+        assert_eq!(decode_visit(&encode(&old)).unwrap(), old);
+        let mut new = old;
+        new.facts.simhash = Some(u64::MAX);
+        new.facts.spam_percent = Some(30);
+        assert_eq!(decode_visit(&encode_visit(&new)).unwrap(), new);
+        assert!(decode_visit(&[9]).is_err());
     }
 
     #[test]

@@ -355,7 +355,7 @@ impl Partition {
     /// Adds a visit that waits for its Parquet file.
     pub(crate) fn add_visit(&mut self, visit: &Visit) {
         self.batch
-            .put(&keys::visit(visit.number), &keys::encode(visit));
+            .put(&keys::visit(visit.number), &keys::encode_visit(visit));
     }
 
     /// Forgets a visit that is in a Parquet file now.
@@ -366,7 +366,22 @@ impl Partition {
     /// Visits that are not in a Parquet file yet, in order.
     pub(crate) fn visits(&self, visit: &mut dyn FnMut(Visit)) -> Result<(), CrawlError> {
         let (from, to) = keys::all(b'v');
-        self.each(&from, &to, "visit", visit)
+        let mut broken = None;
+        self.store.scan(
+            &from,
+            &to,
+            &mut |_, value| match keys::decode_visit(value) {
+                Ok(one) => {
+                    visit(one);
+                    Scan::Continue
+                }
+                Err(error) => {
+                    broken = Some(error);
+                    Scan::Stop
+                }
+            },
+        )?;
+        broken.map_or(Ok(()), Err)
     }
 
     /// Adds a seed, in its stored form.

@@ -5,6 +5,7 @@ pub(crate) mod fetch;
 pub(crate) mod judge;
 pub(crate) mod keep;
 pub(crate) mod lease;
+pub(crate) mod likeness;
 pub(crate) mod read;
 pub(crate) mod robots;
 pub(crate) mod row;

@@ -5,7 +5,9 @@ mod house;
 
 use std::collections::BTreeMap;
 
+use geomi_crawler::explain::{Topic, inspect};
 use geomi_crawler::{CrawlConfig, SeedInput, SitemapMode};
+use geomi_model::Timestamp;
 use geomi_scope::ScopeKind;
 use geomi_testweb::{FixedPage, Robots, SiteBehaviour, WebSpec};
 
@@ -141,4 +143,21 @@ fn a_sitemap_may_be_a_seed() {
     config.seeds[0].url = house.server.web().url(0, "/map.xml");
     house.crawl(&config);
     assert!(requested(&house).contains_key("/hidden"));
+}
+
+#[test]
+fn what_a_sitemap_says_of_a_page_survives_the_crawl_and_is_explained() {
+    let (house, config) = house(listed());
+    house.crawl(&config);
+    let modified = |path: &str| {
+        let topic = Topic::Url(house.server.web().url(0, path));
+        let told = inspect(&config, &house.dir, &topic, Timestamp::EPOCH);
+        let told = told.expect("the crawl is at rest").url;
+        told.expect("a URL was asked about").listed_modified
+    };
+    let stored = Some("2026-11-01T00:00:00Z".to_owned());
+    assert_eq!(modified("/hidden"), stored);
+    assert_eq!(modified("/"), None, "nobody said anything of it");
+    house.crawl(&config);
+    assert_eq!(modified("/hidden"), stored, "opened and closed once more");
 }

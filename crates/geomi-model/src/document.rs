@@ -31,6 +31,16 @@ pub struct Document {
     /// Hash over the normalised visible text: equal means "nothing a reader
     /// would notice has changed".
     pub fingerprint: Option<Fingerprint>,
+    /// Bytes of that text that the page is about: without navigation, asides and
+    /// the head and foot of the page.
+    pub main_text_bytes: u64,
+    /// Simhash over the main text: pages that differ in few of its bits say nearly
+    /// the same. `None` for pages with few words.
+    pub simhash: Option<u64>,
+    /// How much the page looks like spam, in hundredths.
+    pub spam_percent: u8,
+    /// Whether the page says that it is not there.
+    pub says_not_found: bool,
     /// Hash over the numbers and times that the fingerprint leaves out.
     pub numbers: u64,
     /// Whether a bound of the reader cut the page short.
@@ -47,7 +57,7 @@ impl Document {
 }
 
 /// What content turned out to be.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum DocumentKind {
     /// Of a kind that nobody reads.
@@ -71,8 +81,25 @@ pub enum DocumentKind {
     Image(ImageSize),
 }
 
+impl DocumentKind {
+    /// Its name in tables; none for what nobody reads.
+    pub const fn name(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Unread => return None,
+            Self::Html => "html",
+            Self::Sitemap => "sitemap",
+            Self::SitemapIndex => "sitemap-index",
+            Self::Feed => "feed",
+            Self::UrlList => "url-list",
+            Self::Pdf => "pdf",
+            Self::Json => "json",
+            Self::Image(image) => image.format.name(),
+        })
+    }
+}
+
 /// A picture as its first bytes describe it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ImageSize {
     /// Its format.
     pub format: ImageFormat,
@@ -83,7 +110,7 @@ pub struct ImageSize {
 }
 
 /// The formats of pictures that are recognised.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum ImageFormat {
     /// PNG.
     Png,
@@ -93,6 +120,18 @@ pub enum ImageFormat {
     Gif,
     /// WebP.
     WebP,
+}
+
+impl ImageFormat {
+    /// Its name in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Png => "png",
+            Self::Jpeg => "jpeg",
+            Self::Gif => "gif",
+            Self::WebP => "webp",
+        }
+    }
 }
 
 /// What a sitemap or a feed says about a page it lists: signals, and no more. A

@@ -18,4 +18,4 @@ pub use document::{
 pub use network::{NetworkState, Phases, Protocol, Truncation};
 pub use record::UrlRecord;
 pub use time::Timestamp;
-pub use visit::{Capture, CaptureKind, Change, Digest, Visit};
+pub use visit::{Capture, CaptureKind, Change, Digest, NearDuplicate, PageFacts, Visit};

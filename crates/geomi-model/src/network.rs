@@ -97,7 +97,7 @@ impl fmt::Display for NetworkState {
 }
 
 /// What was spoken with a server.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub enum Protocol {
     /// HTTP/1.1, or an earlier one the server answered in.
     #[default]

@@ -64,6 +64,19 @@ impl Timestamp {
         self.format("%Y%m%d%H%M%S%3f")
     }
 
+    /// Reads the digits archives use, or the first of them down to the year:
+    /// what is missing is the earliest it can be.
+    pub fn parse_compact(digits: &str) -> Option<Self> {
+        const EARLIEST: &str = "00000101000000";
+        if !matches!(digits.len(), 4 | 6 | 8 | 10 | 12 | 14) {
+            return None;
+        }
+        let whole = format!("{digits}{}", EARLIEST.get(digits.len()..)?);
+        let moment = jiff::civil::DateTime::strptime("%Y%m%d%H%M%S", whole).ok()?;
+        let moment = moment.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
+        Some(Self(moment.timestamp().as_microsecond()))
+    }
+
     /// Reads an RFC 3339 time.
     pub fn parse_rfc3339(text: &str) -> Option<Self> {
         let instant: jiff::Timestamp = text.parse().ok()?;
@@ -154,6 +167,30 @@ mod tests {
             Timestamp::parse_rfc3339("2026-11-15T09:42:00.123456Z"),
             Some(t)
         );
+    }
+
+    #[test]
+    fn archive_digits_read_back_and_may_be_cut() {
+        let at = |text: &str| Timestamp::parse_compact(text).map(Timestamp::to_rfc3339_secs);
+        for (written, meant) in [
+            ("20261115094200", "2026-11-15T09:42:00Z"),
+            ("2026111509", "2026-11-15T09:00:00Z"),
+            ("20261115", "2026-11-15T00:00:00Z"),
+            ("2026", "2026-01-01T00:00:00Z"),
+        ] {
+            assert_eq!(at(written).as_deref(), Some(meant), "{written}");
+        }
+        for nonsense in [
+            "",
+            "202",
+            "20261",
+            "20261315",
+            "2026-1",
+            "202611150942001",
+            "가가가가",
+        ] {
+            assert_eq!(at(nonsense), None, "{nonsense}");
+        }
     }
 
     #[test]

@@ -6,7 +6,9 @@ use std::net::IpAddr;
 use geomi_url::CrawlUrl;
 use serde::{Deserialize, Serialize};
 
-use crate::{CharsetSource, Fingerprint, LinkType, NetworkState, Phases, Timestamp};
+use crate::{
+    CharsetSource, DocumentKind, Fingerprint, LinkType, NetworkState, Phases, Protocol, Timestamp,
+};
 
 /// One URL attempted once, robots.txt included.
 ///
@@ -74,6 +76,10 @@ pub struct Visit {
     pub phases: Phases,
     /// Where it is stored, if it was.
     pub capture: Option<Capture>,
+    /// What its content is like. Kept apart in stored forms, because rows written
+    /// before it was known do not have it.
+    #[serde(skip)]
+    pub facts: PageFacts,
 }
 
 impl Visit {
@@ -110,8 +116,39 @@ impl Visit {
             links_admitted: 0,
             phases: Phases::default(),
             capture: None,
+            facts: PageFacts::default(),
         }
     }
+}
+
+/// What the content of a visit is like, beyond what it says. Everything is `None`
+/// where nobody looked: the content is of another kind, or the visit is older
+/// than the question.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct PageFacts {
+    /// What it was read as.
+    pub kind: Option<DocumentKind>,
+    /// What was spoken with the server.
+    pub protocol: Option<Protocol>,
+    /// Bytes of what the page is about, out of its visible text.
+    pub main_text_bytes: Option<u64>,
+    /// Simhash over that.
+    pub simhash: Option<u64>,
+    /// The page met before that says nearly the same.
+    pub near_duplicate: Option<NearDuplicate>,
+    /// How much it looks like spam, in hundredths.
+    pub spam_percent: Option<u8>,
+    /// Whether it came with 200 and says that it is not there.
+    pub soft_404: Option<bool>,
+}
+
+/// A page that says nearly the same as another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct NearDuplicate {
+    /// 64-bit hash of the other's URL.
+    pub url: u64,
+    /// Bits in which their simhashes differ.
+    pub distance: u8,
 }
 
 /// Where a captured answer lies.

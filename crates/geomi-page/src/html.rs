@@ -13,6 +13,10 @@
 //! inside a `template` do not, because nobody sees them until a script copies
 //! them.
 //!
+//! Navigation, asides, and the head and foot of a page that are not those of an
+//! article stand around the main text: a reader sees them, but a simhash and the
+//! count of words do not.
+//!
 //! Visible text leaves out scripts, styles, the title, `noscript`, templates, and
 //! elements hidden by an attribute or an inline style.
 
@@ -27,6 +31,8 @@ use crate::raw_text::RawKind;
 use crate::reader::{Extractor, PageInput, ReadLimits};
 use crate::references::{self, Place};
 use crate::robots;
+use crate::soft404;
+use crate::spam::SpamFeatures;
 use crate::text::VisibleText;
 use crate::tokenizer::{Tag, Token, Tokenizer, is_space};
 use crate::values::{Rel, each_source, fold_spaces, refresh_target, style_hides};
@@ -57,22 +63,52 @@ impl Extractor for HtmlReader {
         let mut walk = Walk::new(&decoded.text, limits);
         walk.run();
         let resolved = walk.links.resolve(input.url, decoded.query_encoding);
-        let numbers = walk.text.numbers();
-        let (text_bytes, fingerprint) = walk.text.finish();
+        let text = walk.text.finish();
+        let title = walk.title.filter(|title| !title.is_empty());
+        let host = input.url.host();
+        let anchors = resolved.links.iter();
+        let anchors = anchors.filter(|link| link.kind == LinkKind::Anchor);
+        let elsewhere = anchors.clone().filter(|link| link.url.host() != host);
+        let spam = SpamFeatures {
+            words: text.words,
+            top_word_percent: text.top_word_percent,
+            anchors: anchors.clone().count() as u32,
+            anchors_elsewhere: elsewhere.count() as u32,
+            text_bytes: text.text_bytes,
+            hidden_bytes: walk.hidden_bytes,
+            title_repeats: title.as_deref().map_or(0, SpamFeatures::title_repeats_of),
+            keywords: walk.keywords,
+            host_chars: host.len() as u32,
+            host_hyphens: host.matches('-').count() as u32,
+        };
+        let title_says_so = title.as_deref().is_some_and(soft404::title_says_so);
         Document {
             kind: DocumentKind::Html,
             charset: Some(decoded.charset),
-            title: walk.title.filter(|title| !title.is_empty()),
+            says_not_found: text.says_not_found || title_says_so,
+            title,
             links: resolved.links,
             base: resolved.base,
             canonical: resolved.canonical,
             robots: walk.robots,
-            text_bytes,
-            fingerprint,
-            numbers,
+            text_bytes: text.text_bytes,
+            main_text_bytes: text.main_bytes,
+            fingerprint: text.fingerprint,
+            simhash: text.simhash,
+            spam_percent: spam.score_percent(),
+            numbers: text.numbers,
             truncated: resolved.truncated,
         }
     }
+}
+
+/// The visible text of a page as it stands in it, with a mark between blocks.
+pub(crate) fn visible_text(input: &PageInput<'_>, limits: &ReadLimits) -> String {
+    let decoded = charset::decode(input, limits);
+    let mut walk = Walk::new(&decoded.text, limits);
+    walk.text.keep_copy();
+    walk.run();
+    walk.text.into_copy()
 }
 
 /// Whether bytes without a declared type begin like HTML (WHATWG MIME Sniffing
@@ -124,6 +160,14 @@ struct Walk<'a> {
     unseen: Option<Inside>,
     /// The template whose content does not count at all.
     template: Option<Inside>,
+    /// The element around the main text: navigation and the like.
+    around: Option<Inside>,
+    /// Articles that are open: what is in them is main text.
+    articles: u32,
+    /// Bytes of text hidden by an attribute or a style.
+    hidden_bytes: u64,
+    /// Entries of the keywords.
+    keywords: u32,
     title: Option<String>,
     title_bytes_max: usize,
     robots: RobotsMeta,
@@ -144,6 +188,10 @@ impl<'a> Walk<'a> {
             foreign: Foreign::default(),
             unseen: None,
             template: None,
+            around: None,
+            articles: 0,
+            hidden_bytes: 0,
+            keywords: 0,
             title: None,
             title_bytes_max: limits.title_bytes_max,
             robots: RobotsMeta::default(),
@@ -172,6 +220,11 @@ impl<'a> Walk<'a> {
     fn show(&mut self, text: &str) {
         if self.is_seen() {
             references::each_piece(text, Place::Text, |piece| self.text.push(piece));
+        } else if self.template.is_none()
+            && let Some(unseen) = &self.unseen
+            && unseen.element != Element::Noscript
+        {
+            self.hidden_bytes += text.trim_ascii().len() as u64;
         }
     }
 
@@ -184,6 +237,9 @@ impl<'a> Walk<'a> {
         self.tokenizer.set_foreign(self.foreign.is_inside());
         if !(foreign && tag.self_closing) {
             self.enter(element, foreign);
+        }
+        if !foreign {
+            self.look_around(element);
         }
         if self.template.is_none() {
             if foreign {
@@ -206,6 +262,34 @@ impl<'a> Walk<'a> {
         self.tokenizer.set_foreign(self.foreign.is_inside());
         Inside::leave(&mut self.unseen, tag.element);
         Inside::leave(&mut self.template, tag.element);
+        match tag.element {
+            Element::Nav | Element::Aside | Element::Header | Element::Footer => {
+                Inside::leave(&mut self.around, tag.element);
+                self.text.set_main(self.around.is_none());
+            }
+            Element::Article | Element::Main => self.articles = self.articles.saturating_sub(1),
+            _ => {}
+        }
+    }
+
+    /// Notes what stands around the main text. The head and foot of an article
+    /// are its own.
+    fn look_around(&mut self, element: Element) {
+        let is_around = match element {
+            Element::Nav | Element::Aside => true,
+            Element::Header | Element::Footer => self.articles == 0,
+            Element::Article | Element::Main => {
+                self.articles += 1;
+                return;
+            }
+            _ => return,
+        };
+        if self.around.is_some() {
+            Inside::deepen(&mut self.around, element);
+        } else if is_around {
+            self.around = Some(Inside { element, depth: 1 });
+            self.text.set_main(false);
+        }
     }
 
     /// Notes an element whose content is hidden or inert.
@@ -340,6 +424,9 @@ impl<'a> Walk<'a> {
         };
         let for_robots = names(Attribute::Name, "robots") || names(Attribute::Name, "geomi");
         let refreshes = names(Attribute::HttpEquiv, "refresh");
+        if names(Attribute::Name, "keywords") {
+            self.keywords += 1 + content.bytes().filter(|&byte| byte == b',').count() as u32;
+        }
         if for_robots && let Some(content) = self.links.readable(content) {
             self.robots = self.robots.or(robots::meta_content(&content));
         }

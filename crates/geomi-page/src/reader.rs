@@ -139,7 +139,7 @@ pub enum ReadAs {
 }
 
 /// A media type without parameters, in lower case.
-fn essence(mime: &str) -> String {
+pub(crate) fn essence(mime: &str) -> String {
     let essence = mime.split(';').next().unwrap_or(mime);
     essence.trim().to_ascii_lowercase()
 }

@@ -22,6 +22,9 @@ use geomi_model::Fingerprint;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::date_words;
+use crate::plain::BLOCK_END;
+use crate::sketch::Sketch;
+use crate::soft404;
 use crate::tokenizer::is_space;
 
 /// Normalised text is hashed in portions of about this size.
@@ -103,6 +106,28 @@ enum State {
     },
 }
 
+/// What a text came to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Measured {
+    /// Bytes with white space folded.
+    pub(crate) text_bytes: u64,
+    /// The fingerprint, if there was any word.
+    pub(crate) fingerprint: Option<Fingerprint>,
+    /// Hash over the numbers that the fingerprint leaves out: with it, and the
+    /// size, two texts that differ in a number are told apart.
+    pub(crate) numbers: u64,
+    /// Bytes of what the page is about.
+    pub(crate) main_bytes: u64,
+    /// Words of it.
+    pub(crate) words: u32,
+    /// Share of the word used most, in hundredths.
+    pub(crate) top_word_percent: u8,
+    /// Simhash of it, if it is long enough.
+    pub(crate) simhash: Option<u64>,
+    /// Whether the text is short and says that there is nothing here.
+    pub(crate) says_not_found: bool,
+}
+
 /// Size and hash of a text in the making.
 pub(crate) struct VisibleText {
     hasher: Xxh3,
@@ -117,6 +142,18 @@ pub(crate) struct VisibleText {
     numbers: u64,
     /// The last byte was white space, or nothing was seen yet.
     in_space: bool,
+    /// What the main text is like.
+    sketch: Sketch,
+    /// How far into the buffer words were given to the sketch, or passed over.
+    sketched: usize,
+    /// Whether the text is what the page is about, and not around it.
+    is_main: bool,
+    /// Bytes of main text, up to where it was last left.
+    main_bytes: u64,
+    /// Where the main text was last taken up.
+    main_from: u64,
+    /// The text itself, for whoever wants to read it.
+    copy: Option<String>,
 }
 
 impl VisibleText {
@@ -130,11 +167,30 @@ impl VisibleText {
             text_bytes: 0,
             numbers: 0xcbf2_9ce4_8422_2325,
             in_space: true,
+            sketch: Sketch::new(),
+            sketched: 0,
+            is_main: true,
+            main_bytes: 0,
+            main_from: 0,
+            copy: None,
         }
+    }
+
+    /// Keeps the text too; blocks are marked by [`BLOCK_END`].
+    pub(crate) fn keep_copy(&mut self) {
+        self.copy = Some(String::new());
+    }
+
+    /// The text, if it was kept.
+    pub(crate) fn into_copy(self) -> String {
+        self.copy.unwrap_or_default()
     }
 
     /// Takes the next piece of text, character references decoded.
     pub(crate) fn push(&mut self, text: &str) {
+        if let Some(copy) = &mut self.copy {
+            copy.push_str(text);
+        }
         let mut rest = text;
         while !rest.is_empty() {
             let taken = match self.state {
@@ -151,29 +207,63 @@ impl VisibleText {
 
     /// A tag that separates words.
     pub(crate) fn space(&mut self) {
+        if let Some(copy) = &mut self.copy {
+            copy.push(BLOCK_END);
+        }
         self.count(' ');
         self.separator();
     }
 
-    /// Hash over the numbers that the fingerprint leaves out: with it, and the
-    /// size, two texts that differ in a number are told apart.
-    pub(crate) const fn numbers(&self) -> u64 {
-        self.numbers
+    /// Says whether what follows is what the page is about. Called between words.
+    pub(crate) fn set_main(&mut self, is_main: bool) {
+        if self.is_main == is_main {
+            return;
+        }
+        self.sketch_up_to(self.length);
+        if is_main {
+            self.main_from = self.text_bytes;
+        } else {
+            self.main_bytes += self.text_bytes - self.main_from;
+        }
+        self.is_main = is_main;
     }
 
-    /// The size, and the fingerprint if there was any word.
-    pub(crate) fn finish(mut self) -> (u64, Option<Fingerprint>) {
+    /// What the text came to.
+    pub(crate) fn finish(mut self) -> Measured {
         self.separator();
+        if self.is_main {
+            self.main_bytes += self.text_bytes - self.main_from;
+        }
         if self.in_space && self.text_bytes > 0 {
             self.text_bytes -= 1;
         }
         if self.length > 0 && !self.ends_in_word() {
             self.length -= 1;
         }
-        self.hasher.update(&self.buffer[..self.length]);
+        self.sketch_up_to(self.length);
+        let last = &self.buffer[..self.length];
+        let is_short = !self.any_hashed && self.text_bytes <= soft404::TEXT_BYTES_MAX;
+        let says_not_found = is_short && soft404::says_so(last);
+        self.hasher.update(last);
         let any = self.any_hashed || self.length > 0;
-        let fingerprint = any.then(|| Fingerprint(self.hasher.digest()));
-        (self.text_bytes, fingerprint)
+        Measured {
+            text_bytes: self.text_bytes,
+            fingerprint: any.then(|| Fingerprint(self.hasher.digest())),
+            numbers: self.numbers,
+            main_bytes: self.main_bytes.min(self.text_bytes),
+            says_not_found,
+            words: self.sketch.words(),
+            top_word_percent: self.sketch.top_word_percent(),
+            simhash: self.sketch.finish(),
+        }
+    }
+
+    /// Gives the words before there to the sketch, if they are main text.
+    fn sketch_up_to(&mut self, end: usize) {
+        if self.is_main && self.sketched < end {
+            self.sketch.take(&self.buffer[self.sketched..end]);
+        }
+        self.sketched = end;
     }
 
     /// Takes bytes as long as each needs only a look-up; gives how many, always
@@ -268,6 +358,7 @@ impl VisibleText {
         if self.state == State::Running {
             let text = &self.buffer[..self.length];
             self.length = date_words::without_last_date_words(text);
+            self.sketched = self.sketched.min(self.length);
         }
         self.state = State::AfterNumber {
             word_start: self.length,
@@ -283,6 +374,7 @@ impl VisibleText {
             }
             if date_words::follows_number(word) {
                 self.length = word_start;
+                self.sketched = self.sketched.min(word_start);
                 return;
             }
             self.state = State::Running;
@@ -327,13 +419,18 @@ impl VisibleText {
         Some(self.buffer[last])
     }
 
-    /// Hashes all but the last bytes.
+    /// Hashes all but the last bytes, up to the end of a word unless a word fills
+    /// the buffer.
     fn flush(&mut self) {
-        let hashed = self.length - KEPT_BYTES;
+        let most = self.length - KEPT_BYTES;
+        let blank = self.buffer[..most].iter().rposition(|&byte| byte == b' ');
+        let hashed = blank.map_or(most, |blank| blank + 1);
+        self.sketch_up_to(hashed.max(self.sketched));
         self.hasher.update(&self.buffer[..hashed]);
         self.any_hashed = true;
         self.buffer.copy_within(hashed..self.length, 0);
-        self.length = KEPT_BYTES;
+        self.length -= hashed;
+        self.sketched -= hashed;
         if let State::AfterNumber { word_start } = self.state {
             // A word that long is no unit, whatever it began with.
             self.state = match word_start.checked_sub(hashed) {
@@ -364,7 +461,8 @@ mod tests {
     fn measure(text: &str) -> (u64, Option<Fingerprint>) {
         let mut visible = VisibleText::new();
         visible.push(text);
-        visible.finish()
+        let measured = visible.finish();
+        (measured.text_bytes, measured.fingerprint)
     }
 
     fn same(one: &str, other: &str) {
@@ -402,7 +500,7 @@ mod tests {
         let numbers = |text: &str| {
             let mut visible = VisibleText::new();
             visible.push(text);
-            visible.numbers()
+            visible.finish().numbers
         };
         assert_ne!(numbers("item 12"), numbers("item 13"));
         assert_ne!(numbers("item 12"), numbers("item"));

@@ -21,10 +21,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Write as _};
+use std::io::{BufRead, BufReader, Read, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
-use geomi_model::{CaptureKind, Visit};
+use geomi_model::{Capture, CaptureKind, Visit};
 use geomi_url::surt::surt_key;
 use serde::Deserialize;
 
@@ -32,6 +32,9 @@ use crate::{AtomicFile, StoreError};
 
 /// A longer line is not one of ours: URLs and types are bounded far below.
 const LINE_BYTES_MAX: usize = 1 << 20;
+
+/// The `mime` of a revisit.
+const REVISIT: &str = "warc/revisit";
 
 /// The index line of a visit, without its line end; `None` if nothing was captured.
 pub fn line(visit: &Visit) -> Option<String> {
@@ -43,7 +46,7 @@ pub fn line(visit: &Visit) -> Option<String> {
     line.push_str(" {\"url\": ");
     push_json(&mut line, visit.url.as_str());
     let mime = match capture.kind {
-        CaptureKind::Revisit => Some("warc/revisit"),
+        CaptureKind::Revisit => Some(REVISIT),
         CaptureKind::Response => visit.mime.as_deref(),
     };
     let mut field = |name: &str, value: &str| {
@@ -132,6 +135,31 @@ impl Entry {
             fields: serde_json::from_str(json).ok()?,
         })
     }
+
+    /// Whether it only refers to content stored before.
+    pub fn is_revisit(&self) -> bool {
+        self.fields.mime.as_deref() == Some(REVISIT)
+    }
+
+    /// Where the record lies; `None` if offset or length are no numbers, or the
+    /// name leads out of the folder of WARC files.
+    pub fn capture(&self) -> Option<Capture> {
+        let file = &self.fields.filename;
+        let is_name = Path::new(file)
+            .file_name()
+            .is_some_and(|name| name == &**file);
+        is_name.then_some(())?;
+        Some(Capture {
+            file: file.clone(),
+            offset: self.fields.offset.parse().ok()?,
+            length: self.fields.length.parse().ok()?,
+            kind: if self.is_revisit() {
+                CaptureKind::Revisit
+            } else {
+                CaptureKind::Response
+            },
+        })
+    }
 }
 
 /// Writes the sorted lines of `rows` to `path`, atomically.
@@ -214,6 +242,21 @@ impl LineReader {
             path: path.to_owned(),
             input: BufReader::new(file),
         })
+    }
+
+    /// Bytes of the file.
+    pub(crate) fn file_len(&self) -> Result<u64, StoreError> {
+        let metadata = self.input.get_ref().metadata();
+        let metadata = metadata.map_err(StoreError::io("read", &self.path))?;
+        Ok(metadata.len())
+    }
+
+    /// Goes on reading from there.
+    pub(crate) fn go_to(&mut self, offset: u64) -> Result<(), StoreError> {
+        let moved = self.input.seek(SeekFrom::Start(offset));
+        moved
+            .map(|_| ())
+            .map_err(StoreError::io("read", &self.path))
     }
 
     /// The next line; a file that does not end in a line end is damaged.

@@ -3,7 +3,8 @@
 //! [`CrawlDir`] knows where everything lies and who may write. Answers go into
 //! [`warc`] files; each visit becomes a row of [`visits`] and, if something was
 //! stored, a line of [`cdxj`]; a [`segment`] is a run of visits turned into
-//! files. [`verify`] reads it all back and says where it does not agree. What
+//! files. [`readback`] finds single captures by URL and time; [`verify`] reads
+//! everything and says where it does not agree. What
 //! the crawl remembers of itself lives in key-value [`state`].
 //!
 //! Nothing here reads a clock or decides anything about the crawl: times are
@@ -13,6 +14,7 @@
 pub mod cdxj;
 mod dir;
 mod error;
+pub mod readback;
 pub mod seeds;
 pub mod segment;
 mod sort;

@@ -41,6 +41,8 @@ pub(crate) struct Column<T> {
 pub(crate) enum Presence {
     Required,
     Optional,
+    /// Optional, and tables of older versions do not have it.
+    Later,
 }
 
 /// Type of a column, and the two ways between a row and a value. Setting
@@ -177,7 +179,7 @@ fn schema<T>(name: &str, columns: &[Column<T>]) -> Result<TypePtr, ParquetError>
             let (physical, logical) = column.codec.parquet_type();
             let repetition = match column.presence {
                 Presence::Required => Repetition::REQUIRED,
-                Presence::Optional => Repetition::OPTIONAL,
+                Presence::Optional | Presence::Later => Repetition::OPTIONAL,
             };
             Type::primitive_type_builder(column.name, physical)
                 .with_repetition(repetition)
@@ -260,7 +262,7 @@ fn write_values<D: DataType, W: Write + Send>(
         values.extend(value);
     }
     let levels = match presence {
-        Presence::Optional => Some(levels.as_slice()),
+        Presence::Optional | Presence::Later => Some(levels.as_slice()),
         Presence::Required => {
             assert_eq!(
                 values.len(),
@@ -369,7 +371,7 @@ fn read_column<T>(
         .iter()
         .position(|found| found.name() == column.name);
     let Some(index) = index else {
-        return Ok(false);
+        return Ok(column.presence == Presence::Later);
     };
     let (physical, _) = column.codec.parquet_type();
     if schema.column(index).physical_type() != physical {

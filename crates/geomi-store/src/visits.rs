@@ -11,8 +11,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use geomi_model::{
-    Capture, CaptureKind, Change, CharsetSource, Digest, Fingerprint, LinkKind, LinkType,
-    NetworkState, Timestamp, Visit,
+    Capture, CaptureKind, Change, CharsetSource, Digest, DocumentKind, Fingerprint, ImageFormat,
+    ImageSize, LinkKind, LinkType, NearDuplicate, NetworkState, Protocol, Timestamp, Visit,
 };
 use geomi_url::CrawlUrl;
 use serde::Deserialize as _;
@@ -20,7 +20,7 @@ use serde::de::value::{Error as ValueError, StrDeserializer};
 use serde_json::{Map, Value};
 
 use crate::StoreError;
-use crate::table::Presence::{Optional, Required};
+use crate::table::Presence::{Later, Optional, Required};
 use crate::table::{Codec, Column, Presence, TableReader, TableWriter, write_table};
 
 /// Writes `rows` as the table `path`, replacing it atomically. The rows are
@@ -193,6 +193,16 @@ static COLUMNS: &[Column<Visit>] = &[
     column("capture_offset", Optional, Codec::Int64(|v| Some(v.capture.as_ref()?.offset as i64), |v, x| put_number(&mut capture(v).offset, x))),
     column("capture_length", Optional, Codec::Int64(|v| Some(v.capture.as_ref()?.length as i64), |v, x| put_number(&mut capture(v).length, x))),
     column("capture_kind", Optional, Codec::Text(|v| Some(held(capture_kind_name(v.capture.as_ref()?.kind))), |v, x| put(&mut capture(v).kind, capture_kind(x)))),
+    column("kind", Later, Codec::Text(|v| v.facts.kind?.name().map(held), |v, x| put_some(&mut v.facts.kind, document_kind(x)))),
+    column("width", Later, Codec::Int64(|v| Some(image(v)?.width.into()), |v, x| image_mut(v).is_some_and(|size| put_number(&mut size.width, x)))),
+    column("height", Later, Codec::Int64(|v| Some(image(v)?.height.into()), |v, x| image_mut(v).is_some_and(|size| put_number(&mut size.height, x)))),
+    column("protocol", Later, Codec::Text(|v| Some(held(v.facts.protocol?.as_str())), |v, x| put_some(&mut v.facts.protocol, protocol(x)))),
+    column("main_text_bytes", Later, Codec::Int64(|v| Some(v.facts.main_text_bytes? as i64), |v, x| put_some(&mut v.facts.main_text_bytes, x.try_into().ok()))),
+    column("simhash", Later, Codec::UInt64(|v| v.facts.simhash, |v, x| put_some(&mut v.facts.simhash, Some(x)))),
+    column("near_url", Later, Codec::UInt64(|v| Some(v.facts.near_duplicate?.url), |v, x| put(&mut near(v).url, Some(x)))),
+    column("near_distance", Later, Codec::Int32(|v| Some(v.facts.near_duplicate?.distance.into()), |v, x| put_number(&mut near(v).distance, x))),
+    column("spam_percent", Later, Codec::Int32(|v| v.facts.spam_percent.map(Into::into), |v, x| put_some(&mut v.facts.spam_percent, x.try_into().ok()))),
+    column("soft_404", Later, Codec::Bool(|v| v.facts.soft_404, |v, x| put_some(&mut v.facts.soft_404, Some(x)))),
 ];
 
 /// A row before its columns are read; every required field is overwritten.
@@ -205,6 +215,59 @@ fn change(visit: &mut Visit) -> &mut Change {
         changed: false,
         size: 0,
     })
+}
+
+fn near(visit: &mut Visit) -> &mut NearDuplicate {
+    let near = &mut visit.facts.near_duplicate;
+    near.get_or_insert(NearDuplicate {
+        url: 0,
+        distance: 0,
+    })
+}
+
+fn image(visit: &Visit) -> Option<ImageSize> {
+    match visit.facts.kind {
+        Some(DocumentKind::Image(size)) => Some(size),
+        _ => None,
+    }
+}
+
+fn image_mut(visit: &mut Visit) -> Option<&mut ImageSize> {
+    match &mut visit.facts.kind {
+        Some(DocumentKind::Image(size)) => Some(size),
+        _ => None,
+    }
+}
+
+/// A kind by its name; the size of a picture is in columns of its own.
+fn document_kind(name: &str) -> Option<DocumentKind> {
+    let picture = |format| {
+        DocumentKind::Image(ImageSize {
+            format,
+            width: 0,
+            height: 0,
+        })
+    };
+    let kinds = [
+        DocumentKind::Html,
+        DocumentKind::Sitemap,
+        DocumentKind::SitemapIndex,
+        DocumentKind::Feed,
+        DocumentKind::UrlList,
+        DocumentKind::Pdf,
+        DocumentKind::Json,
+        picture(ImageFormat::Png),
+        picture(ImageFormat::Jpeg),
+        picture(ImageFormat::Gif),
+        picture(ImageFormat::WebP),
+    ];
+    kinds.into_iter().find(|kind| kind.name() == Some(name))
+}
+
+fn protocol(name: &str) -> Option<Protocol> {
+    [Protocol::Http1, Protocol::Http2]
+        .into_iter()
+        .find(|protocol| protocol.as_str() == name)
 }
 
 fn capture(visit: &mut Visit) -> &mut Capture {
@@ -258,4 +321,81 @@ fn link_type(text: &str) -> Option<LinkType> {
         .filter(|(letter, _)| text.contains(*letter))
         .fold(LinkType::default(), |kinds, (_, kind)| kinds.with(kind));
     (found.as_str() == text).then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row() -> Visit {
+        let mut row = Visit {
+            number: 1,
+            code: Some(200),
+            ..blank()
+        };
+        row.facts.kind = document_kind("png");
+        row.facts.protocol = protocol("h2");
+        row.facts.main_text_bytes = Some(7);
+        row.facts.simhash = Some(u64::MAX);
+        row.facts.near_duplicate = Some(NearDuplicate {
+            url: u64::MAX - 1,
+            distance: 3,
+        });
+        row.facts.spam_percent = Some(30);
+        row.facts.soft_404 = Some(true);
+        if let Some(size) = image_mut(&mut row) {
+            (size.width, size.height) = (640, u32::MAX);
+        }
+        row
+    }
+
+    fn read(path: &Path) -> Visit {
+        read_visits(path).unwrap().next().unwrap().unwrap()
+    }
+
+    #[test]
+    fn what_content_is_like_reads_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("visits.parquet");
+        write_visits(&path, &[row()]).unwrap();
+        assert_eq!(read(&path), row());
+        let names = [
+            "html",
+            "sitemap",
+            "sitemap-index",
+            "feed",
+            "url-list",
+            "pdf",
+        ];
+        for name in names
+            .into_iter()
+            .chain(["json", "png", "jpeg", "gif", "webp"])
+        {
+            assert_eq!(document_kind(name).unwrap().name(), Some(name));
+        }
+    }
+
+    #[test]
+    fn tables_of_older_versions_have_fewer_columns() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("visits.parquet");
+        let first_later = COLUMNS.iter().position(|column| column.presence == Later);
+        let older = &COLUMNS[..first_later.unwrap()];
+        assert!(
+            COLUMNS[older.len()..]
+                .iter()
+                .all(|one| one.presence == Later)
+        );
+        write_table(&path, "visit", older, &[row()]).unwrap();
+        let old = Visit {
+            facts: geomi_model::PageFacts::default(),
+            ..row()
+        };
+        assert_eq!(read(&path), old);
+        let mut some = read_visit_columns(&path, &["number", "simhash"]).unwrap();
+        assert_eq!(some.next().unwrap().unwrap().number, 1);
+        // A column that was always there is still missed.
+        write_table(&path, "visit", &older[1..], &[row()]).unwrap();
+        assert!(read_visits(&path).unwrap().next().unwrap().is_err());
+    }
 }

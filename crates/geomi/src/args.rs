@@ -151,6 +151,9 @@ Exit codes: 0 sound, 1 error, 2 usage, 6 damage found.")]
     /// Write what a crawl kept in another form: a mirror, WARC, tables, lists
     #[command(after_help = crate::export::AFTER_HELP)]
     Export(crate::export::ExportArgs),
+    /// Print a capture, by URL and time: body, header, text or a list
+    #[command(after_help = crate::cat::AFTER_HELP)]
+    Cat(crate::cat::CatArgs),
     /// Write a geomi.toml with every key, documented at its default
     #[command(after_help = "\
 Example:
@@ -260,7 +263,7 @@ Exit codes: 0 done, 1 error, 2 usage.")]
 impl Task {
     /// Whether the command has tables that `--format csv` can print.
     pub(crate) const fn prints_csv(&self) -> bool {
-        matches!(self, Self::Report(_))
+        matches!(self, Self::Report(_) | Self::Cat(_))
     }
 }
 

@@ -26,7 +26,9 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ),
     (
         "What a crawl brought",
-        &["report", "stats", "explain", "items", "export", "verify"],
+        &[
+            "report", "stats", "explain", "items", "cat", "export", "verify",
+        ],
     ),
     ("Configuration", &["init", "config", "schema"]),
     ("Measure and simulate", &["bench", "sim", "papers"]),

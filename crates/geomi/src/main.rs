@@ -6,6 +6,7 @@
 
 mod args;
 mod bench;
+mod cat;
 mod command;
 mod config;
 mod crawl;
@@ -84,6 +85,7 @@ fn main() -> ExitCode {
         Task::Verify(args) => verify::run(args, &cli.global),
         Task::Report(args) => report_command::run(args, &cli.global),
         Task::Export(args) => export::run(args, &cli.global),
+        Task::Cat(args) => cat::run(args, &cli.global),
         Task::Init(args) => settings::init(args),
         Task::Config(args) => settings::show(args, &cli.global),
         Task::Explain(args) => explain::run(args, &cli.global),

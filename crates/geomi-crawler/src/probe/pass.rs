@@ -377,6 +377,7 @@ fn stored(
         answer: &understood.answer,
         document: &understood.document,
         digest: Some(storable.payload),
+        protocol: Some(storable.protocol),
     };
     let capture = Capture {
         file: "-".to_owned(),

@@ -84,8 +84,10 @@ impl Journey<'_> {
             self.refuse(lease, refusal.as_str(), &reason, now)?;
             return Ok(false);
         }
-        // Queues may hold thousands of a trap's URLs when the verdict falls.
+        // Queues may hold thousands of a trap's URLs when the verdict falls. What
+        // was fetched once is looked at again whatever its kin brought.
         if !entry.is_seed
+            && !entry.is_revisit
             && entry.attempts == 0
             && let Some((rule, reason)) = self.not_worth(&entry.url.clone())?
         {

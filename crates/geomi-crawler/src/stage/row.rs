@@ -1,7 +1,10 @@
 //! Row: a visit as visits/, the log and the index tell it.
 
 use geomi_frontier::Entry;
-use geomi_model::{Capture, Change, Digest, Document, Timestamp, Visit};
+use geomi_model::{
+    Capture, Change, Digest, Document, DocumentKind, NearDuplicate, PageFacts, Protocol, Timestamp,
+    Visit,
+};
 use geomi_url::CrawlUrl;
 
 use crate::seeds::Seed;
@@ -19,6 +22,7 @@ pub(crate) struct Story {
     pub(crate) is_robots: bool,
     pub(crate) links_admitted: u32,
     pub(crate) changed: Option<Change>,
+    pub(crate) near: Option<NearDuplicate>,
 }
 
 impl Story {
@@ -38,6 +42,7 @@ impl Story {
             is_robots: false,
             links_admitted,
             changed,
+            near: None,
         }
     }
 }
@@ -51,6 +56,8 @@ pub(crate) struct Row<'a> {
     pub(crate) document: &'a Document,
     /// Payload digest, where there is something to store.
     pub(crate) digest: Option<Digest>,
+    /// What was spoken, where there was an answer.
+    pub(crate) protocol: Option<Protocol>,
 }
 
 impl Row<'_> {
@@ -60,6 +67,7 @@ impl Row<'_> {
             answer, document, ..
         } = self;
         let is_page = document.charset.is_some();
+        let is_html = document.kind == DocumentKind::Html;
         Visit {
             number: 0,
             time: self.started,
@@ -91,6 +99,15 @@ impl Row<'_> {
             links_admitted: story.links_admitted,
             phases: answer.phases,
             capture,
+            facts: PageFacts {
+                kind: (document.kind != DocumentKind::Unread).then_some(document.kind),
+                protocol: self.protocol,
+                main_text_bytes: is_page.then_some(document.main_text_bytes),
+                simhash: document.simhash,
+                near_duplicate: story.near,
+                spam_percent: is_html.then_some(document.spam_percent),
+                soft_404: is_html.then_some(document.says_not_found),
+            },
         }
     }
 }

@@ -232,7 +232,8 @@ impl Journey<'_> {
             .before
             .as_ref()
             .is_none_or(|before| before.digest.is_none());
-        let links_admitted = self.take_links(&entry, &read, fate, is_first)?;
+        let near = self.near_duplicate(&read, judgement.duplicate_of.is_some());
+        let links_admitted = self.take_links(&entry, &read, fate, is_first, near.is_some())?;
         self.count_page(partition, &entry, &read, fate, links_admitted);
         let record = record(judgement.before, &entry, &read, judgement.change);
         self.partitions[partition].set_record(&entry.url, &record);
@@ -242,6 +243,7 @@ impl Journey<'_> {
             links_admitted,
             judgement.change,
         );
+        let story = Story { near, ..story };
         let settlement = settlement(
             &self.config,
             &read.answer,
@@ -278,6 +280,7 @@ impl Journey<'_> {
         read: &Read,
         fate: Fate,
         is_first: bool,
+        is_near: bool,
     ) -> Result<u32, CrawlError> {
         // Where nothing is refused by it, nothing need be learned.
         let learns = is_first && self.novelty.is_on();
@@ -289,7 +292,7 @@ impl Journey<'_> {
         let mut taken = Taken::default();
         if let (Some(target), Fate::Redirected) = (&read.answer.location, fate) {
             taken.admitted = u32::from(self.admit_redirect(entry, target)?);
-        } else {
+        } else if !self.left_alone(entry, &read.document, is_near) {
             if let Some(template) = &template {
                 taken = self.admit_dive(entry, template, &read.document)?;
             }
@@ -385,6 +388,7 @@ impl Journey<'_> {
             answer,
             document,
             digest: read.stored.as_ref().map(|stored| stored.payload),
+            protocol: read.stored.as_ref().map(|stored| stored.protocol),
         };
         self.visits[partition].push(row.visit(story, capture));
     }

@@ -28,6 +28,8 @@ pub(crate) const LIVE: &[&str] = &[
     "scope.exclude",
     "scope.depth",
     "scope.url_chars_max",
+    "scope.skip_near_duplicates",
+    "scope.spam_percent_max",
     "scope.extensions_denied",
     "scope.mimes_wanted",
     "scope.path_repeat_max",

@@ -345,6 +345,20 @@ pub(crate) const KEYS: &[Key] = &[
         "URLs taken in from one seed, at most; ROBOT's filter of 640,000 bits was for as many.",
     ),
     key(
+        "scope.skip_near_duplicates",
+        "false",
+        Kind::Flag(|d, yes| d.crawl.skip_near_duplicates = yes),
+        "Whether links of pages that say nearly what another said are not followed.",
+    ),
+    unset(
+        "scope.spam_percent_max",
+        "80",
+        Kind::MaybeCount(0, 100, |d, n| {
+            d.crawl.spam_percent_max = n.map(|n| n as u8);
+        }),
+        "Spam score, 0 to 100, above which a page's links are not followed.",
+    ),
+    key(
         "scope.url_chars_max",
         "2048",
         Kind::Count(16, 1 << 20, |d, n| d.crawl.scope.url_chars_max = n as usize),

@@ -17,7 +17,8 @@ pub(super) fn section(section: &Section) -> String {
     lines.join("\n")
 }
 
-fn line(fields: impl IntoIterator<Item = String>) -> String {
+/// One line of fields, quoted where they must be.
+pub(crate) fn line(fields: impl IntoIterator<Item = String>) -> String {
     let fields: Vec<String> = fields.into_iter().map(quoted).collect();
     fields.join(",")
 }

@@ -4,7 +4,7 @@
 //! the command line what is wanted, and printed. The closing report of a crawl
 //! is another thing and lives in `report.rs`.
 
-mod csv;
+pub(crate) mod csv;
 mod human;
 
 use anyhow::Context as _;

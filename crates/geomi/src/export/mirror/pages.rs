@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use geomi_fetch::StoredAnswer;
 use geomi_model::Visit;
-use geomi_page::{PageInput, ReadLimits, decode_text, rewrite_html, rewrite_style_sheet};
+use geomi_page::{
+    PageInput, ReadLimits, charset_parameter, decode_text, rewrite_html, rewrite_style_sheet,
+};
 use geomi_url::CrawlUrl;
 
 use super::kind::Treatment;
@@ -23,7 +25,7 @@ pub(super) fn ready<'a>(
     let input = PageInput {
         url: &visit.url,
         mime: visit.mime.as_deref(),
-        charset_label: content_type.as_deref().and_then(charset),
+        charset_label: content_type.as_deref().and_then(charset_parameter),
         body: &answer.body,
     };
     let limits = ReadLimits::default();
@@ -42,28 +44,5 @@ pub(super) fn ready<'a>(
             let (text, _) = decode_text(&input, &limits);
             Cow::Owned(["\u{feff}", &text].concat().into_bytes())
         }
-    }
-}
-
-/// The `charset` parameter of a Content-Type.
-fn charset(content_type: &str) -> Option<&str> {
-    content_type.split(';').skip(1).find_map(|part| {
-        let (name, label) = part.split_once('=')?;
-        let is_charset = name.trim().eq_ignore_ascii_case("charset");
-        is_charset.then(|| label.trim().trim_matches(['"', '\'']))
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_charset_of_a_content_type() {
-        assert_eq!(
-            charset("text/html; Charset=\"EUC-KR\"; x=y"),
-            Some("EUC-KR")
-        );
-        assert_eq!(charset("text/html"), None);
     }
 }

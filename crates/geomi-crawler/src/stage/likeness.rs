@@ -1,0 +1,78 @@
+//! Likeness: does a page say what another said already, and are its links
+//! worth following?
+//!
+//! What a page is like is always kept in its visit. Whether anything follows
+//! from it is the operator's rule, and no rule holds by default.
+
+use geomi_frontier::Entry;
+use geomi_model::{Document, NearDuplicate};
+
+use crate::CrawlConfig;
+use crate::journey::Journey;
+use crate::stage::read::Read;
+
+/// Why links of a page that says nearly what another said are not followed.
+const NEAR_DUPLICATE: &str = "near-duplicate";
+/// Why links of a page that looks like spam are not followed.
+const SPAM: &str = "spam";
+
+impl Journey<'_> {
+    /// The page met lately that says nearly the same. Exact copies were found
+    /// by their digests and are not asked about.
+    pub(crate) fn near_duplicate(&mut self, read: &Read, is_copy: bool) -> Option<NearDuplicate> {
+        let simhash = read.document.simhash.filter(|_| !is_copy)?;
+        let near = self.nearby.meet(simhash, read.url.hash64().0)?;
+        Some(NearDuplicate {
+            url: near.url,
+            distance: u8::try_from(near.distance).unwrap_or(u8::MAX),
+        })
+    }
+
+    /// The rule by which a page's links are left alone; they are then counted as
+    /// refused.
+    pub(crate) fn left_alone(&mut self, entry: &Entry, document: &Document, is_near: bool) -> bool {
+        // What somebody typed is wanted, whatever it is like.
+        let rule = if entry.is_seed || document.links.is_empty() {
+            None
+        } else {
+            rule(&self.config, document, is_near)
+        };
+        let Some(rule) = rule else { return false };
+        let partition = self.partition_of(entry.url.site_hash());
+        let counters = &mut self.partitions[partition].counters;
+        for _ in &document.links {
+            counters.refusal(rule);
+        }
+        true
+    }
+}
+
+fn rule(config: &CrawlConfig, document: &Document, is_near: bool) -> Option<&'static str> {
+    let spam_max = config.spam_percent_max;
+    if spam_max.is_some_and(|max| document.spam_percent > max) {
+        return Some(SPAM);
+    }
+    (is_near && config.skip_near_duplicates).then_some(NEAR_DUPLICATE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_hold_only_where_they_are_made() {
+        let mut config = CrawlConfig::new(Vec::new());
+        let page = Document {
+            spam_percent: 80,
+            ..Document::default()
+        };
+        assert_eq!(rule(&config, &page, true), None);
+        config.skip_near_duplicates = true;
+        assert_eq!(rule(&config, &page, true), Some(NEAR_DUPLICATE));
+        assert_eq!(rule(&config, &page, false), None);
+        config.spam_percent_max = Some(80);
+        assert_eq!(rule(&config, &page, false), None, "not above it");
+        config.spam_percent_max = Some(79);
+        assert_eq!(rule(&config, &page, true), Some(SPAM));
+    }
+}
