@@ -93,7 +93,7 @@ def chunks(*parts, last=b"0\r\n\r\n"):
 
 
 @cache
-def gzip_bomb(start, filler=b" ", size=256 << 20):
+def gzip_bomb(start, filler=b" ", size=64 << 20):
     """A small file that begins like this and is large once unpacked."""
     return gzip.compress(start + filler * size, 9)
 

@@ -12,7 +12,7 @@ EUC, UTF8 = "EUC-KR", "UTF-8"
 
 
 def sites(at):
-    return [*encodings(), *markup(), *links(at), *types(), *manners()]
+    return [*encodings(), *markup(at), *links(), *types(), *manners()]
 
 
 def korean(name, rule, body, type, *checks):
@@ -44,6 +44,7 @@ def encodings():
     yield korean("charset: UTF-16LE by header", sniff, text.encode("utf-16-le"), "text/html; charset=utf-16le", good)
     yield korean("charset: UTF-16 by meta", sniff + "; means UTF-8", meta("utf-16").encode(), "text/html", good)
     yield korean("charset: ISO-2022-KR", "Encoding 14.1: replacement", text.encode("iso2022_kr"), "text/html; charset=iso-2022-kr")
+    yield Site("charset: UTF-7", "Encoding 4.2: no such encoding", {"/": answer("<p>+ADw-a href=/no+AD4-x", type="text/html; charset=utf-7")}, check(state("/", "OK"), only("/")))
     yield korean("charset: unknown label", sniff, meta("utf-8").encode(), "text/html; charset=klingon-8", good)
     yield korean("charset: half a character at the end", "Encoding 4.1", text.encode() + b"\xed\x95", "text/html; charset=utf-8", good)
 
@@ -53,7 +54,7 @@ def plain(name, rule, body, *checks):
     return Site(name, rule, {"/": answer(body), "/a": page()}, check(state("/", "OK"), *checks))
 
 
-def markup():
+def markup(at):
     parse = "HTML 13.2: every input is parsed, in time and memory"
     link = '<a href="/a">a</a>'
     yield plain("a hundred thousand nested tags", parse, "<div>" * 100_000 + link)
@@ -70,14 +71,16 @@ def markup():
     yield plain("NUL bytes", parse, b"<p>\0\0\0<a href=/a>\0a</a>" + b"\0" * 1_000_000, asked("/a"))
     yield plain("half a million links to one page", parse, "".join(f"<a href=/a#{n}>x</a>" for n in range(500_000)), asked("/a"), at_most("/a", 1))
     yield plain("half a million base elements", "HTML 4.2.3: the first counts", "<base href=/b/>" * 500_000 + '<a href="../a">', asked("/a"))
-    many = "".join(f"<a href=/no/{n}>x</a>" for n in range(60_000))
-    yield Site("sixty thousand forbidden links", "RFC 9309 2.2.2", {"/robots.txt": robots("User-agent: *\nDisallow: /no/\n"), "/": answer(many)},
+    many = "".join(f"<a href=/no/{n}>x</a>" for n in range(500_000))
+    yield Site("half a million forbidden links", "RFC 9309 2.2.2", {"/robots.txt": robots("User-agent: *\nDisallow: /no/\n"), "/": answer(many)},
                check(state("/", "OK"), only("/")))
+    absent = "".join(f'<a href="http://127.1.{200 + n // 200}.{n % 200 + 1}:{at.port}/">x</a>' for n in range(1000))
+    yield Site("a thousand hosts that are not there", "they end, and hold up nobody", {"/": answer(absent + link), "/a": page()}, check(only("/", "/a")))
     foreign = "".join(f'<a href="http://10.{n >> 8}.{n & 255}.1/">x</a>' for n in range(20_000))
     yield Site("twenty thousand hosts of the inside", "addresses that were not allowed", {"/": answer(foreign)}, check(only("/")))
 
 
-def links(at):
+def links():
     """How a link becomes a request: URL 4.4, HTML 2.4.3."""
     def linked(name, rule, href, wanted, body=None, type="text/html; charset=utf-8", also=()):
         text = body or f'<a href="{href}">x</a>'

@@ -49,7 +49,10 @@ def targets(at):
                {"/": redirect("/to#part"), "/to": END}, check(only("/", "/to")))
     yield Site("redirect with spaces and controls", "RFC 9112 3.2: no such bytes in a request line",
                {"/": redirect("/a b\tc\x01"), "/a%20bc%01": END, "/a%20b%09c%01": END}, check(requests_at_most(4)))
-    yield Site("redirect in raw Latin-1", "RFC 9110 5.5: obs-text is opaque", {"/": redirect("/caf\xe9")}, check(requests_at_most(4)))
+    yield Site("redirect with a space", "URL 4.4: percent-encoded", {"/": redirect("/a b"), "/a%20b": END}, check(only("/", "/a%20b")))
+    yield Site("redirect in raw UTF-8", "URL 4.4: percent-encoded", {"/": redirect("/한".encode().decode("latin-1"))}, check(only("/", "/%ED%95%9C")))
+    yield Site("redirect in raw EUC-KR", "RFC 9110 5.5: obs-text is opaque", {"/": redirect("/가".encode("euc-kr").decode("latin-1"))},
+               check(only("/", "/%B0%A1")))
     yield Site("redirect of 1 MiB", "limits", {"/": redirect("/" + "x" * (1 << 20))}, check(requests_at_most(4), never("/x")))
     yield Site("redirect over 2,048 characters", "limit of a URL", {"/": redirect("/" + "x" * 3000)}, check(requests_at_most(2)))
     twice = answer("moved", status="302 Found", headers=[("Location", "/a"), ("Location", "/b")])

@@ -151,8 +151,9 @@ def delays():
     yield Site("robots: delay of three seconds", "Crawl-delay is honoured", delayed(3, "three"), check(pause("/", "/ok", 3.0)))
     yield Site("robots: delay with a fraction", "Crawl-delay is honoured", delayed("1.5", "half"), check(pause("/", "/ok", 1.5)))
     yield Site("robots: delay of a day", "a wait over max_wait retires the site", delayed(86400, "day"), check(requests_at_most(2)))
-    for value in ["-5", "abc", "nan", "inf", "1e400", "99999999999999999999999"]:
+    for value in ["-5", "abc", "nan", "inf", "1e400"]:
         yield Site(f"robots: delay of {value}", "no panic, no stall", delayed(value, value), check(requests_at_most(3)))
+    yield Site("robots: delay of more seconds than there are", "a wait over max_wait retires the site", delayed("9" * 40, "long"), check(requests_at_most(2)))
     yield Site("robots: another's delay", "RFC 9309 2.2.1", {"/robots.txt": file("User-agent: x\nCrawl-delay: 99999\n\n" + NO), "/": page("/ok"), "/ok": GOOD},
                check(asked("/ok")))
 
