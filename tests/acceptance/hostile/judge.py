@@ -28,7 +28,9 @@ def column(name, path, allowed):
         found = [visit[name] for visit in last_visits(visits, path)]
         if not found:
             yield f"{path} was not visited"
-        yield from (f"{path}: {name} is {got!r}, not {allowed}" for got in found if got not in allowed)
+        yield from (
+            f"{path}: {name} is {got!r}, not {allowed}" for got in found if got not in allowed
+        )
 
     return judged
 
@@ -143,11 +145,6 @@ def other(name, *checks):
     return judged
 
 
-def untouched():
-    """Nobody asked anything there."""
-    return lambda log, _: [f"{path} was asked for" for path in log.paths]
-
-
 def cut(path, most=17 << 20):
     """The body kept is within the limit."""
 
@@ -155,16 +152,5 @@ def cut(path, most=17 << 20):
         for visit in last_visits(visits, path):
             if (visit["body_bytes"] or 0) > most:
                 yield f"{path}: {visit['body_bytes']} bytes were kept"
-
-    return judged
-
-
-def without(header):
-    """No request had this header field."""
-
-    def judged(log, _):
-        for request in log.requests:
-            if header in request.headers:
-                yield f"{request.path} came with {header}: {request.headers[header]}"
 
     return judged

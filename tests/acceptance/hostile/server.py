@@ -127,7 +127,9 @@ class HostileWeb:
             number = self._connections
             log.events.append(time.monotonic())
             # The client may leave at any time; that is its right.
-            with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            with contextlib.suppress(
+                OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError
+            ):
                 await converse(log, pages, site, number, reader, writer)
             log.events.append(time.monotonic())
             with contextlib.suppress(OSError):
@@ -206,12 +208,12 @@ async def send_without_end(step, log, request, reader, writer):
 async def client_leaves(reader, seconds):
     """Waits; says whether the client left meanwhile."""
     with contextlib.suppress(asyncio.TimeoutError):
-        # What a client says before its turn stays with the next request.
-        return await asyncio.wait_for(left(reader), seconds)
+        await asyncio.wait_for(end_of(reader), seconds)
+        return True
     return False
 
 
-async def left(reader):
-    while not reader.at_eof():
-        await asyncio.sleep(0.02)
-    return True
+async def end_of(reader):
+    # What a client says before its turn is not listened to.
+    while await reader.read(65536):
+        pass

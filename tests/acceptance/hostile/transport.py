@@ -6,7 +6,19 @@ front page links to before /after: that the connection of /x is not used for
 """
 
 from hostile.build import CHUNKED, FORGED, NO_LENGTH, Endless, Raw, Site, answer, chunks, head, page
-from hostile.judge import GAVE_UP, afresh, asked, at_most, check, code, cut, never, requests_at_most, state, title
+from hostile.judge import (
+    GAVE_UP,
+    afresh,
+    asked,
+    at_most,
+    check,
+    code,
+    cut,
+    never,
+    requests_at_most,
+    state,
+    title,
+)
 
 X = b"<title>x</title><p>text</p>"
 LONG = b"<p>" + b"words and words " * 4096
@@ -43,170 +55,252 @@ def first(path, state):
 
 
 def sites(at):
-    return [*endings(), *lengths(), *codings(), *no_http(), *interim(), *connections()]
+    return [*endings(), *interim(), *connections()]
 
 
 def endings():
     """Answers that do not come to an end, or to the wrong one."""
-    yield broken("endless body", "RFC 9112 6.3 rule 8, byte limit",
-                 Raw(NO_LENGTH, Endless(LONG)), state("/x", *ANY), cut("/x"))
-    yield broken("endless chunks", "RFC 9112 7.1, byte limit",
-                 Raw(CHUNKED, Endless(b"10000\r\n" + LONG[:65536] + b"\r\n")), state("/x", *ANY), cut("/x"))
-    yield broken("one chunk of 16 EiB", "RFC 9112 7.1: large sizes, no overflow",
-                 Raw(CHUNKED + b"fffffffffffffff0\r\n", Endless(LONG)), state("/x", *ANY), cut("/x"))
-    yield broken("length of 8 EiB", "RFC 9110 8.6: large decimals, no overflow",
-                 Raw(head("Content-Type: text/html", "Content-Length: 9223372036854775807"), Endless(LONG)),
-                 state("/x", *ANY), cut("/x"))
-    yield broken("silence instead of an answer", "deadline of silence", Raw(then="hold"), state("/x", "hTim"))
-    yield broken("silence in the header", "deadline of silence",
-                 Raw(b"HTTP/1.1 200 OK\r\nX-Half: th", then="hold"), state("/x", "hTim"))
-    yield broken("silence in the body", "deadline of silence", Raw(HALF + b"<p>half", then="hold"), state("/x", "dTim"))
-    yield broken("silence in a chunk", "deadline of silence",
-                 Raw(CHUNKED + b"100\r\n<p>half", then="hold"), state("/x", "dTim"))
-    yield broken("silence before the last chunk", "deadline of silence",
-                 Raw(CHUNKED + chunks(X, last=b""), then="hold"), state("/x", "dTim"))
-    yield broken("first byte after three seconds", "slow, within the deadline", Raw(3.0, LENGTH + X, then="keep"),
-                 state("/x", "OK"), reuse="allowed")
-    yield broken("first byte after eight seconds", "slow, beyond the deadline", Raw(8.0, LENGTH + X), state("/x", "hTim"))
-    yield broken("drip of the header", "deadline of the whole answer",
-                 once(Raw(b"HTTP/1.1 200 OK\r\nX-Drip: ", Endless(b"x", 1.5))), first("/x", "hTim"), reuse="allowed")
-    yield broken("drip of the body", "deadline of the whole answer",
-                 once(Raw(HALF, Endless(b"x", 1.5))), first("/x", "dTim"), reuse="allowed")
-    yield broken("reset instead of an answer", "RFC 9112 9.5", Raw(then="reset"), state("/x", "hErr"))
-    yield broken("reset in the header", "RFC 9112 9.5", Raw(b"HTTP/1.1 200 OK\r\nX-Half: th", 0.1, then="reset"), state("/x", "hErr"))
-    yield broken("reset in the body", "RFC 9112 8", Raw(HALF + b"<p>half", 0.1, then="reset"), state("/x", "dErr"))
+    yield broken(
+        "endless body",
+        "RFC 9112 6.3 rule 8, byte limit",
+        Raw(NO_LENGTH, Endless(LONG)),
+        state("/x", *ANY),
+        cut("/x"),
+    )
+    yield broken(
+        "endless chunks",
+        "RFC 9112 7.1, byte limit",
+        Raw(CHUNKED, Endless(b"10000\r\n" + LONG[:65536] + b"\r\n")),
+        state("/x", *ANY),
+        cut("/x"),
+    )
+    yield broken(
+        "one chunk of 16 EiB",
+        "RFC 9112 7.1: large sizes, no overflow",
+        Raw(CHUNKED + b"fffffffffffffff0\r\n", Endless(LONG)),
+        state("/x", *ANY),
+        cut("/x"),
+    )
+    yield broken(
+        "length of 8 EiB",
+        "RFC 9110 8.6: large decimals, no overflow",
+        Raw(head("Content-Type: text/html", "Content-Length: 9223372036854775807"), Endless(LONG)),
+        state("/x", *ANY),
+        cut("/x"),
+    )
+    yield broken(
+        "silence instead of an answer", "deadline of silence", Raw(then="hold"), state("/x", "hTim")
+    )
+    yield broken(
+        "silence in the header",
+        "deadline of silence",
+        Raw(b"HTTP/1.1 200 OK\r\nX-Half: th", then="hold"),
+        state("/x", "hTim"),
+    )
+    yield broken(
+        "silence in the body",
+        "deadline of silence",
+        Raw(HALF + b"<p>half", then="hold"),
+        state("/x", "dTim"),
+    )
+    yield broken(
+        "silence in a chunk",
+        "deadline of silence",
+        Raw(CHUNKED + b"100\r\n<p>half", then="hold"),
+        state("/x", "dTim"),
+    )
+    yield broken(
+        "silence before the last chunk",
+        "deadline of silence",
+        Raw(CHUNKED + chunks(X, last=b""), then="hold"),
+        state("/x", "dTim"),
+    )
+    yield broken(
+        "first byte after three seconds",
+        "slow, within the deadline",
+        Raw(3.0, LENGTH + X, then="keep"),
+        state("/x", "OK"),
+        reuse="allowed",
+    )
+    yield broken(
+        "first byte after eight seconds",
+        "slow, beyond the deadline",
+        Raw(8.0, LENGTH + X),
+        state("/x", "hTim"),
+    )
+    yield broken(
+        "drip of the header",
+        "deadline of the whole answer",
+        once(Raw(b"HTTP/1.1 200 OK\r\nX-Drip: ", Endless(b"x", 1.5))),
+        first("/x", "hTim"),
+        reuse="allowed",
+    )
+    yield broken(
+        "drip of the body",
+        "deadline of the whole answer",
+        once(Raw(HALF, Endless(b"x", 1.5))),
+        first("/x", "dTim"),
+        reuse="allowed",
+    )
+    yield broken(
+        "reset instead of an answer", "RFC 9112 9.5", Raw(then="reset"), state("/x", "hErr")
+    )
+    yield broken(
+        "reset in the header",
+        "RFC 9112 9.5",
+        Raw(b"HTTP/1.1 200 OK\r\nX-Half: th", 0.1, then="reset"),
+        state("/x", "hErr"),
+    )
+    yield broken(
+        "reset in the body",
+        "RFC 9112 8",
+        Raw(HALF + b"<p>half", 0.1, then="reset"),
+        state("/x", "dErr"),
+    )
     yield broken("closed without a word", "RFC 9112 8", Raw(), state("/x", "hSht", "hErr"))
     yield broken("closed in the version", "RFC 9112 8", Raw(b"HTTP/1."), state("/x", "hSht"))
-    yield broken("closed in the header", "RFC 9112 8: incomplete header", Raw(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"),
-                 state("/x", "hErr"))
-    yield broken("closed in the body", "RFC 9112 8: shorter than Content-Length", Raw(HALF + X), state("/x", "dErr"))
-    yield broken("closed before the last chunk", "RFC 9112 8: no zero chunk", Raw(CHUNKED + chunks(X, last=b"")), state("/x", "dErr"))
-    yield broken("closed in a chunk", "RFC 9112 8", Raw(CHUNKED + b"100\r\n<p>half"), state("/x", "dErr"))
-    yield broken("closed after the zero chunk", "RFC 9112 8, 7.1.2", Raw(CHUNKED + chunks(X, last=b"0\r\n")), state("/x", "OK", "dErr"))
-    yield broken("body up to the close", "RFC 9112 6.3 rule 8", Raw(NO_LENGTH + X), state("/x", "OK"), title("/x", "x"))
-
-
-def lengths():
-    """Lengths that are wrong, doubled, or no numbers."""
-    def with_length(*values):
-        fields = [f"Content-Length: {value}" for value in values]
-        return head("Content-Type: text/html", *fields)
-
-    yield broken("body longer than its length", "RFC 9112 6.3, 9.2: surplus is no answer",
-                 Raw(LENGTH + X + FORGED, then="keep"), state("/x", "OK"), title("/x", "x"))
-    yield broken("two different lengths", "RFC 9112 6.3 rule 5: unrecoverable",
-                 Raw(with_length(len(X), len(X) + len(FORGED)) + X + FORGED, then="keep"), state("/x", *FAULTY))
-    yield broken("a list of different lengths", "RFC 9112 6.3 rule 5",
-                 Raw(with_length(f"{len(X)}, 5") + X, then="keep"), state("/x", *FAULTY))
-    yield broken("twice the same length", "RFC 9112 6.3 rule 5: may be taken as one",
-                 Raw(with_length(len(X), len(X)) + X, then="keep"), state("/x", *ANY), reuse="allowed")
-    for name, value in [("negative", "-27"), ("signed", "+27"), ("hexadecimal", "0x1b"), ("with a tail", "27abc"),
-                        ("empty", ""), ("with a fraction", "27.0"), ("over 64 bits", "18446744073709551643")]:
-        yield broken(f"length {name}", "RFC 9110 8.6: 1*DIGIT; RFC 9112 6.3 rule 5",
-                     Raw(with_length(value) + X + FORGED, then="keep"), state("/x", *FAULTY))
-    yield broken("length and chunks", "RFC 9112 6.3 rule 3: chunked wins, not reused",
-                 Raw(head("Content-Type: text/html", "Transfer-Encoding: chunked", "Content-Length: 5") + chunks(X), then="keep"),
-                 state("/x", *ANY))
-    yield broken("204 with a body", "RFC 9112 6.3 rule 1: no body",
-                 Raw(head("Content-Length: %d" % len(FORGED), version="HTTP/1.1 204 No Content") + FORGED, then="keep"),
-                 code("/x", 204, None))
-    yield broken("304 with a body", "RFC 9112 6.3 rule 1: no body",
-                 Raw(head("Content-Length: %d" % len(FORGED), version="HTTP/1.1 304 Not Modified") + FORGED, then="keep"),
-                 code("/x", 304, None))
-
-
-def codings():
-    """Transfer codings in disorder."""
-    def coded(value, body, version="HTTP/1.1 200 OK"):
-        return head("Content-Type: text/html", f"Transfer-Encoding: {value}", version=version) + body
-
-    bad = "RFC 9112 7.1"
-    yield broken("chunk size that is no number", bad, Raw(CHUNKED + b"zz\r\nhello\r\n0\r\n\r\n", then="keep"), state("/x", "dErr", "dTim"))
-    yield broken("chunk size negative", bad, Raw(CHUNKED + b"-5\r\nhello\r\n0\r\n\r\n", then="keep"), state("/x", "dErr", "dTim"))
-    yield broken("chunk size with 0x", bad, Raw(CHUNKED + b"0x5\r\nhello\r\n0\r\n\r\n", then="keep"), state("/x", "dErr", "dTim"))
-    yield broken("chunk size over 64 bits", bad + ": no overflow",
-                 Raw(CHUNKED + b"10000000000000005\r\nhello\r\n0\r\n\r\n", then="keep"), state("/x", "dErr", "dTim"))
-    yield broken("chunk size missing", bad, Raw(CHUNKED + b"\r\nhello\r\n0\r\n\r\n", then="keep"), state("/x", "dErr", "dTim"))
-    yield broken("chunk without its line end", bad, Raw(CHUNKED + b"5\r\nhelloXX0\r\n\r\n", then="keep"), state("/x", "dErr", "dTim"))
-    yield broken("chunks with bare line feeds", bad, Raw(CHUNKED + b"5\nhello\n0\n\n", then="keep"), state("/x", *ANY), reuse="allowed")
-    yield broken("chunk extension of 2 MiB", "RFC 9112 7.1.1: limit the length",
-                 Raw(CHUNKED + b"5;x=" + b"y" * (2 << 20) + b"\r\nhello\r\n0\r\n\r\n"), state("/x", *ANY))
-    yield broken("chunk extension without end", "RFC 9112 7.1.1: limit the length", Raw(CHUNKED + b"5;", Endless(b"y" * 65536)),
-                 state("/x", *FAULTY))
-    yield broken("trailers without end", "RFC 9112 7.1.2, byte limit",
-                 Raw(CHUNKED + chunks(X, last=b"0\r\n"), Endless(b"X-Trailer: more and more\r\n" * 999)), state("/x", *ANY))
-    yield broken("a hundred thousand chunks of a byte", "RFC 9112 7.1", Raw(CHUNKED + chunks(*[b"x"] * 100_000), then="keep"),
-                 state("/x", "OK"), reuse="allowed")
-    yield broken("chunked twice", "RFC 9112 6.1: not more than once", Raw(coded("chunked, chunked", chunks(chunks(X)))), state("/x", *ANY))
-    yield broken("chunked not last", "RFC 9112 6.3 rule 4: up to the close", Raw(coded("chunked, identity", X)), state("/x", *ANY))
-    yield broken("unknown transfer coding", "RFC 9112 6.1, 6.3 rule 4", Raw(coded("quux", X)), state("/x", *ANY))
-    yield broken("chunked in HTTP/1.0", "RFC 9112 6.1: faulty framing, not reused",
-                 Raw(coded("chunked", chunks(X), "HTTP/1.0 200 OK"), then="keep"), state("/x", *ANY))
-    yield broken("HTTP/1.0 without keep-alive", "RFC 9112 9.3: does not persist",
-                 Raw(head("Content-Type: text/html", "Content-Length: %d" % len(X), version="HTTP/1.0 200 OK") + X, then="keep"),
-                 state("/x", "OK"))
-
-
-def no_http():
-    """Answers that are no HTTP, or almost."""
-    noise = bytes((number * 7919 >> 3) % 256 for number in range(100_000))
-    for name, said in [
-        ("a mail server", b"220 mail.test ESMTP ready\r\n"), ("a shell server", b"SSH-2.0-OpenSSH_9.9\r\n"),
-        ("noise", noise), ("bare HTML", b"<html><title>x</title><p>HTTP/0.9 lives</p></html>"),
-        ("a radio station", b"ICY 200 OK\r\nContent-Type: text/html\r\n\r\n" + X),
-        ("a version in small letters", b"http/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
-        ("a version without digits", b"HTTP/x.y 200 OK\r\nContent-Length: 0\r\n\r\n"),
-        ("HTTP/2 in the clear", b"\0\0\x12\x04\0\0\0\0\0\0\x03\0\0\0\x80\0\x04\0\1\0\0\0\x05\0\xff\xff\xff"),
-        ("a TLS alert", b"\x15\x03\x01\0\x02\x02\x16 and that is all")]:  # fmt: skip
-        yield broken(f"not HTTP: {name}", "RFC 9112 4: status-line", Raw(said), state("/x", "hNpr"))
-    for name, line in [("two digits", "HTTP/1.1 20 OK"), ("four digits", "HTTP/1.1 2000 OK"), ("letters", "HTTP/1.1 abc OK"),
-                       ("zero", "HTTP/1.1 000 OK"), ("nothing", "HTTP/1.1")]:
-        yield broken(f"status of {name}", "RFC 9110 15: 100 to 599, three digits",
-                     Raw(head("Content-Length: 0", version=line)), state("/x", "hNpr", "hErr", "code"))
-    yield broken("status 999", "RFC 9110 15: invalid, as if 5xx", Raw(head("Content-Length: 0", version="HTTP/1.1 999 What")),
-                 state("/x", "code", "hNpr", "hErr"))
-    yield broken("no reason phrase", "RFC 9112 4: may be empty",
-                 Raw(head("Content-Type: text/html", "Content-Length: %d" % len(X), version="HTTP/1.1 200 ") + X, then="keep"),
-                 state("/x", "OK"), reuse="allowed")
-    yield broken("status line of 1 MiB", "limit of the header", Raw(head("Content-Length: 0", version="HTTP/1.1 200 " + "k" * (1 << 20))),
-                 state("/x", *ANY))
-    yield broken("a status line without end", "limit of the header", Raw(b"HTTP/1.1 200 ", Endless(b"k" * 65536)), state("/x", *FAULTY))
+    yield broken(
+        "closed in the header",
+        "RFC 9112 8: incomplete header",
+        Raw(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"),
+        state("/x", "hErr"),
+    )
+    yield broken(
+        "closed in the body",
+        "RFC 9112 8: shorter than Content-Length",
+        Raw(HALF + X),
+        state("/x", "dErr"),
+    )
+    yield broken(
+        "closed before the last chunk",
+        "RFC 9112 8: no zero chunk",
+        Raw(CHUNKED + chunks(X, last=b"")),
+        state("/x", "dErr"),
+    )
+    yield broken(
+        "closed in a chunk", "RFC 9112 8", Raw(CHUNKED + b"100\r\n<p>half"), state("/x", "dErr")
+    )
+    yield broken(
+        "closed after the zero chunk",
+        "RFC 9112 8, 7.1.2",
+        Raw(CHUNKED + chunks(X, last=b"0\r\n")),
+        state("/x", "OK", "dErr"),
+    )
+    yield broken(
+        "body up to the close",
+        "RFC 9112 6.3 rule 8",
+        Raw(NO_LENGTH + X),
+        state("/x", "OK"),
+        title("/x", "x"),
+    )
 
 
 def interim():
     """1xx answers, and 101 that nobody asked for."""
-    early = head(version="HTTP/1.1 100 Continue") + head("Link: </a.css>", version="HTTP/1.1 103 Early Hints")
-    yield broken("interim answers first", "RFC 9110 15.2: a client parses 1xx before the final answer",
-                 Raw(early + LENGTH + X, then="keep"), state("/x", "OK"), title("/x", "x"), code("/x", 200), reuse="allowed")
-    yield broken("interim answers without end", "RFC 9110 15.2, limits", Raw(Endless(head(version="HTTP/1.1 100 Continue") * 99)),
-                 state("/x", *FAULTY))
-    yield broken("interim answers, dripping", "RFC 9110 15.2, deadline", once(Raw(Endless(head(version="HTTP/1.1 102 Processing"), 1.5))),
-                 requests_at_most(6), reuse="allowed")
-    yield broken("switching protocols unasked", "RFC 9110 15.2.2",
-                 Raw(head("Upgrade: ws", "Connection: Upgrade", version="HTTP/1.1 101 Switching Protocols") + b"\x81\x05hello", then="hold"),
-                 state("/x", *FAULTY, "code"))
+    early = head(version="HTTP/1.1 100 Continue") + head(
+        "Link: </a.css>", version="HTTP/1.1 103 Early Hints"
+    )
+    yield broken(
+        "interim answers first",
+        "RFC 9110 15.2: a client parses 1xx before the final answer",
+        Raw(early + LENGTH + X, then="keep"),
+        state("/x", "OK"),
+        title("/x", "x"),
+        code("/x", 200),
+        reuse="allowed",
+    )
+    yield broken(
+        "interim answers without end",
+        "RFC 9110 15.2, limits",
+        Raw(Endless(head(version="HTTP/1.1 100 Continue") * 99)),
+        state("/x", *FAULTY),
+    )
+    yield broken(
+        "interim answers, dripping",
+        "RFC 9110 15.2, deadline",
+        once(Raw(Endless(head(version="HTTP/1.1 102 Processing"), 1.5))),
+        requests_at_most(6),
+        reuse="allowed",
+    )
+    yield broken(
+        "switching protocols unasked",
+        "RFC 9110 15.2.2",
+        Raw(
+            head("Upgrade: ws", "Connection: Upgrade", version="HTTP/1.1 101 Switching Protocols")
+            + b"\x81\x05hello",
+            then="hold",
+        ),
+        state("/x", *FAULTY, "code"),
+    )
 
 
 def connections():
     """What becomes of connections between answers."""
     once = lambda request: Raw() if not request.asked_before else page(title="next")
-    yield Site("closed at the second request", "RFC 9112 9.3.1: a safe request is repeated",
-               {"/": page("/next"), "/next": once}, check(state("/next", "OK"), title("/next", "next")))
-    late = Raw(page("/next"), 0.2, head("Content-Length: 0", version="HTTP/1.1 408 Request Timeout"))
-    yield Site("408 to nobody, then closed", "RFC 9112 9.2: data without a request is no answer",
-               {"/": late, "/next": page(title="next")}, check(state("/next", "OK"), afresh("/", "/next")))
+    yield Site(
+        "closed at the second request",
+        "RFC 9112 9.3.1: a safe request is repeated",
+        {"/": page("/next"), "/next": once},
+        check(state("/next", "OK"), title("/next", "next")),
+    )
+    late = Raw(
+        page("/next"), 0.2, head("Content-Length: 0", version="HTTP/1.1 408 Request Timeout")
+    )
+    yield Site(
+        "408 to nobody, then closed",
+        "RFC 9112 9.2: data without a request is no answer",
+        {"/": late, "/next": page(title="next")},
+        check(state("/next", "OK"), afresh("/", "/next")),
+    )
     late = Raw(page("/next"), 0.2, FORGED, then="keep")
-    yield Site("an answer to nobody", "RFC 9112 9.2: data without a request is no answer",
-               {"/": late, "/next": page(title="next")}, check(title("/next", "next"), afresh("/", "/next"), never("/forged")))
-    yield Site("connection: close, kept open", "RFC 9112 9.6: no further request",
-               {"/": page("/next", headers=[("Connection", "close")]), "/next": page(title="next")},
-               check(state("/next", "OK"), afresh("/", "/next")))
+    yield Site(
+        "an answer to nobody",
+        "RFC 9112 9.2: data without a request is no answer",
+        {"/": late, "/next": page(title="next")},
+        check(title("/next", "next"), afresh("/", "/next"), never("/forged")),
+    )
+    yield Site(
+        "connection: close, kept open",
+        "RFC 9112 9.6: no further request",
+        {"/": page("/next", headers=[("Connection", "close")]), "/next": page(title="next")},
+        check(state("/next", "OK"), afresh("/", "/next")),
+    )
     greeting = Raw(FORGED, then="hold")
     yield Site("an answer before the request", "RFC 9112 9.2", {}, check(), greeting=greeting)
-    yield Site("reset at once", "RFC 9112 9.5", {}, check(state("/", "cErr", "Conn", "hErr", "not tried")), greeting=Raw(then="reset"))
+    yield Site(
+        "reset at once",
+        "RFC 9112 9.5",
+        {},
+        check(state("/", "cErr", "Conn", "hErr", "not tried")),
+        greeting=Raw(then="reset"),
+    )
     yield Site("nobody listens", "network state", {}, check(), listens=False)
-    yield Site("plain HTTP where TLS is expected", "RFC 8446: no handshake, nothing is asked", {}, check(),
-               scheme="https", greeting=Raw(FORGED))
-    yield Site("silence where TLS is expected", "deadline", {}, check(), scheme="https", greeting=Raw(then="hold"))
-    yield Site("206 without a range", "RFC 9110 15.3.7", {"/": page("/x"), "/x": answer("<p>part", status="206 Partial Content",
-               headers=[("Content-Range", "bytes 0-6/100")])}, check(state("/x", "code"), asked("/x")))
+    yield Site(
+        "plain HTTP where TLS is expected",
+        "RFC 8446: no handshake, nothing is asked",
+        {},
+        check(),
+        scheme="https",
+        greeting=Raw(FORGED),
+    )
+    yield Site(
+        "silence where TLS is expected",
+        "deadline",
+        {},
+        check(),
+        scheme="https",
+        greeting=Raw(then="hold"),
+    )
+    yield Site(
+        "206 without a range",
+        "RFC 9110 15.3.7",
+        {
+            "/": page("/x"),
+            "/x": answer(
+                "<p>part",
+                status="206 Partial Content",
+                headers=[("Content-Range", "bytes 0-6/100")],
+            ),
+        },
+        check(state("/x", "code"), asked("/x")),
+    )
