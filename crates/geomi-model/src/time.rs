@@ -83,12 +83,32 @@ impl Timestamp {
         Some(Self(instant.as_microsecond()))
     }
 
-    /// Reads an HTTP date, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+    /// Reads an HTTP date, such as `Sun, 06 Nov 1994 08:49:37 GMT`, or one of the
+    /// two obsolete forms every recipient must accept (RFC 9110 §5.6.7).
     pub fn parse_http_date(text: &str) -> Option<Self> {
-        let moment = jiff::fmt::rfc2822::DateTimeParser::new()
-            .parse_timestamp(text)
-            .ok()?;
-        Some(Self(moment.as_microsecond()))
+        let moment = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text);
+        match moment {
+            Ok(moment) => Some(Self(moment.as_microsecond())),
+            Err(_) => Self::parse_obsolete_http_date(text),
+        }
+    }
+
+    /// RFC 850's form and that of `asctime`; and the usual one again, because the
+    /// last day of the year 9999, where some servers put "never", is past the
+    /// range of the other parser.
+    fn parse_obsolete_http_date(text: &str) -> Option<Self> {
+        const FORMS: [&str; 3] = [
+            "%A, %d-%b-%y %H:%M:%S GMT",
+            "%a %b %e %H:%M:%S %Y",
+            "%a, %d %b %Y %H:%M:%S GMT",
+        ];
+        let epoch = jiff::civil::date(1970, 1, 1).at(0, 0, 0, 0);
+        let moment = FORMS.iter().find_map(|form| {
+            // A text that is in none of the forms is no date.
+            jiff::civil::DateTime::strptime(form, text).ok()
+        })?;
+        let micros = moment.duration_since(epoch).as_micros();
+        Some(Self(i64::try_from(micros).unwrap_or(i64::MAX)))
     }
 
     /// Reads a date as sitemaps and feeds write it: RFC 3339 and the shorter forms
@@ -154,6 +174,22 @@ impl fmt::Display for Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn http_dates_have_three_forms() {
+        let date = |text| Timestamp::parse_http_date(text).map(|date| date.0);
+        let same = Some(784_111_777_000_000);
+        assert_eq!(date("Sun, 06 Nov 1994 08:49:37 GMT"), same);
+        assert_eq!(date("Sunday, 06-Nov-94 08:49:37 GMT"), same);
+        assert_eq!(date("Sun Nov  6 08:49:37 1994"), same);
+        assert_eq!(
+            date("Fri, 31 Dec 9999 23:59:59 GMT"),
+            Some(253_402_300_799_000_000)
+        );
+        for bad in ["", "soon", "Fri, 99 Foo 2099 99:99:99 GMT", "Sun Nov 6"] {
+            assert_eq!(date(bad), None, "{bad:?}");
+        }
+    }
 
     #[test]
     fn archive_and_log_forms() {

@@ -8,7 +8,9 @@
 //! and `disallow` end such a run; a `sitemap`, a `crawl-delay` or an unknown line
 //! must not (RFC 9309 §2.2.4). So a file that gives `*` nothing but a delay and
 //! then names one robot to shut it out has shut everybody out: search engines
-//! document that reading too, and it errs on the side of the site.
+//! document that reading too, and it errs on the side of the site. A delay is no
+//! rule of the RFC, and what it says is for the agents named before it only:
+//! many files ask one robot to go slowly and then address all others.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -52,9 +54,24 @@ struct Reader {
     text: String,
     line: u32,
     robots: Robots,
-    agents: HashMap<String, Vec<u32>>,
+    agents: HashMap<String, Named>,
+    runs: Vec<Run>,
     /// No rule has come since the last `user-agent`: another one joins it.
     naming: bool,
+}
+
+/// Where a token is named.
+#[derive(Default)]
+struct Named {
+    groups: Vec<u32>,
+    runs: Vec<u32>,
+}
+
+/// `user-agent` lines of one group up to a `crawl-delay`, and that delay; what
+/// is asked of later runs of the group is asked of this one too.
+struct Run {
+    group: u32,
+    delay: Option<Duration>,
 }
 
 /// The keys that mean something.
@@ -95,16 +112,18 @@ impl Reader {
         self.text.push_str(&token);
         if !self.naming {
             self.robots.groups.push(Group::default());
-            self.naming = true;
         }
+        let group = self.robots.groups.len() as u32 - 1;
+        if !self.naming || self.runs.last().is_some_and(|run| run.delay.is_some()) {
+            self.runs.push(Run { group, delay: None });
+        }
+        self.naming = true;
         // A name nobody can have still starts a group: its rules are for a
         // robot that is not us.
         if !token.is_empty() {
-            let group = self.robots.groups.len() as u32 - 1;
-            let groups = self.agents.entry(token).or_default();
-            if groups.last() != Some(&group) {
-                groups.push(group);
-            }
+            let named = self.agents.entry(token).or_default();
+            push_new(&mut named.groups, group);
+            push_new(&mut named.runs, self.runs.len() as u32 - 1);
         }
     }
 
@@ -144,13 +163,13 @@ impl Reader {
     }
 
     fn crawl_delay(&mut self, value: &[u8]) {
-        let Some(group) = self.robots.groups.last_mut() else {
+        let Some(run) = self.runs.last_mut() else {
             return;
         };
         self.text.push_str("crawl-delay: ");
         if let Some((written, delay)) = parse_delay(value) {
             self.text.push_str(written);
-            group.crawl_delay = group.crawl_delay.max(Some(delay));
+            run.delay = run.delay.max(Some(delay));
         }
     }
 
@@ -176,10 +195,21 @@ impl Reader {
                 .rules
                 .sort_by_key(|rule| std::cmp::Reverse(rule.rank()));
         }
+        for later in (1..self.runs.len()).rev() {
+            if self.runs[later - 1].group == self.runs[later].group {
+                self.runs[later - 1].delay = self.runs[later - 1].delay.max(self.runs[later].delay);
+            }
+        }
+        let runs = self.runs;
+        let delay = |named: &Named| {
+            let delays = named.runs.iter().map(|&run| runs[run as usize].delay);
+            delays.max().flatten()
+        };
         let mut agents: Vec<Agent> = (self.agents.into_iter())
-            .map(|(token, groups)| Agent {
+            .map(|(token, named)| Agent {
                 token: token.into(),
-                groups,
+                crawl_delay: delay(&named),
+                groups: named.groups,
             })
             .collect();
         agents.sort_unstable_by(|a, b| a.token.cmp(&b.token));
@@ -188,6 +218,13 @@ impl Reader {
             agents,
             ..self.robots
         }
+    }
+}
+
+/// Appends what is not the last already.
+fn push_new(list: &mut Vec<u32>, number: u32) {
+    if list.last() != Some(&number) {
+        list.push(number);
     }
 }
 
@@ -253,6 +290,7 @@ fn parse_delay(value: &[u8]) -> Option<(&str, Duration)> {
         .bytes()
         .all(|byte| byte.is_ascii_digit() || byte == b'.');
     let seconds: f64 = text.parse().ok().filter(|_| is_number)?;
-    let delay = Duration::try_from_secs_f64(seconds).ok()?;
+    // More seconds than there are: the site wants to be left alone.
+    let delay = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::from_secs(u64::MAX));
     Some((text, delay))
 }

@@ -34,6 +34,8 @@ pub(crate) struct Agent {
     /// In lower case; `*` for every robot without a group of its own.
     pub(crate) token: Box<str>,
     pub(crate) groups: Vec<u32>,
+    /// The longest that was asked of it.
+    pub(crate) crawl_delay: Option<Duration>,
 }
 
 /// A run of `user-agent` lines and the rules after it.
@@ -41,7 +43,6 @@ pub(crate) struct Agent {
 pub(crate) struct Group {
     /// Strongest first: the first that matches decides.
     pub(crate) rules: Vec<Rule>,
-    pub(crate) crawl_delay: Option<Duration>,
 }
 
 /// One `allow` or `disallow` line; its pattern is a piece of [`Robots::text`].
@@ -160,11 +161,7 @@ impl Robots {
     /// The pause between requests that the site asks of `agent`; the longest
     /// where its groups name several.
     pub fn crawl_delay(&self, agent: &str) -> Option<Duration> {
-        let groups = &self.agent(agent)?.groups;
-        groups
-            .iter()
-            .filter_map(|&group| self.groups[group as usize].crawl_delay)
-            .max()
+        self.agent(agent)?.crawl_delay
     }
 
     /// The `user-agent` lines, from 1, of the groups that hold for `agent`: those

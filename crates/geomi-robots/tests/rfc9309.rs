@@ -221,7 +221,22 @@ fn delays_are_seconds_and_anything_else_is_none() {
     ] {
         assert_eq!(delay(bad), None, "{bad:?}");
     }
-    assert_eq!(delay(&"9".repeat(60)), None);
+    assert_eq!(delay(&"9".repeat(60)), Some(Duration::from_secs(u64::MAX)));
+}
+
+#[test]
+fn a_delay_is_asked_of_those_named_before_it() {
+    let file = b"user-agent: a\ncrawl-delay: 99\n\nuser-agent: *\ncrawl-delay: 2\n\n\
+                 user-agent: b\ndisallow: /x\ncrawl-delay: 1\n";
+    let robots = Robots::parse(file);
+    let delay = |agent| robots.crawl_delay(agent);
+    assert_eq!(delay("a"), Some(Duration::from_secs(99)));
+    assert_eq!(delay("anybody"), Some(Duration::from_secs(2)));
+    assert_eq!(delay("b"), Some(Duration::from_secs(1)));
+    // The rules are for all of them: no rule stands between their names.
+    for agent in ["a", "anybody", "b"] {
+        assert!(!robots.verdict(agent, "/x").allowed, "{agent}");
+    }
 }
 
 #[test]

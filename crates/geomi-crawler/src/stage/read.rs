@@ -5,6 +5,8 @@
 //! compressed here, before it is known whether the content is stored already:
 //! duplicates are rare, and waiting to know would put the work on one thread.
 
+use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -244,7 +246,7 @@ impl Declared {
 
 fn answer(subject: Subject<'_>, outcome: &FetchOutcome, mime: Option<String>) -> Answer {
     let Subject { url, ended, .. } = subject;
-    let text = |name: &str| outcome.header(name).map(std::borrow::Cow::into_owned);
+    let text = |name: &str| outcome.header(name).map(Cow::into_owned);
     let is_redirect = matches!(outcome.code, Some(301 | 302 | 303 | 307 | 308));
     Answer {
         state: outcome.state,
@@ -256,9 +258,9 @@ fn answer(subject: Subject<'_>, outcome: &FetchOutcome, mime: Option<String>) ->
         wire_bytes: outcome.wire_bytes(),
         body_bytes: outcome.body.len() as u64,
         // A target that is no URL leads nowhere; the header is in the archive.
-        location: text("location")
+        location: (outcome.headers.get_bytes("location"))
             .filter(|_| is_redirect)
-            .and_then(|target| url.join(target.trim()).ok()),
+            .and_then(|target| url.join(location_text(target).trim()).ok()),
         retry_after: text("retry-after").and_then(|value| retry_after(&value, ended)),
         etag: text("etag"),
         last_modified: text("last-modified"),
@@ -267,12 +269,12 @@ fn answer(subject: Subject<'_>, outcome: &FetchOutcome, mime: Option<String>) ->
         } else {
             let lines = outcome.headers.get_all("set-cookie");
             let lines = lines.take(COOKIE_LINES_MAX);
-            lines.map(std::borrow::Cow::into_owned).collect()
+            lines.map(Cow::into_owned).collect()
         },
         challenges: if outcome.code == Some(401) {
             let fields = outcome.headers.get_all("www-authenticate");
             let fields = fields.take(CHALLENGES_MAX);
-            fields.map(std::borrow::Cow::into_owned).collect()
+            fields.map(Cow::into_owned).collect()
         } else {
             Vec::new()
         },
@@ -328,13 +330,34 @@ pub(crate) fn split_content_type(value: Option<&str>) -> (Option<String>, Option
     (mime.map(str::to_owned), charset)
 }
 
+/// A redirect's target as text. Servers write names of files as they have them,
+/// in UTF-8 or not: bytes that are none are percent-encoded as they stand,
+/// which is the spelling under which the server knows them.
+fn location_text(target: &[u8]) -> Cow<'_, str> {
+    match str::from_utf8(target) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => target
+            .iter()
+            .fold(String::new(), |mut text, &byte| {
+                if byte.is_ascii() {
+                    text.push(char::from(byte));
+                } else {
+                    let _ = write!(text, "%{byte:02X}"); // A String takes everything.
+                }
+                text
+            })
+            .into(),
+    }
+}
+
 /// Retry-After as seconds or as a date (RFC 9110 §10.2.3).
 fn retry_after(value: &str, now: Timestamp) -> Option<Duration> {
     let value = value.trim();
-    match value.parse::<u64>() {
-        Ok(seconds) => Some(Duration::from_secs(seconds)),
-        Err(_) => Some(Timestamp::parse_http_date(value)?.since(now)),
+    if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
+        // More seconds than fit are still a wish to be left alone.
+        return Some(Duration::from_secs(value.parse().unwrap_or(u64::MAX)));
     }
+    Some(Timestamp::parse_http_date(value)?.since(now))
 }
 
 #[cfg(test)]
@@ -368,6 +391,18 @@ mod tests {
             retry_after("Sun, 15 Nov 2020 09:43:00 GMT", now),
             Some(Duration::ZERO)
         );
-        assert_eq!(retry_after("soon", now), None);
+        assert_eq!(
+            retry_after(&"9".repeat(30), now),
+            Some(Duration::from_secs(u64::MAX))
+        );
+        for bad in ["soon", "", "-5", "+5", "1e9"] {
+            assert_eq!(retry_after(bad, now), None, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_target_in_another_encoding_keeps_its_bytes() {
+        assert_eq!(location_text(b"/\xb0\xa1?a b"), "/%B0%A1?a b");
+        assert_eq!(location_text("/가".as_bytes()), "/가");
     }
 }
