@@ -161,7 +161,7 @@ impl<'a> Journey<'a> {
         let now = clock.now();
         let map = Partitions::new(config.partitions);
         let ownership = claim_all(config, map, now)?;
-        let mut partitions = open_partitions(dir, map)?;
+        let mut partitions = open_partitions(config, dir, map)?;
         let archive = Archive::open(dir, config, config.output.gzip(), &mut partitions)?;
         let unclean = partitions[0]
             .meta::<bool>("clean")?
@@ -572,14 +572,17 @@ fn claim_all(
 
 /// Opens the state of every partition of a crawl directory.
 pub(crate) fn open_partitions(
+    config: &CrawlConfig,
     dir: &CrawlDir,
     map: Partitions,
 ) -> Result<Vec<Partition>, CrawlError> {
     let mut partitions = Vec::new();
+    let seen_bytes = config.seen_bytes / usize::from(map.count());
     for id in map.iter() {
         let path = dir.frontier().join(format!("p{:04}", id.0));
+        let seen = dir.frontier().join(format!("p{:04}.seen", id.0));
         let store = FjallStore::open(&path, FjallOptions::default())?;
-        partitions.push(Partition::open(Box::new(store))?);
+        partitions.push(Partition::open(Box::new(store), &seen, seen_bytes)?);
     }
     let wanted = map.count();
     match partitions[0].meta::<u16>("partitions")? {

@@ -22,6 +22,7 @@
 //! | `e` number | a seed, in format 2 |
 //! | `t` site | what was learned of its URLs |
 //! | `w` domain | how many of its hosts were opened |
+//! | `x` `s` | which base file of the seen test holds: its rows of `h` are deleted |
 
 use geomi_model::Digest;
 use geomi_url::{SiteHash, UrlHash};
@@ -87,6 +88,10 @@ pub(crate) fn digest(digest: &Digest) -> Vec<u8> {
 
 pub(crate) fn seen(number: u64) -> Vec<u8> {
     key(b'h', &[&number.to_be_bytes()])
+}
+
+pub(crate) fn seen_base() -> Vec<u8> {
+    b"xs".to_vec()
 }
 
 pub(crate) fn visit(number: u64) -> Vec<u8> {

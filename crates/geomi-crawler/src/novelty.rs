@@ -178,7 +178,7 @@ impl Journey<'_> {
         }
         let template = Template::of(url);
         if let Some((stripped, names)) = known.stripped(&config, url, &template)
-            && partition.has_seen(stripped)
+            && partition.has_seen(stripped)?
         {
             let reason = format!("{} makes no difference on its site", names.join(", "));
             return Ok(Some((PARAMETER_IGNORED, reason)));
@@ -219,7 +219,7 @@ impl Journey<'_> {
         let mut looked_up = 0;
         for link in near.take(LINKS_LOOKED_AT) {
             let is_like = || Template::of(link).has_shape_of(&template);
-            if !partition.has_seen(link.hash64()) || !is_like() {
+            if !partition.has_seen(link.hash64())? || !is_like() {
                 continue;
             }
             if partition.record(link)?.is_none() {
@@ -267,7 +267,7 @@ impl Journey<'_> {
         let (requests, supported) = (known.requests(), known.supported());
         let hashes = observation.known.into_iter();
         for hash in hashes.chain(stripped.map(|(hash, _)| hash)) {
-            self.partitions[at].first_sight(hash);
+            self.partitions[at].first_sight(hash)?;
         }
         if requests.is_power_of_two() || requests.is_multiple_of(SAVE_EVERY) {
             self.partitions[at].set_novelty(site, &self.novelty.sites[&site]);

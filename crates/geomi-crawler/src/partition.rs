@@ -3,15 +3,17 @@
 //! Everything a round changes in a partition is collected in one batch and
 //! becomes durable at once. Nothing here decides what to change.
 
+mod seen_log;
+
 use std::collections::BTreeMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::path::Path;
 
 use geomi_frontier::{Append, Entry, LaneState, Position, Save, SiteState};
 use geomi_model::{ChangeSignal, Digest, Timestamp, UrlRecord, Visit};
 use geomi_novelty::{DomainNovelty, SiteNovelty};
 use geomi_store::state::{Batch, Scan, StateStore};
 use geomi_url::{CrawlUrl, SiteHash, UrlHash};
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::CrawlError;
@@ -19,6 +21,7 @@ use crate::books::SiteAccess;
 use crate::keys;
 use crate::seeds::Seed;
 use crate::status::Counters;
+use seen_log::SeenLog;
 
 /// Where content is stored that may turn up again.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -60,11 +63,9 @@ pub(crate) struct MailBody {
 pub(crate) struct Partition {
     store: Box<dyn StateStore>,
     batch: Batch,
-    seen: SeenSet,
-    fresh: Vec<u64>,
+    seen: SeenLog,
     /// Content first stored in this round: the same may come twice in one.
     fresh_stored: HashMap<Digest, Stored>,
-    seen_logs: u64,
     pub(crate) counters: Counters,
     counted: Counters,
     outgoing: BTreeMap<u16, Vec<Entry>>,
@@ -85,17 +86,19 @@ impl std::fmt::Debug for Partition {
 }
 
 impl Partition {
-    /// Opens a partition's state and reads its seen test into memory.
-    pub(crate) fn open(store: Box<dyn StateStore>) -> Result<Self, CrawlError> {
+    /// Opens a partition's state, and its seen test in a folder of its own.
+    pub(crate) fn open(
+        store: Box<dyn StateStore>,
+        seen: &Path,
+        seen_bytes: usize,
+    ) -> Result<Self, CrawlError> {
         let counters: Counters =
             read(&*store, "counters", &keys::meta("counters"))?.unwrap_or_default();
         let mut partition = Self {
+            seen: SeenLog::open(&*store, seen, seen_bytes)?,
             store,
             batch: Batch::new(),
-            seen: SeenSet::default(),
-            fresh: Vec::new(),
             fresh_stored: HashMap::new(),
-            seen_logs: 0,
             counted: counters.clone(),
             counters,
             outgoing: BTreeMap::new(),
@@ -104,23 +107,8 @@ impl Partition {
             unacknowledged: BTreeMap::new(),
             cursors: BTreeMap::new(),
         };
-        partition.load_seen()?;
         partition.load_post()?;
         Ok(partition)
-    }
-
-    fn load_seen(&mut self) -> Result<(), CrawlError> {
-        let (from, to) = keys::all(b'h');
-        let (seen, logs) = (&mut self.seen, &mut self.seen_logs);
-        self.store.scan(&from, &to, &mut |_, hashes| {
-            *logs += 1;
-            let whole = hashes.chunks_exact(8);
-            seen.extend(
-                whole.map(|hash| u64::from_le_bytes(hash.try_into().expect("eight bytes"))),
-            );
-            Scan::Continue
-        })?;
-        Ok(())
     }
 
     fn load_post(&mut self) -> Result<(), CrawlError> {
@@ -161,17 +149,13 @@ impl Partition {
     }
 
     /// Whether a URL was admitted before.
-    pub(crate) fn has_seen(&self, url: UrlHash) -> bool {
-        self.seen.contains(&url.0)
+    pub(crate) fn has_seen(&self, url: UrlHash) -> Result<bool, CrawlError> {
+        self.seen.contains(url.0)
     }
 
     /// The seen test: true once for each URL, and durable with the next commit.
-    pub(crate) fn first_sight(&mut self, url: UrlHash) -> bool {
-        let new = self.seen.insert(url.0);
-        if new {
-            self.fresh.push(url.0);
-        }
-        new
+    pub(crate) fn first_sight(&mut self, url: UrlHash) -> Result<bool, CrawlError> {
+        self.seen.first_sight(url.0)
     }
 
     /// A site's saved state.
@@ -509,7 +493,7 @@ impl Partition {
     /// Whether the next commit would write anything.
     pub(crate) fn is_dirty(&self) -> bool {
         !self.batch.is_empty()
-            || !self.fresh.is_empty()
+            || self.seen.is_dirty()
             || !self.outgoing.is_empty()
             || self.counters != self.counted
     }
@@ -517,11 +501,7 @@ impl Partition {
     /// Makes everything since the last commit durable, with where the archive
     /// stands.
     pub(crate) fn commit(&mut self, mark: &ArchiveMark) -> Result<(), CrawlError> {
-        if !self.fresh.is_empty() {
-            let hashes: Vec<u8> = self.fresh.drain(..).flat_map(u64::to_le_bytes).collect();
-            self.batch.put(&keys::seen(self.seen_logs), &hashes);
-            self.seen_logs += 1;
-        }
+        self.seen.write(&mut self.batch)?;
         for (to, entries) in std::mem::take(&mut self.outgoing) {
             for entries in parcels(entries) {
                 self.next_mail += 1;
@@ -545,7 +525,7 @@ impl Partition {
         self.store.commit(&self.batch)?;
         self.batch.clear();
         self.fresh_stored.clear();
-        Ok(())
+        self.seen.committed()
     }
 
     fn each<T: serde::de::DeserializeOwned>(
@@ -601,25 +581,4 @@ fn parcels(entries: Vec<Entry>) -> Vec<Vec<Entry>> {
     }
     parcels.retain(|parcel| !parcel.is_empty());
     parcels
-}
-
-/// Exact 64-bit hashes in memory. They are hashes already, so the table uses
-/// them as they are.
-type SeenSet = HashSet<u64, BuildHasherDefault<AsItIs>>;
-
-#[derive(Default)]
-struct AsItIs(u64);
-
-impl Hasher for AsItIs {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, _: &[u8]) {
-        unreachable!("only u64 is hashed here");
-    }
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
 }

@@ -23,7 +23,7 @@ pub fn inspect(
     now: Timestamp,
 ) -> Result<Explanation, CrawlError> {
     let map = Partitions::new(config.partitions);
-    let partitions = open_partitions(dir, map)?;
+    let partitions = open_partitions(config, dir, map)?;
     let seeds = SeedBook::load(partitions[0].seeds()?);
     let policies = SitePolicies::new(config)?;
     let mut frontier = Frontier::new(config.frontier);

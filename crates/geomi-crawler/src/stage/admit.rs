@@ -345,18 +345,19 @@ impl Journey<'_> {
             taken.admitted += one.admitted;
             taken.fresh += one.fresh;
             if let Some(signal) = &link.signal {
-                self.note_signal(url, signal);
+                self.note_signal(url, signal)?;
             }
         }
         Ok(taken)
     }
 
     /// Keeps what a sitemap or feed says of a page that is wanted.
-    fn note_signal(&mut self, url: &CrawlUrl, signal: &ChangeSignal) {
+    fn note_signal(&mut self, url: &CrawlUrl, signal: &ChangeSignal) -> Result<(), CrawlError> {
         let (hash, to) = (url.hash64(), self.partition_of(url.site_hash()));
-        if self.partitions[to].has_seen(hash) || self.sent.contains(&hash.0) {
+        if self.partitions[to].has_seen(hash)? || self.sent.contains(&hash.0) {
             self.partitions[to].set_signal(url, signal);
         }
+        Ok(())
     }
 
     /// Takes in the sitemaps of a page's site, the first time one of its pages is
@@ -418,7 +419,7 @@ impl Journey<'_> {
         let site = url.site_hash();
         let (hash, to) = (url.hash64(), self.partition_of(site));
         // Most links lead to pages known already: nothing more is asked of them.
-        if self.partitions[to].has_seen(hash) || self.sent.contains(&hash.0) {
+        if self.partitions[to].has_seen(hash)? || self.sent.contains(&hash.0) {
             return Ok(none);
         }
         let home = self.partition_of(on.url.site_hash());
@@ -512,7 +513,7 @@ impl Journey<'_> {
 
     /// The seen test, and the site's queue.
     pub(crate) fn queue(&mut self, partition: usize, entry: Entry) -> Result<bool, CrawlError> {
-        if self.partitions[partition].has_seen(entry.url.hash64()) {
+        if self.partitions[partition].has_seen(entry.url.hash64())? {
             return Ok(false);
         }
         if !self.may_open(&entry.url, entry.is_seed)? {
@@ -521,7 +522,7 @@ impl Journey<'_> {
                 .refusal(DomainNovelty::REFUSAL);
             return Ok(false);
         }
-        self.partitions[partition].first_sight(entry.url.hash64());
+        self.partitions[partition].first_sight(entry.url.hash64())?;
         let now = self.clock.now();
         self.ensure_open(&entry.url, now)?;
         self.partitions[partition].counters.admitted += 1;
