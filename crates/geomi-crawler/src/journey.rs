@@ -24,7 +24,7 @@ use std::time::Duration;
 use crossbeam_channel::{after, select};
 use geomi_cluster::embedded::{EmbeddedOwnership, OwnershipTable};
 use geomi_cluster::{Claim, Ownership, Partitions, WorkerId};
-use geomi_frontier::Frontier;
+use geomi_frontier::{Counts, Frontier};
 use geomi_model::{Timestamp, Visit};
 use geomi_store::CrawlDir;
 use geomi_store::state::{FjallOptions, FjallStore};
@@ -99,6 +99,8 @@ pub(crate) struct Journey<'a> {
     pub(crate) policies: SitePolicies,
     pub(crate) crew: Crew,
     pub(crate) in_flight: usize,
+    /// URLs of sites that are not in memory.
+    pub(crate) parked: u64,
     /// Which crawl of this directory it is.
     pub(crate) round: Round,
     /// The visits of earlier rounds, while they are queued again.
@@ -194,6 +196,7 @@ impl<'a> Journey<'a> {
             unaddressed: HashMap::new(),
             novelty: NoveltyBook::new(config),
             in_flight: 0,
+            parked: 0,
             round,
             rereading: None,
             limit: None,
@@ -216,16 +219,6 @@ impl<'a> Journey<'a> {
         Ok(journey)
     }
 
-    /// Takes up the sites an earlier run left work for.
-    fn open_sites(&mut self, now: Timestamp) -> Result<(), CrawlError> {
-        for partition in 0..self.partitions.len() {
-            for state in self.partitions[partition].pending_sites()? {
-                self.open_site(partition, state, now)?;
-            }
-        }
-        Ok(())
-    }
-
     /// Goes round until the crawl is at its end.
     fn go(&mut self) -> Result<Ending, CrawlError> {
         self.take_up_round()?;
@@ -233,6 +226,7 @@ impl<'a> Journey<'a> {
         self.take_mail()?;
         self.commit()?;
         loop {
+            self.take_turns()?;
             let wakeup = self.lease_more()?;
             if let Some(ending) = self.ending(wakeup) {
                 return Ok(ending);
@@ -256,7 +250,9 @@ impl<'a> Journey<'a> {
         let now = self.clock.now();
         let until = wakeup.map_or(self.reporter.next, |wakeup| wakeup.min(self.reporter.next));
         let mut events = Vec::new();
-        let on_its_way = self.is_rereading() || self.partitions.iter().any(Partition::awaits_mail);
+        let on_its_way = self.is_rereading()
+            || self.partitions.iter().any(Partition::awaits_mail)
+            || self.others_wait() && self.frontier.has_room();
         let pause = if on_its_way {
             Duration::ZERO
         } else {
@@ -296,11 +292,6 @@ impl<'a> Journey<'a> {
         for visit in &committed {
             self.observer.visited(visit);
         }
-        if self.frontier.free_drained() {
-            let frontier = &self.frontier;
-            self.robots.retain(|site| frontier.is_open(site));
-            self.close_novelty();
-        }
         if self.archive.segment_due() {
             self.write_segment()?;
         }
@@ -317,6 +308,10 @@ impl<'a> Journey<'a> {
             self.partitions[partition].save(&save);
         }
         self.seeds.save(&mut self.partitions[0]);
+        if self.partitions[0].is_dirty() {
+            let queued = self.waiting() + self.frontier.counts().leased;
+            self.partitions[0].set_meta("queued", &queued);
+        }
         if self.ends.iter().any(Option::is_some) {
             self.passed(DurableStep::WarcWritten)?;
             self.archive.sync()?;
@@ -388,7 +383,7 @@ impl<'a> Journey<'a> {
         if desired == Desired::Stop {
             return Some(Ending::Stopped);
         }
-        let drained = self.frontier.counts().waiting == 0 && self.rereading.is_none();
+        let drained = self.waiting() == 0 && self.rereading.is_none();
         let holds = |limit: &Ending| {
             !drained || matches!(limit, Ending::TooManyFailures | Ending::DiskFull)
         };
@@ -398,6 +393,7 @@ impl<'a> Journey<'a> {
         let idle = wakeup.is_none()
             && self.rereading.is_none()
             && desired == Desired::Run
+            && !self.others_wait()
             && !self.partitions.iter().any(Partition::awaits_mail);
         let finished =
             idle && self.frontier.is_finished() && !self.partitions.iter().any(Partition::is_dirty);
@@ -477,7 +473,11 @@ impl<'a> Journey<'a> {
         now: Timestamp,
     ) -> Status {
         let counters = self.counters();
-        let (overview, counts) = (self.frontier.overview(now), self.frontier.counts());
+        let overview = self.frontier.overview(now);
+        let counts = Counts {
+            waiting: self.waiting(),
+            ..self.frontier.counts()
+        };
         self.reporter.status(
             phase,
             reason,

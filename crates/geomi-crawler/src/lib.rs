@@ -47,6 +47,7 @@ pub mod explain;
 mod fate;
 pub mod journey;
 mod keys;
+pub mod load;
 mod log;
 mod novelty;
 mod orders;
@@ -60,6 +61,7 @@ mod seeds;
 mod stage;
 mod status;
 mod steps;
+mod turns;
 
 pub use books::SiteAccess;
 pub use clock::{Clock, FastClock, SystemClock};

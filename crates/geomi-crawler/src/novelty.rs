@@ -288,8 +288,8 @@ impl Journey<'_> {
         if self.frontier.is_open(site) {
             return Ok(true);
         }
-        let partition = self.partition_of(site);
-        if self.partitions[partition].site(site)?.is_some() {
+        let partition = &self.partitions[self.partition_of(site)];
+        if partition.is_parked(site) || partition.site(site)?.is_some() {
             return Ok(true);
         }
         let config = self.novelty.config;

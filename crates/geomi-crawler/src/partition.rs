@@ -4,11 +4,12 @@
 //! becomes durable at once. Nothing here decides what to change.
 
 mod seen_log;
+mod site_list;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use geomi_frontier::{Append, Entry, LaneState, Position, Save, SiteState};
+use geomi_frontier::{Append, Closed, Entry, LaneState, Position, Save, SiteState};
 use geomi_model::{ChangeSignal, Digest, Timestamp, UrlRecord, Visit};
 use geomi_novelty::{DomainNovelty, SiteNovelty};
 use geomi_store::state::{Batch, Scan, StateStore};
@@ -22,6 +23,7 @@ use crate::keys;
 use crate::seeds::Seed;
 use crate::status::Counters;
 use seen_log::SeenLog;
+use site_list::SiteList;
 
 /// Where content is stored that may turn up again.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -64,6 +66,8 @@ pub(crate) struct Partition {
     store: Box<dyn StateStore>,
     batch: Batch,
     seen: SeenLog,
+    /// `None` in a partition of an earlier version, until it is made.
+    sites: Option<SiteList>,
     /// Content first stored in this round: the same may come twice in one.
     fresh_stored: HashMap<Digest, Stored>,
     pub(crate) counters: Counters,
@@ -96,6 +100,7 @@ impl Partition {
             read(&*store, "counters", &keys::meta("counters"))?.unwrap_or_default();
         let mut partition = Self {
             seen: SeenLog::open(&*store, seen, seen_bytes)?,
+            sites: SiteList::open(&*store)?,
             store,
             batch: Batch::new(),
             fresh_stored: HashMap::new(),
@@ -158,21 +163,113 @@ impl Partition {
         self.seen.first_sight(url.0)
     }
 
+    /// What the seen test takes of the memory.
+    pub(crate) fn seen_bytes(&self) -> u64 {
+        self.seen.memory_bytes()
+    }
+
     /// A site's saved state.
     pub(crate) fn site(&self, site: SiteHash) -> Result<Option<SiteState>, CrawlError> {
         read(&*self.store, "site", &keys::site(site))
     }
 
-    /// Every site with URLs waiting.
-    pub(crate) fn pending_sites(&self) -> Result<Vec<SiteState>, CrawlError> {
+    /// Every site with URLs waiting, up to that many.
+    pub(crate) fn pending_sites(&self, max: usize) -> Result<Vec<SiteState>, CrawlError> {
         let (from, to) = keys::all(b's');
         let mut sites = Vec::new();
-        self.each(&from, &to, "site", &mut |site: SiteState| {
-            if site.pending() > 0 {
-                sites.push(site);
+        let mut broken = None;
+        self.store.scan(&from, &to, &mut |_, value| {
+            match keys::decode::<SiteState>("site", value) {
+                Ok(site) if site.pending() > 0 => sites.push(site),
+                Ok(_) => {}
+                Err(error) => broken = Some(error),
+            }
+            if sites.len() < max && broken.is_none() {
+                Scan::Continue
+            } else {
+                Scan::Stop
             }
         })?;
-        Ok(sites)
+        broken.map_or(Ok(sites), Err)
+    }
+
+    /// Makes the list of sites, in a partition that has none: a new one, or one
+    /// of an earlier version.
+    pub(crate) fn list_sites(&mut self, mark: &ArchiveMark) -> Result<(), CrawlError> {
+        if self.sites.is_some() {
+            return Ok(());
+        }
+        let (from, to) = keys::all(b's');
+        let mut waiting = Vec::new();
+        self.each(&from, &to, "site", &mut |site: SiteState| {
+            waiting.extend((site.pending() > 0).then(|| site.key.hash64()));
+        })?;
+        let mut list = SiteList::default();
+        for site in &waiting {
+            list.closed(*site, true, &mut self.batch);
+        }
+        self.sites = Some(list);
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        self.commit(mark)
+    }
+
+    fn list(&mut self) -> (&mut SiteList, &mut Batch) {
+        let list = self.sites.get_or_insert_default();
+        (list, &mut self.batch)
+    }
+
+    /// Whether sites wait for their turn.
+    pub(crate) fn others_wait(&self) -> bool {
+        self.sites.as_ref().is_some_and(SiteList::others_wait)
+    }
+
+    /// The next site whose turn it is, with its row in the list.
+    pub(crate) fn next_listed(&mut self) -> Result<Option<(u64, SiteHash)>, CrawlError> {
+        let list = self.sites.get_or_insert_default();
+        list.next(&*self.store, &mut self.batch)
+    }
+
+    /// That site was opened.
+    pub(crate) fn opened_listed(&mut self, row: u64, site: SiteHash) {
+        self.list().0.opened(row, site);
+    }
+
+    /// That site has nothing waiting.
+    pub(crate) fn drop_listed(&mut self, row: u64) {
+        SiteList::drop_row(row, &mut self.batch);
+    }
+
+    /// That site is left alone in this run.
+    pub(crate) fn leave_listed(&mut self, row: u64) {
+        self.list().0.keep_row(row);
+    }
+
+    /// A site is in memory: it is listed from now on. What was parked for it.
+    pub(crate) fn list_open(&mut self, site: SiteHash) -> impl Iterator<Item = Entry> + use<> {
+        let (list, batch) = self.list();
+        list.add(site, batch)
+    }
+
+    /// A site was taken out of memory.
+    pub(crate) fn site_closed(&mut self, closed: &Closed) {
+        let (list, batch) = self.list();
+        if closed.is_retired {
+            list.retired(closed.site);
+        } else {
+            list.closed(closed.site, closed.pending > 0, batch);
+        }
+    }
+
+    /// Whether a site has a URL that is not committed and not in memory.
+    pub(crate) fn is_parked(&self, site: SiteHash) -> bool {
+        self.sites.as_ref().is_some_and(|list| list.is_parked(site))
+    }
+
+    /// Queues a URL of a site that is not in memory, with the next commit.
+    pub(crate) fn park(&mut self, entry: Entry) {
+        self.list().0.park(entry);
     }
 
     /// What a site's robots.txt permitted.
@@ -494,6 +591,7 @@ impl Partition {
     pub(crate) fn is_dirty(&self) -> bool {
         !self.batch.is_empty()
             || self.seen.is_dirty()
+            || self.sites.as_ref().is_some_and(SiteList::is_dirty)
             || !self.outgoing.is_empty()
             || self.counters != self.counted
     }
@@ -502,6 +600,9 @@ impl Partition {
     /// stands.
     pub(crate) fn commit(&mut self, mark: &ArchiveMark) -> Result<(), CrawlError> {
         self.seen.write(&mut self.batch)?;
+        if let Some(sites) = &mut self.sites {
+            sites.write(&*self.store, &mut self.batch)?;
+        }
         for (to, entries) in std::mem::take(&mut self.outgoing) {
             for entries in parcels(entries) {
                 self.next_mail += 1;

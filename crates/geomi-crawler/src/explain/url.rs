@@ -107,11 +107,11 @@ impl Knowledge<'_> {
     pub(super) fn url(&self, url: &CrawlUrl, site: &SiteReport) -> Result<UrlReport, CrawlError> {
         let partition = self.partition(url.site_hash());
         let record = partition.record(url)?;
-        let lanes = self
-            .frontier
-            .view(url.site_hash(), self.now)
-            .map(|view| view.state.lanes);
-        let queued = match lanes {
+        let state = match self.frontier.view(url.site_hash(), self.now) {
+            Some(view) => Some(view.state),
+            None => partition.site(url.site_hash())?,
+        };
+        let queued = match state.map(|state| state.lanes) {
             Some(lanes) => partition.find_queued(url, &lanes)?,
             None => None,
         };

@@ -273,9 +273,8 @@ impl Journey<'_> {
             return Ok(());
         };
         let now = self.clock.now();
-        let partition = self.partition_of(url.site_hash());
-        self.ensure_open(&url, now)?;
-        let partition = &mut self.partitions[partition];
+        let at = self.partition_of(url.site_hash());
+        let partition = &mut self.partitions[at];
         if let Some(record) = partition.record(&url)? {
             partition.set_record(
                 &url,
@@ -288,8 +287,7 @@ impl Journey<'_> {
         partition.counters.failed = partition.counters.failed.saturating_sub(1);
         self.seeds
             .edit(number, |seed| seed.outcome = SeedOutcome::Pending);
-        self.frontier.admit(entry, now);
-        Ok(())
+        self.enqueue(at, entry, now)
     }
 
     fn admit_seed(&mut self, number: u32) -> Result<(), CrawlError> {
@@ -523,11 +521,10 @@ impl Journey<'_> {
             return Ok(false);
         }
         self.partitions[partition].first_sight(entry.url.hash64())?;
-        let now = self.clock.now();
-        self.ensure_open(&entry.url, now)?;
         self.partitions[partition].counters.admitted += 1;
         self.seeds.edit(entry.seed, |seed| seed.urls += 1);
-        self.frontier.admit(entry, now);
+        let now = self.clock.now();
+        self.enqueue(partition, entry, now)?;
         Ok(true)
     }
 
@@ -539,6 +536,8 @@ impl Journey<'_> {
         }
         let partition = self.partition_of(site);
         let state = self.partitions[partition].site(site)?;
+        let pending = state.as_ref().map_or(0, SiteState::pending);
+        self.parked = self.parked.saturating_sub(pending);
         self.open_site(
             partition,
             state.unwrap_or_else(|| SiteState::new(url.site())),
@@ -579,6 +578,10 @@ impl Journey<'_> {
             own => own.map(|own| own.rules(0)),
         };
         self.frontier.open_site_with(state, rules, not_before, now);
+        for entry in self.partitions[partition].list_open(site) {
+            self.parked = self.parked.saturating_sub(1);
+            self.frontier.admit(entry, now);
+        }
         Ok(())
     }
 }
