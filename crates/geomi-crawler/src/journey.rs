@@ -282,7 +282,7 @@ impl<'a> Journey<'a> {
 
     /// Makes the round durable. The order is the promise; see the crate's
     /// documentation.
-    fn commit(&mut self) -> Result<(), CrawlError> {
+    pub(crate) fn commit(&mut self) -> Result<(), CrawlError> {
         let committed = self.commit_state()?;
         if committed.is_empty() && !self.archive.segment_due() {
             return Ok(());
@@ -496,7 +496,7 @@ impl<'a> Journey<'a> {
         self.commit()?;
         self.write_segment()?;
         self.archive.close()?;
-        geomi_store::seeds::write_seeds(self.reporter.dir(), &self.seeds.rows())?;
+        geomi_store::seeds::write_seeds(self.reporter.dir(), self.seeds.rows())?;
         // Requests that were given up may still be answered: as after a crash,
         // nobody knows when.
         self.partitions[0].set_meta("clean", &(self.in_flight == 0));

@@ -26,6 +26,10 @@ use crate::{CrawlConfig, CrawlError, RobotsMode, SeedInput, SitemapMode};
 /// Links to other partitions that are remembered as sent.
 const SENT_MAX: usize = 1 << 20;
 
+/// Seeds queued in one commit. All of them are known from the first one on, so
+/// that a crash between two leaves none behind.
+const SEEDS_PER_COMMIT: u32 = 4_096;
+
 /// Indexes of sitemaps within one another, at most. The protocol allows one.
 const SITEMAP_NESTING_MAX: u8 = 3;
 
@@ -254,8 +258,10 @@ impl Journey<'_> {
         for input in std::mem::take(&mut self.config.seeds) {
             self.seeds.add(&input, None);
         }
-        let numbers: Vec<u32> = self.seeds.iter().map(|(number, _)| number).collect();
-        for number in numbers {
+        for number in 0..self.seeds.len() as u32 {
+            if number % SEEDS_PER_COMMIT == SEEDS_PER_COMMIT - 1 {
+                self.commit()?;
+            }
             if self.seeds.get(number).is_unreached() {
                 self.retry_seed(number)?;
             } else {
