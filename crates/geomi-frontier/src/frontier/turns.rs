@@ -17,6 +17,7 @@ use geomi_model::Timestamp;
 use geomi_url::SiteHash;
 
 use super::Frontier;
+use crate::lane::Lane;
 use crate::site::{Need, Place, Site};
 
 /// A site that rests for longer makes room for others.
@@ -83,11 +84,7 @@ impl Frontier {
         let pending = site.waiting_len();
         self.counts.admitted -= pending;
         self.counts.waiting -= pending;
-        self.in_memory -= site
-            .lanes
-            .iter()
-            .map(|lane| lane.in_memory())
-            .sum::<usize>();
+        self.in_memory -= site.lanes.iter().map(Lane::in_memory).sum::<usize>();
         let is_retired = site.retired.is_some();
         if let Some(reason) = site.retired {
             self.left_alone.insert(hash, (site.state.key, reason));

@@ -141,13 +141,11 @@ impl Task {
     }
 
     fn old_hashes(&self) -> Result<Old, StoreError> {
-        Ok(match &self.old.held {
-            Some(hashes) => Old::Held(Arc::clone(hashes), 0),
-            None => {
-                let path = base::path(&self.folder, self.old.generation);
-                Old::File(Hashes::open(&path, self.old.len)?)
-            }
-        })
+        if let Some(hashes) = &self.old.held {
+            return Ok(Old::Held(Arc::clone(hashes), 0));
+        }
+        let path = base::path(&self.folder, self.old.generation);
+        Ok(Old::File(Hashes::open(&path, self.old.len)?))
     }
 }
 

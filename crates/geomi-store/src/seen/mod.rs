@@ -159,7 +159,7 @@ impl Seen {
 
     /// Hashes inserted so far.
     pub fn len(&self) -> u64 {
-        let frozen = self.merge.as_ref().map_or(0, |merge| merge.frozen_len());
+        let frozen = self.merge.as_ref().map_or(0, Merge::frozen_len);
         self.base.len() + (frozen + self.young.len()) as u64
     }
 

@@ -81,7 +81,9 @@ impl House {
         std::fs::remove_dir(self.folder.path().join("elsewhere")).unwrap();
         self.seen = Seen::open(self.folder.path(), self.memory, self.manifest).unwrap();
         for (_, row) in &self.log {
-            row.iter().for_each(|hash| self.seen.insert(*hash));
+            for hash in row {
+                self.seen.insert(*hash);
+            }
         }
     }
 
