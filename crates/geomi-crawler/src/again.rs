@@ -276,8 +276,6 @@ impl Journey<'_> {
         entry: Entry,
         record: UrlRecord,
     ) -> Result<(), CrawlError> {
-        let now = self.clock.now();
-        self.ensure_open(&entry.url, now)?;
         let waiting = UrlRecord {
             attempts: 0,
             ..record
@@ -290,8 +288,8 @@ impl Journey<'_> {
             not_before: None,
             ..entry
         };
-        self.frontier.admit(entry, now);
-        Ok(())
+        let now = self.clock.now();
+        self.enqueue(partition, entry, now)
     }
 
     /// Closes the round, if the crawl has come to its end.

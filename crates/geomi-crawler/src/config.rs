@@ -71,6 +71,8 @@ pub struct CrawlConfig {
     pub output: Output,
     /// Into how many parts the URL space is cut.
     pub partitions: u16,
+    /// Memory of the seen test, over all partitions; past it, it goes on from disk.
+    pub seen_bytes: usize,
 }
 
 /// A seed as given.
@@ -187,6 +189,7 @@ impl CrawlConfig {
             },
             output: Output::default(),
             partitions: 1,
+            seen_bytes: 256 << 20,
         }
     }
 }

@@ -147,7 +147,7 @@ impl Journey<'_> {
         self.novelty.held.recent.remove(&key);
         self.partitions[at].forget_held(holder, &entry.url);
         let partition = self.partition_of(entry.url.site_hash());
-        if !self.partitions[partition].has_seen(entry.url.hash64()) {
+        if !self.partitions[partition].has_seen(entry.url.hash64())? {
             self.queue(partition, entry)?;
             return Ok(());
         }

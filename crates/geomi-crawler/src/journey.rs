@@ -25,7 +25,7 @@ use std::time::Duration;
 use crossbeam_channel::{after, select};
 use geomi_cluster::embedded::{EmbeddedOwnership, OwnershipTable};
 use geomi_cluster::{Claim, Ownership, Partitions, WorkerId};
-use geomi_frontier::Frontier;
+use geomi_frontier::{Counts, Frontier};
 use geomi_model::{Timestamp, Visit};
 use geomi_novelty::Nearby;
 use geomi_store::CrawlDir;
@@ -103,6 +103,8 @@ pub(crate) struct Journey<'a> {
     pub(crate) policies: SitePolicies,
     pub(crate) crew: Crew,
     pub(crate) in_flight: usize,
+    /// URLs of sites that are not in memory.
+    pub(crate) parked: u64,
     /// Which crawl of this directory it is.
     pub(crate) round: Round,
     /// The visits of earlier rounds, while they are queued again.
@@ -165,7 +167,7 @@ impl<'a> Journey<'a> {
         let now = clock.now();
         let map = Partitions::new(config.partitions);
         let ownership = claim_all(config, map, now)?;
-        let mut partitions = open_partitions(dir, map)?;
+        let mut partitions = open_partitions(config, dir, map)?;
         let archive = Archive::open(dir, config, config.output.gzip(), &mut partitions)?;
         let unclean = partitions[0]
             .meta::<bool>("clean")?
@@ -199,6 +201,7 @@ impl<'a> Journey<'a> {
             novelty: NoveltyBook::new(config, now),
             nearby: Nearby::default(),
             in_flight: 0,
+            parked: 0,
             round,
             rereading: None,
             limit: None,
@@ -221,16 +224,6 @@ impl<'a> Journey<'a> {
         Ok(journey)
     }
 
-    /// Takes up the sites an earlier run left work for.
-    fn open_sites(&mut self, now: Timestamp) -> Result<(), CrawlError> {
-        for partition in 0..self.partitions.len() {
-            for state in self.partitions[partition].pending_sites()? {
-                self.open_site(partition, state, now)?;
-            }
-        }
-        Ok(())
-    }
-
     /// Goes round until the crawl is at its end.
     fn go(&mut self) -> Result<Ending, CrawlError> {
         self.take_up_round()?;
@@ -238,6 +231,7 @@ impl<'a> Journey<'a> {
         self.take_mail()?;
         self.commit()?;
         loop {
+            self.take_turns()?;
             let wakeup = self.lease_more()?;
             if let Some(ending) = self.ending(wakeup) {
                 return Ok(ending);
@@ -264,7 +258,8 @@ impl<'a> Journey<'a> {
         let mut events = Vec::new();
         let on_its_way = self.is_rereading()
             || self.is_releasing()
-            || self.partitions.iter().any(Partition::awaits_mail);
+            || self.partitions.iter().any(Partition::awaits_mail)
+            || self.others_wait() && self.frontier.has_room();
         let pause = if on_its_way {
             Duration::ZERO
         } else {
@@ -294,7 +289,7 @@ impl<'a> Journey<'a> {
 
     /// Makes the round durable. The order is the promise; see the crate's
     /// documentation.
-    fn commit(&mut self) -> Result<(), CrawlError> {
+    pub(crate) fn commit(&mut self) -> Result<(), CrawlError> {
         let committed = self.commit_state()?;
         if committed.is_empty() && !self.archive.segment_due() {
             return Ok(());
@@ -303,11 +298,6 @@ impl<'a> Journey<'a> {
         self.passed(DurableStep::LogWritten)?;
         for visit in &committed {
             self.observer.visited(visit);
-        }
-        if self.frontier.free_drained() {
-            let frontier = &self.frontier;
-            self.robots.retain(|site| frontier.is_open(site));
-            self.close_novelty();
         }
         if self.archive.segment_due() {
             self.write_segment()?;
@@ -325,6 +315,10 @@ impl<'a> Journey<'a> {
             self.partitions[partition].save(&save);
         }
         self.seeds.save(&mut self.partitions[0]);
+        if self.partitions[0].is_dirty() {
+            let queued = self.waiting() + self.frontier.counts().leased;
+            self.partitions[0].set_meta("queued", &queued);
+        }
         if self.ends.iter().any(Option::is_some) {
             self.passed(DurableStep::WarcWritten)?;
             self.archive.sync()?;
@@ -396,7 +390,7 @@ impl<'a> Journey<'a> {
         if desired == Desired::Stop {
             return Some(Ending::Stopped);
         }
-        let drained = self.frontier.counts().waiting == 0 && self.rereading.is_none();
+        let drained = self.waiting() == 0 && self.rereading.is_none();
         let holds = |limit: &Ending| {
             !drained || matches!(limit, Ending::TooManyFailures | Ending::DiskFull)
         };
@@ -407,6 +401,7 @@ impl<'a> Journey<'a> {
             && self.rereading.is_none()
             && !self.novelty.held.is_due()
             && desired == Desired::Run
+            && !self.others_wait()
             && !self.partitions.iter().any(Partition::awaits_mail);
         let finished =
             idle && self.frontier.is_finished() && !self.partitions.iter().any(Partition::is_dirty);
@@ -486,7 +481,11 @@ impl<'a> Journey<'a> {
         now: Timestamp,
     ) -> Status {
         let counters = self.counters();
-        let (overview, counts) = (self.frontier.overview(now), self.frontier.counts());
+        let overview = self.frontier.overview(now);
+        let counts = Counts {
+            waiting: self.waiting(),
+            ..self.frontier.counts()
+        };
         self.reporter.status(
             phase,
             reason,
@@ -505,7 +504,7 @@ impl<'a> Journey<'a> {
         self.commit()?;
         self.write_segment()?;
         self.archive.close()?;
-        geomi_store::seeds::write_seeds(self.reporter.dir(), &self.seeds.rows())?;
+        geomi_store::seeds::write_seeds(self.reporter.dir(), self.seeds.rows())?;
         // Requests that were given up may still be answered: as after a crash,
         // nobody knows when.
         self.partitions[0].set_meta("clean", &(self.in_flight == 0));
@@ -581,14 +580,17 @@ fn claim_all(
 
 /// Opens the state of every partition of a crawl directory.
 pub(crate) fn open_partitions(
+    config: &CrawlConfig,
     dir: &CrawlDir,
     map: Partitions,
 ) -> Result<Vec<Partition>, CrawlError> {
     let mut partitions = Vec::new();
+    let seen_bytes = config.seen_bytes / usize::from(map.count());
     for id in map.iter() {
         let path = dir.frontier().join(format!("p{:04}", id.0));
+        let seen = dir.frontier().join(format!("p{:04}.seen", id.0));
         let store = FjallStore::open(&path, FjallOptions::default())?;
-        partitions.push(Partition::open(Box::new(store))?);
+        partitions.push(Partition::open(Box::new(store), &seen, seen_bytes)?);
     }
     let wanted = map.count();
     match partitions[0].meta::<u16>("partitions")? {

@@ -23,6 +23,9 @@
 //! | `t` site | what was learned of its URLs |
 //! | `w` domain | how many of its hosts were opened |
 //! | `y` holder url | the queue entry of a URL that is not worth a request as things stand; the holder is its site, or its domain |
+//! | `x` `l` | from where to where the list of sites goes |
+//! | `x` `p` number | the hash of a site with URLs waiting, in the order of turns |
+//! | `x` `s` | which base file of the seen test holds: its rows of `h` are deleted |
 
 use geomi_model::{Digest, PageFacts, Visit};
 use geomi_url::{SiteHash, UrlHash};
@@ -88,6 +91,29 @@ pub(crate) fn digest(digest: &Digest) -> Vec<u8> {
 
 pub(crate) fn seen(number: u64) -> Vec<u8> {
     key(b'h', &[&number.to_be_bytes()])
+}
+
+pub(crate) fn seen_base() -> Vec<u8> {
+    b"xs".to_vec()
+}
+
+pub(crate) fn site_list() -> Vec<u8> {
+    b"xl".to_vec()
+}
+
+/// A row of the list of sites.
+pub(crate) fn listed(row: u64) -> Vec<u8> {
+    key(b'x', &[b"p", &row.to_be_bytes()])
+}
+
+/// The number at the end of such a key.
+pub(crate) fn listed_row(key: &[u8]) -> Option<u64> {
+    Some(u64::from_be_bytes(key.get(2..)?.try_into().ok()?))
+}
+
+/// The site in such a row.
+pub(crate) fn listed_site(value: &[u8]) -> Option<SiteHash> {
+    Some(SiteHash(u64::from_be_bytes(value.try_into().ok()?)))
 }
 
 pub(crate) fn visit(number: u64) -> Vec<u8> {

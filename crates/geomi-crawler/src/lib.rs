@@ -48,6 +48,7 @@ mod fate;
 mod held;
 pub mod journey;
 mod keys;
+pub mod load;
 mod log;
 mod novelty;
 mod orders;
@@ -61,6 +62,7 @@ mod seeds;
 mod stage;
 mod status;
 mod steps;
+mod turns;
 
 pub use books::SiteAccess;
 pub use clock::{Clock, FastClock, SystemClock};

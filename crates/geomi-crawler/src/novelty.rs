@@ -198,7 +198,7 @@ impl Journey<'_> {
         }
         let template = Template::of(url);
         if let Some((stripped, names)) = known.stripped(&config, url, &template)
-            && partition.has_seen(stripped)
+            && partition.has_seen(stripped)?
         {
             let reason = format!("{} makes no difference on its site", names.join(", "));
             return Ok(Some((PARAMETER_IGNORED, reason)));
@@ -240,7 +240,7 @@ impl Journey<'_> {
         for link in links.filter(|link| *link != url).take(LINKS_LOOKED_AT) {
             let there = link.site_hash();
             let partition = &self.partitions[self.partition_of(there)];
-            if !partition.has_seen(link.hash64()) {
+            if !partition.has_seen(link.hash64())? {
                 continue;
             }
             let target = Template::of(link);
@@ -282,13 +282,17 @@ impl Journey<'_> {
             return Ok(None);
         };
         let partition = &self.partitions[at];
-        let links = document.links.iter().filter(|link| {
-            may_follow(&self.config, document, link)
+        let mut fresh = Vec::new();
+        for link in &document.links {
+            if may_follow(&self.config, document, link)
                 && link.url.origin() == entry.url.origin()
-                && !partition.has_seen(link.url.hash64())
                 && !is_asset(&link.url)
-        });
-        let link = pick.among(template, links.map(|link| &link.url));
+                && !partition.has_seen(link.url.hash64())?
+            {
+                fresh.push(&link.url);
+            }
+        }
+        let link = pick.among(template, fresh.into_iter());
         Ok(link.map(|link| {
             let shortened = self.novelty.shortened(link);
             shortened.unwrap_or_else(|| link.clone())
@@ -341,7 +345,7 @@ impl Journey<'_> {
         }
         let hashes = observation.known.into_iter();
         for hash in hashes.chain(stripped.map(|(hash, _)| hash)) {
-            self.partitions[at].first_sight(hash);
+            self.partitions[at].first_sight(hash)?;
         }
         if requests.is_power_of_two() || requests.is_multiple_of(SAVE_EVERY) {
             self.partitions[at].set_novelty(site, &self.novelty.sites[&site]);
@@ -382,8 +386,8 @@ impl Journey<'_> {
         if self.frontier.is_open(site) {
             return Ok(true);
         }
-        let partition = self.partition_of(site);
-        if self.partitions[partition].site(site)?.is_some() {
+        let partition = &self.partitions[self.partition_of(site)];
+        if partition.is_parked(site) || partition.site(site)?.is_some() {
             return Ok(true);
         }
         let config = self.novelty.config;

@@ -133,6 +133,7 @@ impl Journey<'_> {
             unaddressed: Some(&self.unaddressed),
             status: &status,
             is_running: true,
+            waiting: self.waiting(),
             free_bytes: self.reporter.free_bytes,
             now,
         };

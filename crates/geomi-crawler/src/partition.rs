@@ -3,15 +3,18 @@
 //! Everything a round changes in a partition is collected in one batch and
 //! becomes durable at once. Nothing here decides what to change.
 
-use std::collections::BTreeMap;
-use std::hash::{BuildHasherDefault, Hasher};
+mod seen_log;
+mod site_list;
 
-use geomi_frontier::{Append, Entry, LaneState, Position, Save, SiteState};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use geomi_frontier::{Append, Closed, Entry, LaneState, Position, Save, SiteState};
 use geomi_model::{ChangeSignal, Digest, Timestamp, UrlRecord, Visit};
 use geomi_novelty::{DomainNovelty, SiteNovelty};
 use geomi_store::state::{Batch, Scan, StateStore};
 use geomi_url::{CrawlUrl, SiteHash, UrlHash};
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::CrawlError;
@@ -19,6 +22,8 @@ use crate::books::SiteAccess;
 use crate::keys;
 use crate::seeds::Seed;
 use crate::status::Counters;
+use seen_log::SeenLog;
+use site_list::SiteList;
 
 /// Format of what was learned of a site. The first had no shelves.
 const NOVELTY_FORMAT: u8 = 2;
@@ -63,11 +68,11 @@ pub(crate) struct MailBody {
 pub(crate) struct Partition {
     store: Box<dyn StateStore>,
     batch: Batch,
-    seen: SeenSet,
-    fresh: Vec<u64>,
+    seen: SeenLog,
+    /// `None` in a partition of an earlier version, until it is made.
+    sites: Option<SiteList>,
     /// Content first stored in this round: the same may come twice in one.
     fresh_stored: HashMap<Digest, Stored>,
-    seen_logs: u64,
     pub(crate) counters: Counters,
     counted: Counters,
     outgoing: BTreeMap<u16, Vec<Entry>>,
@@ -88,17 +93,20 @@ impl std::fmt::Debug for Partition {
 }
 
 impl Partition {
-    /// Opens a partition's state and reads its seen test into memory.
-    pub(crate) fn open(store: Box<dyn StateStore>) -> Result<Self, CrawlError> {
+    /// Opens a partition's state, and its seen test in a folder of its own.
+    pub(crate) fn open(
+        store: Box<dyn StateStore>,
+        seen: &Path,
+        seen_bytes: usize,
+    ) -> Result<Self, CrawlError> {
         let counters: Counters =
             read(&*store, "counters", &keys::meta("counters"))?.unwrap_or_default();
         let mut partition = Self {
+            seen: SeenLog::open(&*store, seen, seen_bytes)?,
+            sites: SiteList::open(&*store)?,
             store,
             batch: Batch::new(),
-            seen: SeenSet::default(),
-            fresh: Vec::new(),
             fresh_stored: HashMap::new(),
-            seen_logs: 0,
             counted: counters.clone(),
             counters,
             outgoing: BTreeMap::new(),
@@ -107,23 +115,8 @@ impl Partition {
             unacknowledged: BTreeMap::new(),
             cursors: BTreeMap::new(),
         };
-        partition.load_seen()?;
         partition.load_post()?;
         Ok(partition)
-    }
-
-    fn load_seen(&mut self) -> Result<(), CrawlError> {
-        let (from, to) = keys::all(b'h');
-        let (seen, logs) = (&mut self.seen, &mut self.seen_logs);
-        self.store.scan(&from, &to, &mut |_, hashes| {
-            *logs += 1;
-            let whole = hashes.chunks_exact(8);
-            seen.extend(
-                whole.map(|hash| u64::from_le_bytes(hash.try_into().expect("eight bytes"))),
-            );
-            Scan::Continue
-        })?;
-        Ok(())
     }
 
     fn load_post(&mut self) -> Result<(), CrawlError> {
@@ -164,17 +157,18 @@ impl Partition {
     }
 
     /// Whether a URL was admitted before.
-    pub(crate) fn has_seen(&self, url: UrlHash) -> bool {
-        self.seen.contains(&url.0)
+    pub(crate) fn has_seen(&self, url: UrlHash) -> Result<bool, CrawlError> {
+        self.seen.contains(url.0)
     }
 
     /// The seen test: true once for each URL, and durable with the next commit.
-    pub(crate) fn first_sight(&mut self, url: UrlHash) -> bool {
-        let new = self.seen.insert(url.0);
-        if new {
-            self.fresh.push(url.0);
-        }
-        new
+    pub(crate) fn first_sight(&mut self, url: UrlHash) -> Result<bool, CrawlError> {
+        self.seen.first_sight(url.0)
+    }
+
+    /// What the seen test takes of the memory.
+    pub(crate) fn seen_bytes(&self) -> u64 {
+        self.seen.memory_bytes()
     }
 
     /// A site's saved state.
@@ -182,16 +176,103 @@ impl Partition {
         read(&*self.store, "site", &keys::site(site))
     }
 
-    /// Every site with URLs waiting.
-    pub(crate) fn pending_sites(&self) -> Result<Vec<SiteState>, CrawlError> {
+    /// Every site with URLs waiting, up to that many.
+    pub(crate) fn pending_sites(&self, max: usize) -> Result<Vec<SiteState>, CrawlError> {
         let (from, to) = keys::all(b's');
         let mut sites = Vec::new();
-        self.each(&from, &to, "site", &mut |site: SiteState| {
-            if site.pending() > 0 {
-                sites.push(site);
+        let mut broken = None;
+        self.store.scan(&from, &to, &mut |_, value| {
+            match keys::decode::<SiteState>("site", value) {
+                Ok(site) if site.pending() > 0 => sites.push(site),
+                Ok(_) => {}
+                Err(error) => broken = Some(error),
+            }
+            if sites.len() < max && broken.is_none() {
+                Scan::Continue
+            } else {
+                Scan::Stop
             }
         })?;
-        Ok(sites)
+        broken.map_or(Ok(sites), Err)
+    }
+
+    /// Makes the list of sites, in a partition that has none: a new one, or one
+    /// of an earlier version.
+    pub(crate) fn list_sites(&mut self, mark: &ArchiveMark) -> Result<(), CrawlError> {
+        if self.sites.is_some() {
+            return Ok(());
+        }
+        let (from, to) = keys::all(b's');
+        let mut waiting = Vec::new();
+        self.each(&from, &to, "site", &mut |site: SiteState| {
+            waiting.extend((site.pending() > 0).then(|| site.key.hash64()));
+        })?;
+        let mut list = SiteList::default();
+        for site in &waiting {
+            list.closed(*site, true, &mut self.batch);
+        }
+        self.sites = Some(list);
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        self.commit(mark)
+    }
+
+    fn list(&mut self) -> (&mut SiteList, &mut Batch) {
+        let list = self.sites.get_or_insert_default();
+        (list, &mut self.batch)
+    }
+
+    /// Whether sites wait for their turn.
+    pub(crate) fn others_wait(&self) -> bool {
+        self.sites.as_ref().is_some_and(SiteList::others_wait)
+    }
+
+    /// The next site whose turn it is, with its row in the list.
+    pub(crate) fn next_listed(&mut self) -> Result<Option<(u64, SiteHash)>, CrawlError> {
+        let list = self.sites.get_or_insert_default();
+        list.next(&*self.store, &mut self.batch)
+    }
+
+    /// That site was opened.
+    pub(crate) fn opened_listed(&mut self, row: u64, site: SiteHash) {
+        self.list().0.opened(row, site);
+    }
+
+    /// That site has nothing waiting.
+    pub(crate) fn drop_listed(&mut self, row: u64) {
+        SiteList::drop_row(row, &mut self.batch);
+    }
+
+    /// That site is left alone in this run.
+    pub(crate) fn leave_listed(&mut self, row: u64) {
+        self.list().0.keep_row(row);
+    }
+
+    /// A site is in memory: it is listed from now on. What was parked for it.
+    pub(crate) fn list_open(&mut self, site: SiteHash) -> impl Iterator<Item = Entry> + use<> {
+        let (list, batch) = self.list();
+        list.add(site, batch)
+    }
+
+    /// A site was taken out of memory.
+    pub(crate) fn site_closed(&mut self, closed: &Closed) {
+        let (list, batch) = self.list();
+        if closed.is_retired {
+            list.retired(closed.site);
+        } else {
+            list.closed(closed.site, closed.pending > 0, batch);
+        }
+    }
+
+    /// Whether a site has a URL that is not committed and not in memory.
+    pub(crate) fn is_parked(&self, site: SiteHash) -> bool {
+        self.sites.as_ref().is_some_and(|list| list.is_parked(site))
+    }
+
+    /// Queues a URL of a site that is not in memory, with the next commit.
+    pub(crate) fn park(&mut self, entry: Entry) {
+        self.list().0.park(entry);
     }
 
     /// What a site's robots.txt permitted.
@@ -572,7 +653,8 @@ impl Partition {
     /// Whether the next commit would write anything.
     pub(crate) fn is_dirty(&self) -> bool {
         !self.batch.is_empty()
-            || !self.fresh.is_empty()
+            || self.seen.is_dirty()
+            || self.sites.as_ref().is_some_and(SiteList::is_dirty)
             || !self.outgoing.is_empty()
             || self.counters != self.counted
     }
@@ -580,10 +662,9 @@ impl Partition {
     /// Makes everything since the last commit durable, with where the archive
     /// stands.
     pub(crate) fn commit(&mut self, mark: &ArchiveMark) -> Result<(), CrawlError> {
-        if !self.fresh.is_empty() {
-            let hashes: Vec<u8> = self.fresh.drain(..).flat_map(u64::to_le_bytes).collect();
-            self.batch.put(&keys::seen(self.seen_logs), &hashes);
-            self.seen_logs += 1;
+        self.seen.write(&mut self.batch)?;
+        if let Some(sites) = &mut self.sites {
+            sites.write(&*self.store, &mut self.batch)?;
         }
         for (to, entries) in std::mem::take(&mut self.outgoing) {
             for entries in parcels(entries) {
@@ -608,7 +689,7 @@ impl Partition {
         self.store.commit(&self.batch)?;
         self.batch.clear();
         self.fresh_stored.clear();
-        Ok(())
+        self.seen.committed()
     }
 
     fn each<T: serde::de::DeserializeOwned>(
@@ -664,25 +745,4 @@ fn parcels(entries: Vec<Entry>) -> Vec<Vec<Entry>> {
     }
     parcels.retain(|parcel| !parcel.is_empty());
     parcels
-}
-
-/// Exact 64-bit hashes in memory. They are hashes already, so the table uses
-/// them as they are.
-type SeenSet = HashSet<u64, BuildHasherDefault<AsItIs>>;
-
-#[derive(Default)]
-struct AsItIs(u64);
-
-impl Hasher for AsItIs {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, _: &[u8]) {
-        unreachable!("only u64 is hashed here");
-    }
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
 }

@@ -170,10 +170,8 @@ impl SeedBook {
     }
 
     /// The rows of seeds.parquet.
-    pub(crate) fn rows(&self) -> Vec<SeedRow> {
-        self.iter()
-            .map(|(number, seed)| row(number, seed))
-            .collect()
+    pub(crate) fn rows(&self) -> impl Iterator<Item = SeedRow> {
+        self.iter().map(|(number, seed)| row(number, seed))
     }
 }
 

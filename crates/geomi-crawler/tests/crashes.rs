@@ -5,15 +5,19 @@ mod house;
 
 use std::collections::BTreeMap;
 
-use geomi_crawler::{CrawlError, DurableStep, Ending};
+use geomi_crawler::{CrawlConfig, CrawlError, DurableStep, Ending};
 use geomi_testweb::WebSpec;
 
 use house::{CrashAt, House};
 
 fn crash_and_resume(step: DurableStep, partitions: u16) {
+    crash_and_resume_with(step, |config| config.partitions = partitions);
+}
+
+fn crash_and_resume_with(step: DurableStep, change: impl Fn(&mut CrawlConfig)) {
     let house = House::new(WebSpec::plain(4, 20));
     let mut config = house.config();
-    config.partitions = partitions;
+    change(&mut config);
     config.output.segment_rows = 20;
     config.output.warc_bytes_max = 100_000;
     let mut crashes = 0;
@@ -56,6 +60,42 @@ fn a_crash_after_any_durable_step_loses_nothing() {
     for step in DurableStep::ALL {
         crash_and_resume(step, 1);
     }
+}
+
+/// So little memory that the seen test goes on from disk after 32 URLs, and
+/// sites take turns.
+fn cramped(config: &mut CrawlConfig) {
+    config.seen_bytes = 1 << 10;
+    config.frontier.sites_max = 2;
+    config.frontier.turn_pages = 3;
+}
+
+#[test]
+fn nor_with_hardly_any_memory() {
+    for step in DurableStep::ALL {
+        crash_and_resume_with(step, cramped);
+    }
+    crash_and_resume_with(DurableStep::PartitionCommitted, |config| {
+        cramped(config);
+        config.partitions = 3;
+    });
+}
+
+#[test]
+fn with_hardly_any_memory_the_crawl_is_the_same() {
+    let house = House::new(WebSpec::plain(30, 12));
+    let mut config = house.config();
+    cramped(&mut config);
+    let status = house.crawl(&config);
+    assert_eq!(status.reason, Some(Ending::Finished));
+    assert_eq!(status.counters.saved, 360);
+    assert_eq!(status.queued, 0);
+    let requests = house.server.log().len();
+    assert_eq!(requests, 390, "each page once, and a robots.txt a site");
+    let seen = house.dir.frontier().join("p0000.seen");
+    let files = std::fs::read_dir(seen).unwrap().count();
+    assert_eq!(files, 1, "the seen test has a base on disk");
+    house.verify();
 }
 
 #[test]

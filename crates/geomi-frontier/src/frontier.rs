@@ -1,15 +1,18 @@
 //! The scheduler itself: URLs in, leases out, settlements in.
 //!
 //! What is called from outside is here; [`serve`] makes leases, [`rest`] is what
-//! follows a request, [`place`] keeps the heaps, [`look`] and [`why`] only look.
+//! follows a request, [`place`] keeps the heaps, [`turns`] says which sites are
+//! in memory, [`look`] and [`why`] only look.
 
 mod look;
 mod place;
 mod rest;
 mod serve;
+mod turns;
 mod why;
 
 pub use look::Overview;
+pub use turns::Closed;
 pub use why::{Hold, SiteView};
 
 use std::cmp::Reverse;
@@ -49,8 +52,10 @@ pub struct Config {
     pub front_len_max: usize,
     /// Entries kept in memory over all sites.
     pub memory_len_max: usize,
-    /// Drained sites kept in memory.
+    /// Sites kept in memory; the others wait for their turn.
     pub sites_max: usize,
+    /// Pages a site is visited for before it makes room for others that wait.
+    pub turn_pages: u32,
 }
 
 impl Default for Config {
@@ -63,6 +68,7 @@ impl Default for Config {
             front_len_max: 64,
             memory_len_max: 100_000,
             sites_max: 10_000,
+            turn_pages: 256,
         }
     }
 }
@@ -159,6 +165,10 @@ pub struct Frontier {
     next_lease: u64,
     /// Number of sites at which drained ones are looked for again.
     next_sweep: usize,
+    /// Leases made and time when sites were last looked through.
+    looked_at: (u64, Timestamp),
+    /// Sites that were retired and closed, with their reasons.
+    left_alone: HashMap<SiteHash, (SiteKey, String)>,
 }
 
 impl Frontier {
@@ -178,6 +188,8 @@ impl Frontier {
             next_ticket: 0,
             next_lease: 0,
             next_sweep: 0,
+            looked_at: (0, Timestamp::EPOCH),
+            left_alone: HashMap::new(),
         }
     }
 
@@ -219,6 +231,9 @@ impl Frontier {
         assert!(before.is_none(), "a site is opened once");
         if rules.is_some_and(|rules| rules.pages_left == Some(0)) {
             self.retire(hash, PAGES_SAVED.to_owned());
+        }
+        if let Some((_, reason)) = self.left_alone.remove(&hash) {
+            self.retire(hash, reason);
         }
         self.retire_if_too_long(hash, now);
         self.place(hash, now);
@@ -500,19 +515,6 @@ impl Frontier {
             .into_iter()
             .filter_map(|hash| self.save(hash))
             .collect()
-    }
-
-    /// Frees drained sites past the limit, and says whether it did. To be
-    /// called after a commit. Where most sites are not drained the next look
-    /// waits until there are twice as many.
-    pub fn free_drained(&mut self) -> bool {
-        if self.sites.len() <= self.next_sweep.max(self.config.sites_max) {
-            return false;
-        }
-        self.sites
-            .retain(|_, site| site.dirty || site.retired.is_some() || !site.is_drained());
-        self.next_sweep = 2 * self.sites.len();
-        true
     }
 
     fn enqueue(&mut self, hash: SiteHash, entry: Entry) {

@@ -68,7 +68,9 @@ mod site;
 pub use entry::{
     Entry, Errand, Lease, LeaseId, Resolved, RobotsNext, Settlement, SiteSignal, Timing, Work,
 };
-pub use frontier::{Action, Append, Config, Counts, Frontier, Hold, Overview, Save, SiteView};
+pub use frontier::{
+    Action, Append, Closed, Config, Counts, Frontier, Hold, Overview, Save, SiteView,
+};
 pub use lane::{PRIORITIES, Position};
 pub use order::HostOrder;
 pub use politeness::{Delay, Pause, Politeness};

@@ -146,6 +146,8 @@ pub(crate) struct Site {
     pub(crate) ticket: u64,
     pub(crate) opened: u64,
     pub(crate) last_served: u64,
+    /// Pages leased since it was opened.
+    pub(crate) served: u32,
     pub(crate) live_leases: usize,
     pub(crate) retired: Option<String>,
     pub(crate) dirty: bool,
@@ -188,6 +190,7 @@ impl Site {
             ticket: 0,
             opened,
             last_served: 0,
+            served: 0,
             live_leases: 0,
             retired: None,
             dirty: false,

@@ -6,7 +6,7 @@
     reason = "a test that cannot be set up has failed"
 )]
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -53,6 +53,9 @@ struct World {
     dice: Dice,
     done: HashSet<CrawlUrl>,
     requests: Vec<(SiteHash, IpAddr, Timestamp, Timestamp)>,
+    /// Sites with work that are not in memory, in the order of their turns.
+    parked: VecDeque<SiteHash>,
+    closed: usize,
     config: Config,
 }
 
@@ -93,6 +96,8 @@ impl World {
             dice: Dice(seed | 1),
             done: HashSet::new(),
             requests: Vec::new(),
+            parked: VecDeque::new(),
+            closed: 0,
             config,
         };
         for site in 0..SITES {
@@ -111,6 +116,11 @@ impl World {
     }
 
     fn commit(&mut self) {
+        self.write();
+        self.take_turns();
+    }
+
+    fn write(&mut self) {
         for append in self.frontier.take_appends() {
             let entries = append
                 .entries
@@ -136,13 +146,32 @@ impl World {
             self.disk.sites.insert(site, save.state);
         }
         self.disk.visited.extend(self.fresh.drain(..));
-        self.frontier.free_drained();
+    }
+
+    /// Sites that have had their turn make room for others.
+    fn take_turns(&mut self) {
+        for closed in self.frontier.close_sites(true, self.now) {
+            assert!(!closed.is_retired, "nobody is retired here");
+            if closed.pending > 0 {
+                self.parked.push_back(closed.site);
+                self.closed += 1;
+            }
+        }
+        while self.frontier.has_room()
+            && let Some(site) = self.parked.pop_front()
+        {
+            if !self.frontier.is_open(site) {
+                let state = self.disk.sites[&site].clone();
+                self.frontier.open_site(state, self.now, self.now);
+            }
+        }
     }
 
     /// Forgets everything that was not committed and starts again.
     fn crash(&mut self) {
         self.flying.clear();
         self.fresh.clear();
+        self.parked.clear();
         self.frontier = Frontier::new(self.config);
         let not_before = self.now + self.config.politeness.rest(Duration::ZERO, None);
         for state in self.disk.sites.values().cloned() {
@@ -213,7 +242,7 @@ impl World {
                 }
                 Action::Refill { site, lane, from } => {
                     // What is read back has to be on disk.
-                    self.commit();
+                    self.write();
                     self.refill(site, lane, from);
                     return true;
                 }
@@ -227,7 +256,11 @@ impl World {
             None
         };
         let Some(next) = landing.into_iter().chain(wakeup).min() else {
-            return false;
+            // Those that are done make room for those that wait.
+            self.commit();
+            self.now = self.now + Duration::from_secs(1);
+            self.take_turns();
+            return !self.frontier.is_finished() || !self.parked.is_empty();
         };
         self.now = self.now.max(next);
         if let Some(at) = self.flying.iter().position(|(_, end, _)| *end <= self.now) {
@@ -370,6 +403,7 @@ fn run(seed: u64, order: HostOrder, site_connections: usize, crashes: u64) {
         front_len_max: 5,
         memory_len_max: 100,
         sites_max: 3,
+        turn_pages: 10,
         ..Config::default()
     };
     let mut world = World::new(seed, config);
@@ -385,6 +419,7 @@ fn run(seed: u64, order: HostOrder, site_connections: usize, crashes: u64) {
     }
     assert!(world.frontier.is_finished());
     assert_eq!(world.done.len() as u64, SITES * PAGES, "no URL is lost");
+    assert!(world.closed > 5, "sites take turns");
     if crashes == 0 {
         world.check_requests(delay);
         world.commit();

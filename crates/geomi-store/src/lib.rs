@@ -4,8 +4,8 @@
 //! [`warc`] files; each visit becomes a row of [`visits`] and, if something was
 //! stored, a line of [`cdxj`]; a [`segment`] is a run of visits turned into
 //! files. [`readback`] finds single captures by URL and time; [`verify`] reads
-//! everything and says where it does not agree. What
-//! the crawl remembers of itself lives in key-value [`state`].
+//! everything and says where it does not agree. What the crawl remembers of itself
+//! lives in key-value [`state`], and which URLs it knows in [`seen`].
 //!
 //! Nothing here reads a clock or decides anything about the crawl: times are
 //! arguments, and what to write, and when it counts as written, is the
@@ -16,6 +16,7 @@ mod dir;
 mod error;
 pub mod readback;
 pub mod seeds;
+pub mod seen;
 pub mod segment;
 mod sort;
 pub mod state;

@@ -13,7 +13,7 @@ use geomi_model::{Digest, NetworkState};
 use geomi_url::CrawlUrl;
 
 use crate::table::Presence::{Optional, Required};
-use crate::table::{Codec, Column, TableReader, write_table};
+use crate::table::{Codec, Column, TableReader, TableWriter};
 use crate::visits::stored_url;
 use crate::{AtomicFile, CrawlDir, StoreError};
 
@@ -63,10 +63,21 @@ impl SeedOrigin {
     }
 }
 
-/// Writes the table and the list, each replaced atomically.
-pub fn write_seeds(dir: &CrawlDir, rows: &[SeedRow]) -> Result<(), StoreError> {
-    write_table(&dir.seeds_table(), "seed", COLUMNS, rows)?;
-    write_list(&dir.seeds_out(), rows)
+/// Writes the table and the list, each replaced atomically, seed by seed: there
+/// may be millions.
+pub fn write_seeds(
+    dir: &CrawlDir,
+    rows: impl IntoIterator<Item = SeedRow>,
+) -> Result<(), StoreError> {
+    let mut table = TableWriter::create(&dir.seeds_table(), "seed", COLUMNS)?;
+    let path = dir.seeds_out();
+    let mut list = AtomicFile::create(&path)?;
+    for row in rows {
+        write_line(&mut list, &row).map_err(StoreError::io("write", &path))?;
+        table.push(row)?;
+    }
+    table.finish()?;
+    list.commit()
 }
 
 /// Reads the table back, row by row.
@@ -85,20 +96,15 @@ impl Iterator for SeedReader {
     }
 }
 
-fn write_list(path: &Path, rows: &[SeedRow]) -> Result<(), StoreError> {
-    let mut out = AtomicFile::create(path)?;
-    for row in rows {
-        let written = match &row.topic {
-            // The line is the record: a label's own tabs and breaks become blanks.
-            Some(topic) => {
-                let topic = topic.replace(['\t', '\r', '\n'], " ");
-                writeln!(out, "{}\t{topic}", row.url)
-            }
-            None => writeln!(out, "{}", row.url),
-        };
-        written.map_err(StoreError::io("write", path))?;
+fn write_line(out: &mut AtomicFile, row: &SeedRow) -> std::io::Result<()> {
+    match &row.topic {
+        // The line is the record: a label's own tabs and breaks become blanks.
+        Some(topic) => {
+            let topic = topic.replace(['\t', '\r', '\n'], " ");
+            writeln!(out, "{}\t{topic}", row.url)
+        }
+        None => writeln!(out, "{}", row.url),
     }
-    out.commit()
 }
 
 fn set<V>(place: &mut V, value: Option<V>) -> bool {
@@ -170,7 +176,7 @@ mod tests {
             },
             seed(3, "http://한글.kr/", None),
         ];
-        write_seeds(&dir, &rows).unwrap();
+        write_seeds(&dir, rows.clone()).unwrap();
         let back: Vec<_> = read_seeds(&dir.seeds_table())
             .unwrap()
             .collect::<Result<_, _>>()

@@ -174,7 +174,7 @@ fn every_capture_is_read_by_its_place_alone() {
 fn a_table_of_something_else_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let dir = CrawlDir::create(folder.path()).unwrap();
-    geomi_store::seeds::write_seeds(&dir, &[]).unwrap();
+    geomi_store::seeds::write_seeds(&dir, []).unwrap();
     assert_eq!(read_visits(&dir.seeds_table()).unwrap().count(), 0);
     std::fs::write(dir.status(), "{}").unwrap();
     let refused = read_visits(&dir.status()).err().unwrap();

@@ -531,7 +531,11 @@ pub(crate) struct AddArgs {
 
 /// Arguments of `geomi bench`.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct BenchArgs {
+    /// One part alone
+    #[command(subcommand)]
+    pub(crate) task: Option<BenchTask>,
     /// Pages in all
     #[arg(long, value_name = "N", default_value_t = 20_000)]
     pub(crate) pages: u32,
@@ -541,6 +545,36 @@ pub(crate) struct BenchArgs {
     /// Sites they are on
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) sites: u32,
+}
+
+/// Parts that are measured alone.
+#[derive(Debug, Subcommand)]
+pub(crate) enum BenchTask {
+    /// Measure the frontier as it grows: seen test, queues, sites, commits
+    #[command(after_help = "\
+Example:
+  geomi bench frontier --urls 10000000 --format json
+
+It needs about 12 GB of disk for 100 million URLs.
+Exit codes: 0 measured, 1 error, 2 usage.")]
+    Frontier(BenchFrontierArgs),
+}
+
+/// Arguments of `geomi bench frontier`.
+#[derive(Debug, Args)]
+pub(crate) struct BenchFrontierArgs {
+    /// URLs to admit in all, ten a page
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1_000..))]
+    pub(crate) urls: u64,
+    /// Sites they are on
+    #[arg(long, value_name = "N", default_value_t = 200_000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) sites: u32,
+    /// Memory of the seen test
+    #[arg(long, value_name = "SIZE", default_value = "256MiB")]
+    pub(crate) seen_memory: String,
+    /// Folder to work in; where temporary files go unless given
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
 }
 
 /// Arguments of `geomi completions`.

@@ -102,7 +102,7 @@ impl Knowledge<'_> {
         causes.extend(self.wanted());
         causes.extend(self.disk());
         causes.extend(self.moving());
-        if counts.waiting > 0 {
+        if self.waiting > 0 {
             self.sites_causes(&busy, &mut causes);
         }
         self.drained_causes(&mut causes);
@@ -111,7 +111,7 @@ impl Knowledge<'_> {
             state: status.state,
             reason: status.reason,
             causes,
-            queued: counts.waiting,
+            queued: self.waiting,
             in_flight: counts.leased,
             sites: busy.groups,
             next_request: busy.next.map(Timestamp::to_rfc3339_millis),
@@ -161,11 +161,11 @@ impl Knowledge<'_> {
         let limits = &self.config.limits;
         let counters = &self.status.counters;
         match reason {
-            Ending::Finished if self.frontier.counts().waiting > 0 => Cause::new(
+            Ending::Finished if self.waiting > 0 => Cause::new(
                 "retired",
                 format!(
                     "the crawl ended with {} URLs left, all on sites that were left alone",
-                    self.frontier.counts().waiting
+                    self.waiting
                 ),
             )
             .advise("run it again later, or raise politeness.max_wait"),
@@ -346,7 +346,7 @@ impl Knowledge<'_> {
     /// What became of URLs that are not queued.
     fn drained_causes(&self, causes: &mut Vec<Cause>) {
         let counters = &self.status.counters;
-        if self.frontier.counts().waiting > 0 || (self.is_running && counters.saved > 0) {
+        if self.waiting > 0 || (self.is_running && counters.saved > 0) {
             return;
         }
         let refused = |name: &str| counters.refusals.get(name).copied().unwrap_or(0);

@@ -72,6 +72,8 @@ pub(crate) struct Knowledge<'a> {
     pub(crate) status: &'a Status,
     /// Whether a process is at work on it.
     pub(crate) is_running: bool,
+    /// URLs waiting, those of sites not in memory included.
+    pub(crate) waiting: u64,
     /// Room on its disk.
     pub(crate) free_bytes: u64,
     pub(crate) now: Timestamp,

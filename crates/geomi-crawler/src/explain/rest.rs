@@ -23,18 +23,28 @@ pub fn inspect(
     now: Timestamp,
 ) -> Result<Explanation, CrawlError> {
     let map = Partitions::new(config.partitions);
-    let partitions = open_partitions(dir, map)?;
+    let partitions = open_partitions(config, dir, map)?;
     let seeds = SeedBook::load(partitions[0].seeds()?);
     let policies = SitePolicies::new(config)?;
     let mut frontier = Frontier::new(config.frontier);
+    let mut opened = 0;
     for partition in &partitions {
-        for state in partition.pending_sites()? {
+        let room = config.frontier.sites_max.saturating_sub(opened);
+        for state in partition.pending_sites(room)? {
+            opened += 1;
             let rules = policies.own(&state.key).map(|policy| policy.rules(0));
             let rested = state.next_request;
             frontier.open_site_with(state, rules, rested, now);
         }
     }
     let status = last_status(dir)?;
+    let queued: Option<u64> = partitions[0].meta("queued")?;
+    let waiting = frontier.counts().waiting;
+    let waiting = match queued {
+        // More than is in memory here.
+        Some(queued) if opened >= config.frontier.sites_max => queued.max(waiting),
+        _ => waiting,
+    };
     let knowledge = Knowledge {
         config,
         frontier: &frontier,
@@ -46,6 +56,7 @@ pub fn inspect(
         unaddressed: None,
         status: &status,
         is_running: false,
+        waiting,
         free_bytes: dir.free_bytes()?,
         now,
     };

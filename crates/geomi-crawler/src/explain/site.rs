@@ -119,12 +119,17 @@ impl Knowledge<'_> {
         })
     }
 
-    /// A site that is not in memory has nothing to do.
+    /// A site that is not in memory has nothing to do, or waits for its turn.
     fn at_rest(&self, state: SiteState) -> SiteView {
         let politeness = &self.config.frontier.politeness;
+        let hold = match self.frontier.left_alone(state.key.hash64()) {
+            Some(reason) => Hold::Retired(reason.to_owned()),
+            None if state.pending() > 0 => Hold::Turn,
+            None => Hold::Drained,
+        };
         SiteView {
             key: state.key.clone(),
-            hold: Hold::Drained,
+            hold,
             queued: state.lanes.iter().map(|lane| lane.len).collect(),
             leased: 0,
             rest: politeness.rest(state.last_download, state.crawl_delay),
@@ -216,6 +221,10 @@ fn hold_words(hold: &Hold, view: &SiteView) -> (&'static str, String) {
         Hold::Retry { .. } => (
             "retry",
             "all that is queued for it are second tries whose time has not come".to_owned(),
+        ),
+        Hold::Turn => (
+            "turn",
+            "as many sites as crawl.sites_in_memory allows are at work; its turn comes".to_owned(),
         ),
         Hold::Retired(reason) => ("retired", format!("left alone for this run: {reason}")),
     }

@@ -107,17 +107,17 @@ impl Knowledge<'_> {
     pub(super) fn url(&self, url: &CrawlUrl, site: &SiteReport) -> Result<UrlReport, CrawlError> {
         let partition = self.partition(url.site_hash());
         let record = partition.record(url)?;
-        let lanes = self
-            .frontier
-            .view(url.site_hash(), self.now)
-            .map(|view| view.state.lanes);
-        let queued = match lanes {
+        let state = match self.frontier.view(url.site_hash(), self.now) {
+            Some(view) => Some(view.state),
+            None => partition.site(url.site_hash())?,
+        };
+        let queued = match state.map(|state| state.lanes) {
             Some(lanes) => partition.find_queued(url, &lanes)?,
             None => None,
         };
         let scope = self.scope_of(url, queued.as_ref().map(|(_, entry)| entry));
         let robots = self.robots_of(url)?;
-        let seen = partition.has_seen(url.hash64());
+        let seen = partition.has_seen(url.hash64())?;
         let not_worth = self.not_worth(url)?;
         let next = match (&queued, &record) {
             (Some((_, entry)), _) => {
@@ -175,7 +175,7 @@ impl Knowledge<'_> {
         let known = self.novelty.look(partition, url.site_hash())?;
         let template = Template::of(url);
         if let Some((stripped, names)) = known.stripped(limits, url, &template)
-            && partition.has_seen(stripped)
+            && partition.has_seen(stripped)?
         {
             let names = names.join(", ");
             let reason = format!("{PARAMETER_IGNORED}: {names} makes no difference on its site");

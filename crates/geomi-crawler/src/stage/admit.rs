@@ -27,6 +27,10 @@ use crate::{CrawlConfig, CrawlError, RobotsMode, SeedInput, SitemapMode};
 /// Links to other partitions that are remembered as sent.
 const SENT_MAX: usize = 1 << 20;
 
+/// Seeds queued in one commit. All of them are known from the first one on, so
+/// that a crash between two leaves none behind.
+const SEEDS_PER_COMMIT: u32 = 4_096;
+
 /// Indexes of sitemaps within one another, at most. The protocol allows one.
 const SITEMAP_NESTING_MAX: u8 = 3;
 
@@ -285,8 +289,10 @@ impl Journey<'_> {
         for input in std::mem::take(&mut self.config.seeds) {
             self.seeds.add(&input, None);
         }
-        let numbers: Vec<u32> = self.seeds.iter().map(|(number, _)| number).collect();
-        for number in numbers {
+        for number in 0..self.seeds.len() as u32 {
+            if number % SEEDS_PER_COMMIT == SEEDS_PER_COMMIT - 1 {
+                self.commit()?;
+            }
             if self.seeds.get(number).is_unreached() {
                 self.retry_seed(number)?;
             } else {
@@ -304,9 +310,8 @@ impl Journey<'_> {
             return Ok(());
         };
         let now = self.clock.now();
-        let partition = self.partition_of(url.site_hash());
-        self.ensure_open(&url, now)?;
-        let partition = &mut self.partitions[partition];
+        let at = self.partition_of(url.site_hash());
+        let partition = &mut self.partitions[at];
         if let Some(record) = partition.record(&url)? {
             partition.set_record(
                 &url,
@@ -319,8 +324,7 @@ impl Journey<'_> {
         partition.counters.failed = partition.counters.failed.saturating_sub(1);
         self.seeds
             .edit(number, |seed| seed.outcome = SeedOutcome::Pending);
-        self.frontier.admit(entry, now);
-        Ok(())
+        self.enqueue(at, entry, now)
     }
 
     fn admit_seed(&mut self, number: u32) -> Result<(), CrawlError> {
@@ -375,18 +379,19 @@ impl Journey<'_> {
             let one = self.admit_link(on, url, link.kind, document.links.len(), way)?;
             taken += one;
             if let Some(signal) = &link.signal {
-                self.note_signal(url, signal);
+                self.note_signal(url, signal)?;
             }
         }
         Ok(taken)
     }
 
     /// Keeps what a sitemap or feed says of a page that is wanted.
-    fn note_signal(&mut self, url: &CrawlUrl, signal: &ChangeSignal) {
+    fn note_signal(&mut self, url: &CrawlUrl, signal: &ChangeSignal) -> Result<(), CrawlError> {
         let (hash, to) = (url.hash64(), self.partition_of(url.site_hash()));
-        if self.partitions[to].has_seen(hash) || self.sent.contains(&hash.0) {
+        if self.partitions[to].has_seen(hash)? || self.sent.contains(&hash.0) {
             self.partitions[to].set_signal(url, signal);
         }
+        Ok(())
     }
 
     /// Takes in the sitemaps of a page's site, the first time one of its pages is
@@ -448,7 +453,7 @@ impl Journey<'_> {
         let site = url.site_hash();
         let (hash, to) = (url.hash64(), self.partition_of(site));
         // Most links lead to pages known already: nothing more is asked of them.
-        if self.partitions[to].has_seen(hash) || self.sent.contains(&hash.0) {
+        if self.partitions[to].has_seen(hash)? || self.sent.contains(&hash.0) {
             return Ok(none);
         }
         let home = self.partition_of(on.url.site_hash());
@@ -576,7 +581,7 @@ impl Journey<'_> {
 
     /// The seen test, and the site's queue.
     pub(crate) fn queue(&mut self, partition: usize, entry: Entry) -> Result<bool, CrawlError> {
-        if self.partitions[partition].has_seen(entry.url.hash64()) {
+        if self.partitions[partition].has_seen(entry.url.hash64())? {
             return Ok(false);
         }
         if !self.may_open(&entry.url, entry.is_seed)? {
@@ -586,12 +591,11 @@ impl Journey<'_> {
             self.hold_for_domain(&entry);
             return Ok(false);
         }
-        self.partitions[partition].first_sight(entry.url.hash64());
-        let now = self.clock.now();
-        self.ensure_open(&entry.url, now)?;
+        self.partitions[partition].first_sight(entry.url.hash64())?;
         self.partitions[partition].counters.admitted += 1;
         self.seeds.edit(entry.seed, |seed| seed.urls += 1);
-        self.frontier.admit(entry, now);
+        let now = self.clock.now();
+        self.enqueue(partition, entry, now)?;
         Ok(true)
     }
 
@@ -603,6 +607,8 @@ impl Journey<'_> {
         }
         let partition = self.partition_of(site);
         let state = self.partitions[partition].site(site)?;
+        let pending = state.as_ref().map_or(0, SiteState::pending);
+        self.parked = self.parked.saturating_sub(pending);
         self.open_site(
             partition,
             state.unwrap_or_else(|| SiteState::new(url.site())),
@@ -643,6 +649,10 @@ impl Journey<'_> {
             own => own.map(|own| own.rules(0)),
         };
         self.frontier.open_site_with(state, rules, not_before, now);
+        for entry in self.partitions[partition].list_open(site) {
+            self.parked = self.parked.saturating_sub(1);
+            self.frontier.admit(entry, now);
+        }
         Ok(())
     }
 }

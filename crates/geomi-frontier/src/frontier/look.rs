@@ -52,7 +52,10 @@ impl Frontier {
 
     /// What the sites are doing.
     pub fn overview(&self, now: Timestamp) -> Overview {
-        let mut overview = Overview::default();
+        let mut overview = Overview {
+            retired: self.left_alone.values().cloned().collect(),
+            ..Overview::default()
+        };
         for site in self.sites.values() {
             if let Some(reason) = &site.retired {
                 overview

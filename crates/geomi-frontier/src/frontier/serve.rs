@@ -83,6 +83,7 @@ impl Frontier {
             self.place(hash, now);
             return None;
         };
+        site.served += 1;
         self.in_memory -= 1;
         self.counts.waiting -= 1;
         self.counts.leased += 1;

@@ -65,6 +65,8 @@ pub enum Hold {
         /// Until when.
         until: Timestamp,
     },
+    /// Its turn: as many sites as may be are in memory.
+    Turn,
     /// It is left alone for the rest of this run.
     Retired(String),
 }

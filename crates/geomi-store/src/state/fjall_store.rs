@@ -36,6 +36,9 @@ const SEALED_MAX: usize = 2;
 /// fjall's own bound on a memtable; it is never reached, because we seal first.
 const FJALL_MEMTABLE_BYTES: u64 = 1 << 40;
 
+/// Memory of a large state, in parts of what it takes on disk.
+const MEMORY_SHARE: u64 = 64;
+
 /// How often a commit that waits looks again: fjall has no signal to wait for.
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
@@ -44,11 +47,17 @@ const LOOK_AGAIN: Duration = Duration::from_millis(2);
 /// The default suits a small crawl (see ADR 0002 for the figures).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FjallOptions {
-    /// Blocks read from disk and kept in memory.
+    /// Blocks read from disk and kept in memory, of a small state; see
+    /// [`FjallOptions::cache_bytes_max`].
     pub cache_bytes: u64,
+    /// The same of a large one: a share of what is there when it is opened.
+    pub cache_bytes_max: u64,
     /// Writes held in memory before they are sorted onto the disk; three times
     /// as much while the background thread is behind.
     pub memtable_bytes: u64,
+    /// The same of a large state: larger pieces mean fewer merges (ADR 0002), so
+    /// that the budget grows with what is there, to this.
+    pub memtable_bytes_max: u64,
     /// Journals kept on disk before the memtable is written out early; less
     /// than 64 MiB counts as 64 MiB.
     pub journal_bytes_max: u64,
@@ -59,13 +68,24 @@ pub struct FjallOptions {
 impl FjallOptions {
     const JOURNAL_BYTES_MIN: u64 = 64 * 1024 * 1024;
     const OPEN_FILES_MIN: usize = 10;
+
+    fn memtable_at(&self, disk_bytes: u64) -> u64 {
+        Self::grown(disk_bytes, self.memtable_bytes, self.memtable_bytes_max)
+    }
+
+    /// A budget for a state of that size.
+    fn grown(disk_bytes: u64, least: u64, most: u64) -> u64 {
+        (disk_bytes / MEMORY_SHARE).clamp(least, most.max(least))
+    }
 }
 
 impl Default for FjallOptions {
     fn default() -> Self {
         Self {
             cache_bytes: 8 * 1024 * 1024,
+            cache_bytes_max: 64 * 1024 * 1024,
             memtable_bytes: 4 * 1024 * 1024,
+            memtable_bytes_max: 32 * 1024 * 1024,
             journal_bytes_max: 128 * 1024 * 1024,
             open_files_max: 128,
         }
@@ -78,6 +98,7 @@ pub struct FjallStore {
     keyspace: Keyspace,
     database: Database,
     memtable_bytes: u64,
+    options: FjallOptions,
     poisoned: bool,
 }
 
@@ -85,10 +106,12 @@ impl FjallStore {
     /// Opens the state in `path`, creating it if it is not there.
     pub fn open(path: impl AsRef<Path>, options: FjallOptions) -> Result<Self, StoreError> {
         let path = path.as_ref();
+        let found = disk_bytes(path).map_err(StoreError::io("look into", path))?;
+        let cache = FjallOptions::grown(found, options.cache_bytes, options.cache_bytes_max);
         let open = || -> fjall::Result<(Database, Keyspace)> {
             let database = Database::builder(path)
                 .worker_threads(1)
-                .cache_size(options.cache_bytes)
+                .cache_size(cache)
                 .max_journaling_size(
                     options
                         .journal_bytes_max
@@ -116,7 +139,8 @@ impl FjallStore {
             path: path.to_path_buf(),
             keyspace,
             database,
-            memtable_bytes: options.memtable_bytes,
+            memtable_bytes: options.memtable_at(found),
+            options,
             poisoned: false,
         })
     }
@@ -131,7 +155,7 @@ impl FjallStore {
         clippy::disallowed_methods,
         reason = "a commit blocks its thread by contract, and fjall has no signal to wait for"
     )]
-    fn make_room(&self) -> fjall::Result<()> {
+    fn make_room(&mut self) -> fjall::Result<()> {
         if self.keyspace.tree.active_memtable().size() < self.memtable_bytes {
             return Ok(());
         }
@@ -140,10 +164,11 @@ impl FjallStore {
             self.database.persist(PersistMode::Buffer)?;
             std::thread::sleep(LOOK_AGAIN);
         }
+        self.memtable_bytes = self.options.memtable_at(self.database.disk_space()?);
         self.keyspace.rotate_memtable().map(drop)
     }
 
-    fn write(&self, batch: &Batch) -> fjall::Result<()> {
+    fn write(&mut self, batch: &Batch) -> fjall::Result<()> {
         self.make_room()?;
         let mut write = OwnedWriteBatch::with_capacity(self.database.clone(), batch.len())
             .durability(Some(PersistMode::SyncData));
@@ -222,6 +247,24 @@ fn translate(path: &Path, error: Error) -> StoreError {
     }
 }
 
+/// What the files of a folder take; nothing, if it is not there.
+fn disk_bytes(folder: &Path) -> std::io::Result<u64> {
+    if !folder.is_dir() {
+        return Ok(0);
+    }
+    let mut sum = 0;
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let about = entry.metadata()?;
+        sum += if about.is_dir() {
+            disk_bytes(&entry.path())?
+        } else {
+            about.len()
+        };
+    }
+    Ok(sum)
+}
+
 fn is_full(path: &Path) -> bool {
     // If even this cannot be asked, "poisoned" is all there is to say.
     rustix::fs::statvfs(path).is_ok_and(|fs| fs.f_bavail * fs.f_frsize < FULL_BELOW_BYTES)
@@ -274,6 +317,18 @@ mod tests {
             let active = store.keyspace.tree.active_memtable().size();
             assert!(active < store.memtable_bytes + 2 * value.len() as u64);
         }
+    }
+
+    #[test]
+    fn budgets_grow_with_the_state_within_their_bounds() {
+        let options = FjallOptions::default();
+        let mib = |bytes: u64| options.memtable_at(bytes << 20) >> 20;
+        assert_eq!([mib(0), mib(100), mib(1_024), mib(100_000)], [4, 4, 16, 32]);
+        let large = FjallOptions {
+            memtable_bytes: 100 << 20,
+            ..options
+        };
+        assert_eq!(large.memtable_at(1 << 40), 100 << 20);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! over pages of the same web; what is left of the whole is the rest: frontier,
 //! seen test, queues, commits, log.
 
+mod frontier;
 mod stages;
 mod usage;
 mod web;
@@ -22,7 +23,7 @@ use geomi_store::CrawlDir;
 use serde_json::json;
 
 use crate::Exit;
-use crate::args::{BenchArgs, Format, Global};
+use crate::args::{BenchArgs, BenchTask, Format, Global};
 use crate::config::{self, Place, Problems, Raw, Setting, parse_size};
 use crate::progress::Progress;
 use crate::session::print;
@@ -60,6 +61,9 @@ struct Figures {
 
 /// Runs the command.
 pub(crate) fn run(args: &BenchArgs, global: &Global) -> anyhow::Result<Exit> {
+    if let Some(BenchTask::Frontier(args)) = &args.task {
+        return frontier::run(args, global);
+    }
     let mut problems = Problems::default();
     let size = parse_size(&args.size).unwrap_or_else(|what| {
         problems.add(&Place::Flag("--size".to_owned()), what);
@@ -70,7 +74,7 @@ pub(crate) fn run(args: &BenchArgs, global: &Global) -> anyhow::Result<Exit> {
     let page_bytes = u32::try_from(size).context("--size is too large")?;
     let web = ChildWeb::start(args.sites, pages_per_site, page_bytes)?;
     let config = configure(&web)?;
-    let folder = Scratch::new()?;
+    let folder = Scratch::in_folder(None)?;
     let (status, cpu, sample) = journey(&config, &folder.path, global)?;
     let per_page = cpu.seconds() / status.counters.saved as f64;
     let stages = stages::measure(&config, &sample, per_page, &folder.path)?;
@@ -231,9 +235,12 @@ struct Scratch {
 }
 
 impl Scratch {
-    fn new() -> anyhow::Result<Self> {
+    /// In that folder, or where temporary files go.
+    fn in_folder(folder: Option<&Path>) -> anyhow::Result<Self> {
         let name = format!("geomi-bench-{}", std::process::id());
-        let path = std::env::temp_dir().join(name);
+        let path = folder
+            .map_or_else(std::env::temp_dir, Path::to_owned)
+            .join(name);
         std::fs::create_dir(&path).with_context(|| format!("cannot create {}", path.display()))?;
         Ok(Self { path })
     }

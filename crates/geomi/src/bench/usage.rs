@@ -14,6 +14,8 @@ pub(super) struct Usage {
     pub(super) system_s: f64,
     /// Resident memory at its peak.
     pub(super) peak_bytes: u64,
+    /// Resident memory now.
+    pub(super) rss_bytes: u64,
 }
 
 impl Usage {
@@ -31,23 +33,25 @@ impl Usage {
         let mut fields = stat.rsplit_once(") ")?.1.split(' ').skip(11);
         let mut seconds = || Some(fields.next()?.parse::<f64>().ok()? / TICKS_PER_S);
         let (user_s, system_s) = (seconds()?, seconds()?);
-        let peak = status
-            .lines()
-            .find_map(|line| line.strip_prefix("VmHWM:"))?;
-        let kilobytes: u64 = peak.trim().strip_suffix(" kB")?.parse().ok()?;
+        let bytes = |name| {
+            let found = status.lines().find_map(|line| line.strip_prefix(name))?;
+            let kilobytes: u64 = found.trim().strip_suffix(" kB")?.parse().ok()?;
+            Some(kilobytes * 1024)
+        };
         Some(Self {
             user_s,
             system_s,
-            peak_bytes: kilobytes * 1024,
+            peak_bytes: bytes("VmHWM:")?,
+            rss_bytes: bytes("VmRSS:")?,
         })
     }
 
-    /// What was used since then; the peak is of all time.
+    /// What was used since then; memory is as it is.
     pub(super) fn since(&self, before: &Self) -> Self {
         Self {
             user_s: self.user_s - before.user_s,
             system_s: self.system_s - before.system_s,
-            peak_bytes: self.peak_bytes,
+            ..*self
         }
     }
 
@@ -64,11 +68,13 @@ mod tests {
     #[test]
     fn fields_are_counted_after_the_command() {
         let stat = "7 (a) b) S 1 7 7 0 -1 4194304 90 0 0 0 250 50 0 0 20 0 1 0 1 1 1";
-        let usage = Usage::parse(stat, "Name:\tx\nVmHWM:\t   2048 kB\n").unwrap();
+        let usage =
+            Usage::parse(stat, "Name:\tx\nVmHWM:\t   2048 kB\nVmRSS:\t   1024 kB\n").unwrap();
         let expected = Usage {
             user_s: 2.5,
             system_s: 0.5,
             peak_bytes: 2 << 20,
+            rss_bytes: 1 << 20,
         };
         assert_eq!(usage, expected);
         assert!(Usage::now().unwrap().peak_bytes > 0);

@@ -94,6 +94,18 @@ pub(crate) const KEYS: &[Key] = &[
         "Stop when more pages than this have failed (exit code 3).",
     ),
     key(
+        "crawl.seen_memory",
+        "\"256MiB\"",
+        Kind::Size(8 << 10, |d, n| d.crawl.seen_bytes = n as usize),
+        "Memory for telling new URLs from known ones; past it, from disk.",
+    ),
+    key(
+        "crawl.sites_in_memory",
+        "10_000",
+        Kind::Count(1, MAX, |d, n| d.crawl.frontier.sites_max = n as usize),
+        "Sites at work at once; the others take turns.",
+    ),
+    key(
         "crawl.prefer",
         "[]",
         Kind::Words(|d| &mut d.crawl.prefer),

@@ -1,0 +1,101 @@
+//! Turns: which sites are in memory, and what becomes of URLs of the others.
+//!
+//! The frontier has room for so many sites; each partition keeps the list of all
+//! that have URLs waiting. After each commit, sites that are done or have had
+//! their turn are closed, and the next ones in the lists are opened, one
+//! partition after the other.
+
+use geomi_frontier::Entry;
+use geomi_model::Timestamp;
+
+use crate::CrawlError;
+use crate::journey::Journey;
+use crate::partition::Partition;
+
+impl Journey<'_> {
+    /// Puts a URL into the queue of its site. A site that is not in memory is
+    /// opened for it only if there is room and nobody waits for it.
+    pub(crate) fn enqueue(
+        &mut self,
+        partition: usize,
+        entry: Entry,
+        now: Timestamp,
+    ) -> Result<(), CrawlError> {
+        let is_open = self.frontier.is_open(entry.url.site_hash());
+        if !is_open && (self.others_wait() || !self.frontier.has_room()) {
+            self.partitions[partition].park(entry);
+            self.parked += 1;
+            return Ok(());
+        }
+        self.ensure_open(&entry.url, now)?;
+        self.frontier.admit(entry, now);
+        Ok(())
+    }
+
+    /// Whether sites wait for their turn.
+    pub(crate) fn others_wait(&self) -> bool {
+        self.partitions.iter().any(Partition::others_wait)
+    }
+
+    /// Takes up what an earlier run left: as many sites as there is room for.
+    pub(crate) fn open_sites(&mut self, now: Timestamp) -> Result<(), CrawlError> {
+        for index in 0..self.partitions.len() {
+            self.partitions[index].list_sites(self.archive.mark())?;
+        }
+        self.parked = self.partitions[0].meta("queued")?.unwrap_or_default();
+        self.open_next(now)
+    }
+
+    /// After a commit: closes sites to make room, and opens those next in line.
+    pub(crate) fn take_turns(&mut self) -> Result<(), CrawlError> {
+        let now = self.clock.now();
+        let others_wait = self.others_wait();
+        let closed = self.frontier.close_sites(others_wait, now);
+        for closed in &closed {
+            let partition = self.partition_of(closed.site);
+            self.partitions[partition].site_closed(closed);
+            self.parked += closed.pending;
+        }
+        if !closed.is_empty() {
+            let frontier = &self.frontier;
+            self.robots.retain(|site| frontier.is_open(site));
+            self.close_novelty();
+        }
+        self.open_next(now)
+    }
+
+    fn open_next(&mut self, now: Timestamp) -> Result<(), CrawlError> {
+        if !self.others_wait() {
+            return Ok(());
+        }
+        let mut is_over = vec![false; self.partitions.len()];
+        while is_over.contains(&false) {
+            for (index, is_over) in is_over.iter_mut().enumerate() {
+                if *is_over || !self.frontier.has_room() {
+                    *is_over = true;
+                    continue;
+                }
+                match self.partitions[index].next_listed()? {
+                    None => *is_over = true,
+                    Some((row, site)) if self.frontier.left_alone(site).is_some() => {
+                        self.partitions[index].leave_listed(row);
+                    }
+                    Some((row, site)) => match self.partitions[index].site(site)? {
+                        Some(state) if state.pending() > 0 => {
+                            self.parked = self.parked.saturating_sub(state.pending());
+                            self.partitions[index].opened_listed(row, site);
+                            self.open_site(index, state, now)?;
+                        }
+                        _ => self.partitions[index].drop_listed(row),
+                    },
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// URLs waiting, those of sites not in memory included.
+    pub(crate) fn waiting(&self) -> u64 {
+        self.frontier.counts().waiting + self.parked
+    }
+}

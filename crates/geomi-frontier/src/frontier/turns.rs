@@ -1,0 +1,108 @@
+//! Which sites are in memory: as many as may be, taking turns.
+//!
+//! A site in memory costs some kilobytes, so a crawl of millions keeps only
+//! [`Config::sites_max`](super::Config::sites_max) of them here. The caller
+//! keeps the list of the others and opens them as room appears. Room appears
+//! when a site has nothing left to do, when it is retired, and, while others
+//! wait, when it has had its turn or must rest for long. So a site with
+//! millions of URLs cannot keep a site with one from being visited.
+//!
+//! Closing a site loses nothing: its queue is on disk, and what was settled out
+//! of order above its watermark is recognised when the queue is read back, as
+//! after a crash.
+
+use std::time::Duration;
+
+use geomi_model::Timestamp;
+use geomi_url::SiteHash;
+
+use super::Frontier;
+use crate::lane::Lane;
+use crate::site::{Need, Place, Site};
+
+/// A site that rests for longer makes room for others.
+const LONG_REST: Duration = Duration::from_secs(10);
+/// While others wait, sites are looked through this often at least.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// A site that was taken out of memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Closed {
+    /// Which.
+    pub site: SiteHash,
+    /// URLs it has waiting on disk.
+    pub pending: u64,
+    /// It is left alone for the rest of this run: there is no use in opening it.
+    pub is_retired: bool,
+}
+
+impl Frontier {
+    /// Whether another site may be opened. One that must be, as to ask it for
+    /// another's robots.txt, may be opened all the same.
+    pub fn has_room(&self) -> bool {
+        self.sites.len() < self.config.sites_max
+    }
+
+    /// Why a site that is not in memory is left alone for the rest of this run.
+    pub fn left_alone(&self, site: SiteHash) -> Option<&str> {
+        self.left_alone.get(&site).map(|(_, reason)| &**reason)
+    }
+
+    /// Takes sites out of memory if it is full. To be called after a commit.
+    /// With `others_wait`, sites that have had their turn go, too. Looking
+    /// through all sites is not cheap, so it is done only now and then.
+    pub fn close_sites(&mut self, others_wait: bool, now: Timestamp) -> Vec<Closed> {
+        let is_due = if others_wait {
+            let served = self.next_lease - self.looked_at.0;
+            served > self.config.sites_max as u64 / 8 || now.since(self.looked_at.1) >= LOOK_EVERY
+        } else {
+            self.sites.len() > self.next_sweep
+        };
+        if self.has_room() || !is_due {
+            return Vec::new();
+        }
+        self.looked_at = (self.next_lease, now);
+        let due = self.sites.values().filter(|site| {
+            is_at_rest(site)
+                && (site.retired.is_some()
+                    || site.is_drained()
+                    || others_wait && self.has_had_its_turn(site, now))
+        });
+        let due: Vec<SiteHash> = due.map(|site| site.hash).collect();
+        let closed = due.into_iter().map(|hash| self.close(hash)).collect();
+        self.next_sweep = 2 * self.sites.len();
+        closed
+    }
+
+    fn has_had_its_turn(&self, site: &Site, now: Timestamp) -> bool {
+        let due = site.next_due(now);
+        site.served >= self.config.turn_pages || due.is_none_or(|due| due.since(now) > LONG_REST)
+    }
+
+    fn close(&mut self, hash: SiteHash) -> Closed {
+        let site = self.sites.remove(&hash).expect("a site is closed once");
+        let pending = site.waiting_len();
+        self.counts.admitted -= pending;
+        self.counts.waiting -= pending;
+        self.in_memory -= site.lanes.iter().map(Lane::in_memory).sum::<usize>();
+        let is_retired = site.retired.is_some();
+        if let Some(reason) = site.retired {
+            self.left_alone.insert(hash, (site.state.key, reason));
+        }
+        Closed {
+            site: hash,
+            pending,
+            is_retired,
+        }
+    }
+}
+
+/// Nothing is under way for it, nobody counts on it, and all of it is on disk.
+fn is_at_rest(site: &Site) -> bool {
+    site.live_leases == 0
+        && site.errands.is_empty()
+        && !site.dirty
+        && site.place != Place::Blocked
+        && site.robots != Need::Asked
+        && site.lookups_failed == 0
+}

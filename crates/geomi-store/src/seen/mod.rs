@@ -1,0 +1,250 @@
+//! The seen test: has this URL been admitted before? Exact, by 64-bit hash.
+//!
+//! New hashes gather in a table in memory, the *young*. When it is full it is
+//! frozen, sorted, and merged in the background with the *base*, one sorted file
+//! of everything older, into the next base. The base is held in memory while it
+//! is small; past that only a Bloom filter and the first hash of every block
+//! are, and a hash the filter lets through costs one read of one block. Hashes
+//! found that way are kept in a small table of recent finds, because links
+//! repeat. Which of the two holds is decided by the memory given, at each merge.
+//!
+//! What is promised:
+//!
+//! - The answer is exact and immediate; nothing offered is held back.
+//! - Memory stays within the budget, however many hashes there are.
+//! - A merge reads and writes sequentially, beside the caller's thread. The
+//!   caller waits for one only if the next is due before it is done.
+//! - A base is complete or not there: it is written under another name, synced
+//!   and renamed. Which one counts is the caller's to keep, as a [`Manifest`].
+//!
+//! What it does not do: make single hashes durable. The caller logs them in the
+//! commit that acknowledges them, offers the log again after
+//! [`Seen::open`], and commits the manifest of a merge with the deletion of the
+//! log rows it covers:
+//!
+//! ```text
+//! insert ... insert ─▶ commit (log row) ─▶ freeze ─▶ merge, in the background
+//!                                                        │
+//! young + frozen + old base  ◀── crash: log and old manifest still hold
+//!                                                        ▼
+//! adopt ◀─ commit (manifest, log rows deleted) ◀─ merged
+//! ```
+
+mod base;
+mod bloom;
+mod merge;
+mod recent;
+
+use std::hash::{BuildHasherDefault, Hasher};
+use std::path::{Path, PathBuf};
+
+use hashbrown::HashSet;
+use serde::{Deserialize, Serialize};
+
+use crate::StoreError;
+use base::Base;
+use merge::Merge;
+use recent::Recent;
+
+/// Fewer new hashes than this are not worth a merge, if there is room for them.
+const MERGE_LEN_MIN: usize = 256 << 10;
+/// Bytes of a bucket of the young table: a hash and a byte of control.
+const BUCKET_BYTES: usize = 9;
+
+/// Which base holds, and what of the caller's log is in it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Number of the base file.
+    pub generation: u64,
+    /// Hashes in it.
+    pub len: u64,
+    /// The first row of the log that is not in it.
+    pub log_from: u64,
+}
+
+/// How the memory is shared out.
+#[derive(Clone, Copy, Debug)]
+struct Budget {
+    /// A base of this many hashes is held in memory.
+    base_len: usize,
+    /// Bytes of a filter; there are two of them during a merge.
+    bloom_bytes: usize,
+    /// Hashes the young table takes without growing past its share.
+    young_len: usize,
+    /// Places for recent finds.
+    recent_len: usize,
+}
+
+impl Budget {
+    /// A quarter for the base or its filter, twice during a merge; a quarter
+    /// for the young, of which the table takes half and the frozen the rest.
+    fn of(bytes: usize) -> Self {
+        let buckets = (bytes / 4 / BUCKET_BYTES).max(8);
+        let buckets = 1 << buckets.ilog2();
+        Self {
+            base_len: bytes / 4 / size_of::<u64>(),
+            bloom_bytes: bytes / 4,
+            young_len: buckets / 8 * 7,
+            recent_len: (bytes / 32 / size_of::<u64>()).max(1),
+        }
+    }
+}
+
+/// The seen test of one partition. See the [module](self).
+#[derive(Debug)]
+pub struct Seen {
+    folder: PathBuf,
+    budget: Budget,
+    young: Young,
+    base: Base,
+    recent: Recent,
+    merge: Option<Merge>,
+}
+
+impl Seen {
+    /// Opens the seen test in a folder of its own, which is created if it is not
+    /// there, with about so many bytes of memory. Files of other bases than the
+    /// manifest's are left over from a crash and removed.
+    pub fn open(
+        folder: &Path,
+        memory_bytes: usize,
+        manifest: Option<Manifest>,
+    ) -> Result<Self, StoreError> {
+        let budget = Budget::of(memory_bytes);
+        std::fs::create_dir_all(folder).map_err(StoreError::io("create", folder))?;
+        base::remove_others(folder, manifest.map(|manifest| manifest.generation))?;
+        let base = manifest.map_or(Ok(Base::default()), |manifest| {
+            Base::open(folder, manifest.generation, manifest.len, &budget)
+        })?;
+        let mut seen = Self {
+            folder: folder.to_owned(),
+            budget,
+            young: Young::default(),
+            recent: Recent::new(budget.recent_len),
+            base: Base::default(),
+            merge: None,
+        };
+        seen.go_over_to(base);
+        Ok(seen)
+    }
+
+    /// Asks that base from now on; gives the one before back.
+    fn go_over_to(&mut self, base: Base) -> Base {
+        if base.is_on_disk() {
+            self.recent.begin();
+        }
+        std::mem::replace(&mut self.base, base)
+    }
+
+    /// Whether a hash was inserted before.
+    pub fn contains(&self, hash: u64) -> Result<bool, StoreError> {
+        if self.young.contains(&hash) || self.recent.contains(hash) {
+            return Ok(true);
+        }
+        let frozen = self.merge.as_ref().is_some_and(|merge| merge.holds(hash));
+        if frozen {
+            return Ok(true);
+        }
+        let found = self.base.contains(hash)?;
+        if found {
+            self.recent.note(hash);
+        }
+        Ok(found)
+    }
+
+    /// Adds a hash that is not there: ask [`Seen::contains`] first.
+    pub fn insert(&mut self, hash: u64) {
+        self.young.insert(hash);
+    }
+
+    /// Hashes inserted so far.
+    pub fn len(&self) -> u64 {
+        let frozen = self.merge.as_ref().map_or(0, Merge::frozen_len);
+        self.base.len() + (frozen + self.young.len()) as u64
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes of memory taken by tables and filters.
+    pub fn memory_bytes(&self) -> u64 {
+        let young = self.young.capacity() / 7 * 8 * BUCKET_BYTES;
+        let frozen = self
+            .merge
+            .as_ref()
+            .map_or(0, |merge| merge.frozen_len() * 8);
+        (young + frozen + self.recent.bytes() + self.base.memory_bytes()) as u64
+    }
+
+    /// Begins a merge if one is due and none is under way. To be called right
+    /// after a commit: everything inserted must be in the log, below row
+    /// `log_from`.
+    pub fn freeze_if_due(&mut self, log_from: u64) -> Result<(), StoreError> {
+        let share = (self.base.len() / 4) as usize;
+        let due = share.max(MERGE_LEN_MIN).min(self.budget.young_len);
+        if self.merge.is_some() || self.young.len() < due {
+            return Ok(());
+        }
+        let frozen = std::mem::take(&mut self.young).into_iter().collect();
+        self.merge = Some(Merge::start(
+            &self.folder,
+            self.base.share(),
+            frozen,
+            log_from,
+            self.budget,
+        )?);
+        Ok(())
+    }
+
+    /// The manifest of a merge that is done, to be committed; then call
+    /// [`Seen::adopt`]. Waits for a merge under way if the young table is full
+    /// again.
+    pub fn merged(&mut self) -> Result<Option<Manifest>, StoreError> {
+        let is_full = self.young.len() >= self.budget.young_len;
+        match &mut self.merge {
+            Some(merge) => merge.result(is_full),
+            None => Ok(None),
+        }
+    }
+
+    /// Goes over to the merged base, once its manifest is durable, and removes
+    /// the file of the one before.
+    pub fn adopt(&mut self) -> Result<(), StoreError> {
+        let Some(base) = self.merge.as_mut().and_then(Merge::take_base) else {
+            return Ok(());
+        };
+        self.merge = None;
+        self.go_over_to(base).remove()
+    }
+
+    /// Waits until a merge under way is done.
+    #[cfg(test)]
+    fn settle(&mut self) -> Option<Manifest> {
+        self.merge.as_mut()?.result(true).unwrap()
+    }
+}
+
+/// They are hashes already, so the table uses them as they are.
+type Young = HashSet<u64, BuildHasherDefault<AsItIs>>;
+
+#[derive(Default)]
+struct AsItIs(u64);
+
+impl Hasher for AsItIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("only u64 is hashed here");
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
+
+#[cfg(test)]
+mod tests;
