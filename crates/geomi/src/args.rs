@@ -235,6 +235,8 @@ Example:
 
 Exit codes: 0 measured, 1 error, 2 usage.")]
     Bench(BenchArgs),
+    /// The scheduler in virtual time: host orders, faults, capacity
+    Sim(crate::sim::SimArgs),
     /// Print a completion script for a shell
     #[command(after_help = "\
 Examples:
@@ -260,7 +262,11 @@ Exit codes: 0 done, 1 error, 2 usage.")]
 impl Task {
     /// Whether the command has tables that `--format csv` can print.
     pub(crate) const fn prints_csv(&self) -> bool {
-        matches!(self, Self::Report(_))
+        match self {
+            Self::Report(_) => true,
+            Self::Sim(args) => args.prints_csv(),
+            _ => false,
+        }
     }
 }
 
