@@ -534,7 +534,11 @@ pub(crate) struct AddArgs {
 
 /// Arguments of `geomi bench`.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct BenchArgs {
+    /// One part alone
+    #[command(subcommand)]
+    pub(crate) task: Option<BenchTask>,
     /// Pages in all
     #[arg(long, value_name = "N", default_value_t = 20_000)]
     pub(crate) pages: u32,
@@ -544,6 +548,33 @@ pub(crate) struct BenchArgs {
     /// Sites they are on
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) sites: u32,
+}
+
+/// Parts that are measured alone.
+#[derive(Debug, Subcommand)]
+pub(crate) enum BenchTask {
+    /// Compare the host orders on real sockets
+    #[command(after_help = "\
+Example:
+  geomi bench order --sites 200 --format json
+
+`geomi sim order` compares them in virtual time, where they are judged.
+Exit codes: 0 measured, 1 error, 2 usage.")]
+    Order(BenchOrderArgs),
+}
+
+/// Arguments of `geomi bench order`.
+#[derive(Debug, Args)]
+pub(crate) struct BenchOrderArgs {
+    /// Sites, each with a latency of its own
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) sites: u32,
+    /// Pages a site
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) pages: u32,
+    /// Connections in all: far fewer than sites, or the order makes no difference
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub(crate) connections: u32,
 }
 
 /// Arguments of `geomi completions`.

@@ -76,7 +76,7 @@ impl World {
     }
 
     /// An answer came, or did not.
-    pub(super) fn land(&mut self, flight: Flight) -> Result<(), Stop> {
+    pub(super) fn land(&mut self, flight: Flight) {
         let Flight {
             started,
             ends,
@@ -86,7 +86,7 @@ impl World {
         let took = self.now.since(started);
         if let Work::Resolve { host, attempts } = lease.work().clone() {
             self.looked_up(lease, &host, attempts);
-            return Ok(());
+            return;
         }
         let url = match lease.work() {
             Work::Robots(errand, _) => errand.url.clone(),
@@ -106,11 +106,10 @@ impl World {
         match lease.work().clone() {
             Work::Robots(errand, _) => self.settle_robots(lease, &errand, ends, timing),
             Work::Page(entry, _) => {
-                self.settle_page(lease, &entry.url, entry.attempts, ends, timing)
+                self.settle_page(lease, &entry.url, entry.attempts, ends, timing);
             }
             Work::Resolve { .. } => {}
         }
-        Ok(())
     }
 
     fn looked_up(&mut self, lease: Lease, host: &str, attempts: u8) {

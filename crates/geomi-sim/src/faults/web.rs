@@ -99,14 +99,15 @@ impl Site {
 
     /// Its robots.txt.
     pub(super) fn robots_txt(&self) -> String {
-        let mut text = String::from("User-agent: *\n");
-        if self.is_private {
-            text.push_str("Disallow: /private/\n");
-        }
-        if let Some(delay) = self.crawl_delay {
-            text.push_str(&format!("Crawl-delay: {}\n", delay.as_secs()));
-        }
-        text
+        let private = if self.is_private {
+            "Disallow: /private/\n"
+        } else {
+            ""
+        };
+        let delay = self
+            .crawl_delay
+            .map(|delay| format!("Crawl-delay: {}\n", delay.as_secs()));
+        format!("User-agent: *\n{private}{}", delay.unwrap_or_default())
     }
 }
 

@@ -6,6 +6,7 @@
 //! over pages of the same web; what is left of the whole is the rest: frontier,
 //! seen test, queues, commits, log.
 
+mod order;
 mod stages;
 mod usage;
 mod web;
@@ -22,7 +23,7 @@ use geomi_store::CrawlDir;
 use serde_json::json;
 
 use crate::Exit;
-use crate::args::{BenchArgs, Format, Global};
+use crate::args::{BenchArgs, BenchTask, Format, Global};
 use crate::config::{self, Place, Problems, Raw, Setting, parse_size};
 use crate::progress::Progress;
 use crate::session::print;
@@ -60,6 +61,13 @@ struct Figures {
 
 /// Runs the command.
 pub(crate) fn run(args: &BenchArgs, global: &Global) -> anyhow::Result<Exit> {
+    match &args.task {
+        Some(BenchTask::Order(args)) => order::run(args, global),
+        None => run_journey(args, global),
+    }
+}
+
+fn run_journey(args: &BenchArgs, global: &Global) -> anyhow::Result<Exit> {
     let mut problems = Problems::default();
     let size = parse_size(&args.size).unwrap_or_else(|what| {
         problems.add(&Place::Flag("--size".to_owned()), what);
