@@ -16,3 +16,4 @@ pub mod capacity;
 mod draws;
 pub mod faults;
 pub mod order;
+mod trials;

@@ -13,6 +13,7 @@
 //! no error violates would prove nothing.
 
 mod disk;
+mod durable;
 mod mutation;
 mod visit;
 mod watch;
@@ -23,6 +24,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 pub use mutation::Mutation;
 use world::World;
+
+use crate::trials::in_parallel;
 
 /// A history in which every invariant held.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -78,7 +81,7 @@ pub fn run_many(trials: u64, mutation: Option<Mutation>) -> Result<u64, Violatio
     let mut steps = 0;
     for first in (1..=trials).step_by(AT_ONCE as usize) {
         let count = AT_ONCE.min(trials + 1 - first);
-        let stories = crate::order::in_parallel(count, |at| run(first + at, mutation, false));
+        let stories = in_parallel(count, |at| run(first + at, mutation, false));
         for story in stories {
             steps += story?.steps;
         }

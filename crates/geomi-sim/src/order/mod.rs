@@ -20,6 +20,8 @@ use measure::{DECILES, Record};
 pub use plot::page as html;
 pub use web::{LARGEST, ModelWeb, SMALLEST};
 
+use crate::trials::in_parallel;
+
 /// What is short.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Regime {
@@ -166,26 +168,4 @@ fn rows_of(
         }
     };
     experiment.orders.iter().enumerate().map(row).collect()
-}
-
-/// Runs trials on every core, and gives what they brought in their order.
-pub(crate) fn in_parallel<T: Send>(trials: u64, run: impl Fn(u64) -> T + Sync) -> Vec<T> {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from) as u64;
-    let workers = cores.min(trials).max(1);
-    let mut brought: Vec<(u64, T)> = std::thread::scope(|scope| {
-        let run = &run;
-        let worker = |first: u64| {
-            let own = (first..trials).step_by(workers as usize);
-            move || own.map(|trial| (trial, run(trial))).collect::<Vec<_>>()
-        };
-        let started: Vec<_> = (0..workers)
-            .map(|first| scope.spawn(worker(first)))
-            .collect();
-        let joined = started.into_iter().map(std::thread::ScopedJoinHandle::join);
-        joined
-            .flat_map(|brought| brought.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
-    });
-    brought.sort_by_key(|(trial, _)| *trial);
-    brought.into_iter().map(|(_, brought)| brought).collect()
 }
