@@ -26,9 +26,9 @@ use crate::config::{self, Place, Problems, Raw, Setting};
 use crate::session::print;
 use crate::signals::Listener;
 
-/// Latencies of the sites: the laboratory's `mixed`, a quarter as long.
+/// Latencies of the sites: the laboratory's `mixed`.
 const LATENCY: Latency = Latency::LogNormal {
-    median: Duration::from_millis(20),
+    median: Duration::from_millis(80),
     sigma: 0.8,
 };
 
@@ -155,7 +155,7 @@ impl Times {
 fn human(args: &BenchOrderArgs, rows: &[Row]) -> String {
     let mut lines = vec![
         format!(
-            "{} sites of {} pages, {} connections, site delay 100 ms, latencies around 20 ms; seconds",
+            "{} sites of {} pages, {} connections, site delay 100 ms, latencies around 80 ms; seconds",
             args.sites, args.pages, args.connections
         ),
         format!(
