@@ -220,3 +220,23 @@ class Polite(Case):
             everything = {"/robots.txt", "/", "/a.html", "/late/b.html"}
             self.assertEqual(set(web.paths(missing)), everything)
             self.assertEqual(set(web.paths(huge)), everything - {"/late/b.html"})
+
+    def test_slow_sites_hold_nobody_up(self):
+        """200 sites, 10 of them slow: each is asked as often as politeness allows."""
+        hosts = addresses(200)
+        with ScriptedWeb(hosts) as web:
+            for number, host in enumerate(hosts):
+                small_site(web, host, pages=12, latency=2.0 if number % 20 == 7 else 0.01)
+            self.crawl(
+                "--seeds", self.seeds(web.url(host=host) for host in hosts),
+                "--site-delay", "500ms",
+            )  # fmt: skip
+            shares = []
+            for requests in web.by_host().values():
+                self.assert_rests(requests)
+                self.assertEqual(len(requests), 17)
+                needed = sum(r.ended - r.arrived + DELAY_S for r in requests[:-1])
+                shares.append(needed / (requests[-1].arrived - requests[0].arrived))
+            share = sum(shares) / len(shares)
+            self.measured("share of the request rate that politeness allows", f"{share:.3f}")
+            self.assertGreaterEqual(share, 0.95)

@@ -174,6 +174,7 @@ impl LoadRun {
             ended: now,
             took: Duration::from_millis(20),
             rtt: Some(Duration::from_millis(10)),
+            connect: None,
         };
         let done = Settlement::Done(timing, SiteSignal::Fine);
         self.frontier.settle(lease, done, now);

@@ -180,6 +180,8 @@ pub struct Timing {
     pub took: Duration,
     /// Request to first byte.
     pub rtt: Option<Duration>,
+    /// How long connecting took, where the connection was new.
+    pub connect: Option<Duration>,
 }
 
 /// What a request says about its site.

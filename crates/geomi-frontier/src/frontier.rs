@@ -30,6 +30,7 @@ use crate::entry::{
     Entry, Errand, Lease, Resolved, RobotsNext, Settlement, SiteSignal, Timing, Work,
 };
 use crate::lane::{PRIORITIES, Position};
+use crate::order::Pace;
 use crate::rules::PAGES_SAVED;
 use crate::site::{Need, Place, Site};
 use crate::{HostOrder, Politeness, SiteRules, SiteState};
@@ -163,6 +164,7 @@ pub struct Frontier {
     in_memory: usize,
     next_ticket: u64,
     next_lease: u64,
+    pace: Pace,
     /// Number of sites at which drained ones are looked for again.
     next_sweep: usize,
     /// Leases made and time when sites were last looked through.
@@ -187,6 +189,7 @@ impl Frontier {
             in_memory: 0,
             next_ticket: 0,
             next_lease: 0,
+            pace: Pace::default(),
             next_sweep: 0,
             looked_at: (0, Timestamp::EPOCH),
             left_alone: HashMap::new(),
@@ -226,6 +229,7 @@ impl Frontier {
             own.site_connections,
             not_before,
             self.next_ticket,
+            self.next_lease,
         );
         let before = self.sites.insert(hash, site);
         assert!(before.is_none(), "a site is opened once");

@@ -31,8 +31,9 @@
 //! with [`SiteRules`].
 //!
 //! *Retired* is the way out: a site that would have to be waited for longer
-//! than [`Config::wait_max`], or of which enough pages are saved, is left alone
-//! for this run; its URLs stay queued.
+//! than [`Config::wait_max`], of which enough pages are saved, or of which no
+//! answer is to be expected any more ([`Outlook`]), is left alone for this run;
+//! its URLs stay queued.
 //!
 //! # Queues
 //!
@@ -60,8 +61,10 @@ mod entry_form;
 mod frontier;
 pub mod lane;
 mod order;
+mod outlook;
 mod politeness;
 mod prioritizer;
+mod round_trip;
 mod rules;
 mod site;
 
@@ -73,7 +76,9 @@ pub use frontier::{
 };
 pub use lane::{PRIORITIES, Position};
 pub use order::HostOrder;
+pub use outlook::Outlook;
 pub use politeness::{Delay, Pause, Politeness};
 pub use prioritizer::{Features, Prioritizer};
+pub use round_trip::RoundTrip;
 pub use rules::SiteRules;
 pub use site::{LaneState, SiteState};

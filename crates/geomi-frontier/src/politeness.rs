@@ -118,9 +118,10 @@ impl Politeness {
     ///
     /// We know when we read the last byte; the server may note the end of its
     /// answer a moment later, when it is scheduled again. A delay held by our
-    /// clock alone would now and then look short by theirs.
+    /// clock alone would now and then look short by theirs. A site asked every
+    /// half second loses 2.4 % of its requests to it; 20 ms would cost 4 %.
     pub fn margin(rest: Duration) -> Duration {
-        (rest / 10).min(Duration::from_millis(20))
+        (rest / 10).min(Duration::from_millis(12))
     }
 
     /// How long a site is left alone after its `failures`-th failure in a row.
@@ -190,12 +191,12 @@ mod tests {
             (fine.rest, fine.backoff, fine.throttled),
             (SECOND * 5, None, None)
         );
-        assert_eq!(fine.total(), SECOND * 5 + Duration::from_millis(20));
+        assert_eq!(fine.total(), SECOND * 5 + Duration::from_millis(12));
         let gone = pause(SiteSignal::Unreachable);
         assert_eq!(gone.backoff, Some(rule.backoff(SiteHash(7), 1)));
         let retry_after = Some(SECOND * 60);
         let asked = pause(SiteSignal::Throttled { retry_after });
-        assert_eq!(asked.total(), SECOND * 60 + Duration::from_millis(20));
+        assert_eq!(asked.total(), SECOND * 60 + Duration::from_millis(12));
         let vague = pause(SiteSignal::Throttled { retry_after: None });
         assert_eq!(vague.throttled, gone.backoff);
     }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::lane::{Lane, PRIORITIES, Position};
 use crate::order::View;
-use crate::{Entry, Errand, Politeness, SiteRules};
+use crate::{Entry, Errand, Outlook, Politeness, RoundTrip, SiteRules};
 
 /// What is kept of a site between runs.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -31,9 +31,7 @@ pub struct SiteState {
     /// Time the last request took.
     pub last_download: Duration,
     /// Smoothed round-trip time, request to first byte.
-    pub rtt: Option<Duration>,
-    /// Its mean deviation.
-    pub rtt_deviation: Duration,
+    pub rtt: RoundTrip,
     /// Address, and how long it may be used; `None` inside is a name that is
     /// known to have no address, and for how long to believe that.
     pub address: Option<(Option<IpAddr>, Timestamp)>,
@@ -49,6 +47,10 @@ pub struct SiteState {
     pub last_answered: Option<bool>,
     /// Its queues, one a priority.
     pub lanes: Vec<LaneState>,
+    /// Smoothed time to connect. It stands last because states of earlier
+    /// versions end before it.
+    #[serde(deserialize_with = "RoundTrip::or_unknown")]
+    pub connect: RoundTrip,
 }
 
 /// A queue as kept on disk.
@@ -73,8 +75,7 @@ impl SiteState {
             failures: 0,
             crawl_delay: None,
             last_download: Duration::ZERO,
-            rtt: None,
-            rtt_deviation: Duration::ZERO,
+            rtt: RoundTrip::default(),
             address: None,
             robots_until: None,
             requests: 0,
@@ -82,6 +83,7 @@ impl SiteState {
             transitions: [0; 4],
             last_answered: None,
             lanes: vec![LaneState::default(); usize::from(PRIORITIES)],
+            connect: RoundTrip::default(),
         }
     }
 
@@ -93,6 +95,11 @@ impl SiteState {
     /// Share of requests that were answered; a new site is given credit.
     pub fn success(&self) -> f32 {
         (self.answers as f32 + 1.0) / (self.requests as f32 + 1.0)
+    }
+
+    /// What to expect of its next visit.
+    pub fn outlook(&self) -> Outlook {
+        Outlook::new(self.transitions, self.last_answered)
     }
 }
 
@@ -141,6 +148,8 @@ pub(crate) struct Site {
     pub(crate) is_public: bool,
     /// Look-ups that failed in a row.
     pub(crate) lookups_failed: u8,
+    /// Visits in a row that brought no answer, in this run.
+    pub(crate) unanswered: u32,
     pub(crate) place: Place,
     /// Distinguishes the site's current heap entry from stale ones.
     pub(crate) ticket: u64,
@@ -160,6 +169,7 @@ impl Site {
         connections: usize,
         not_before: Timestamp,
         opened: u64,
+        turn: u64,
     ) -> Self {
         let free_at = state.next_request.max(not_before);
         Self {
@@ -186,10 +196,12 @@ impl Site {
             },
             is_public: false,
             lookups_failed: 0,
+            unanswered: 0,
             place: Place::Idle,
             ticket: 0,
             opened,
-            last_served: 0,
+            // It joins at the turn of the day, not ahead of all who have waited.
+            last_served: turn,
             served: 0,
             live_leases: 0,
             retired: None,
@@ -336,7 +348,10 @@ impl Site {
             .map(|entry: &Arc<Entry>| entry.url.clone())
     }
 
-    pub(crate) fn view(&self, ready_at: Timestamp) -> View {
+    pub(crate) fn view(&self, ready_at: Timestamp, general: &Politeness) -> View {
+        let state = &self.state;
+        let politeness = self.politeness(general);
+        let rest = politeness.rest(state.last_download, state.crawl_delay);
         let best = self
             .lanes
             .iter()
@@ -344,25 +359,13 @@ impl Site {
             .unwrap_or(0);
         View {
             ready_at,
-            rtt: self.state.rtt,
+            rtt: state.rtt.mean,
             priority: best as u8 + 1,
             last_served: self.last_served,
             opened: self.opened,
-        }
-    }
-
-    /// Smooths the round-trip time as TCP does (RFC 6298): gains 1/8 and 1/4.
-    pub(crate) fn observe_rtt(&mut self, sample: Duration) {
-        let state = &mut self.state;
-        match state.rtt {
-            None => {
-                state.rtt = Some(sample);
-                state.rtt_deviation = sample / 2;
-            }
-            Some(mean) => {
-                state.rtt_deviation = (state.rtt_deviation * 3 + mean.abs_diff(sample)) / 4;
-                state.rtt = Some((mean * 7 + sample) / 8);
-            }
+            queued: self.waiting_len(),
+            period: state.last_download + rest,
+            likely_to_fail: state.outlook().is_bad(),
         }
     }
 
@@ -375,5 +378,68 @@ impl Site {
             state.transitions[usize::from(!before) * 2 + usize::from(!answered)] += 1;
         }
         state.last_answered = Some(answered);
+        self.unanswered = if answered { 0 } else { self.unanswered + 1 };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A site as versions before connection times stored it.
+    #[derive(Serialize)]
+    struct Earlier {
+        key: SiteKey,
+        next_request: Timestamp,
+        backoff_until: Timestamp,
+        throttled_until: Timestamp,
+        failures: u32,
+        crawl_delay: Option<Duration>,
+        last_download: Duration,
+        rtt: Option<Duration>,
+        rtt_deviation: Duration,
+        address: Option<(Option<IpAddr>, Timestamp)>,
+        robots_until: Option<Timestamp>,
+        requests: u64,
+        answers: u64,
+        transitions: [u32; 4],
+        last_answered: Option<bool>,
+        lanes: Vec<LaneState>,
+    }
+
+    #[test]
+    fn states_of_earlier_versions_read_as_they_were() {
+        let key = CrawlUrl::parse("http://a.test/").unwrap().site();
+        let lane = LaneState {
+            len: 7,
+            ..LaneState::default()
+        };
+        let before = Earlier {
+            key: key.clone(),
+            next_request: Timestamp::from_secs(5),
+            backoff_until: Timestamp::EPOCH,
+            throttled_until: Timestamp::EPOCH,
+            failures: 2,
+            crawl_delay: None,
+            last_download: Duration::from_millis(90),
+            rtt: Some(Duration::from_millis(80)),
+            rtt_deviation: Duration::from_millis(10),
+            address: None,
+            robots_until: None,
+            requests: 9,
+            answers: 8,
+            transitions: [6, 1, 1, 0],
+            last_answered: Some(true),
+            lanes: vec![lane; 8],
+        };
+        let read: SiteState = postcard::from_bytes(&postcard::to_stdvec(&before).unwrap()).unwrap();
+        assert_eq!((read.pending(), read.transitions), (56, before.transitions));
+        assert_eq!(read.rtt.mean, before.rtt);
+        assert_eq!(read.rtt.deviation, before.rtt_deviation);
+        assert_eq!(read.connect, RoundTrip::default());
+        let mut now = read;
+        now.connect.observe(Duration::from_millis(30));
+        let bytes = postcard::to_stdvec(&now).unwrap();
+        assert_eq!(postcard::from_bytes::<SiteState>(&bytes).unwrap(), now);
     }
 }

@@ -293,6 +293,7 @@ impl World {
             ended,
             took: ended.since(start),
             rtt: Some(ended.since(start) / 2),
+            connect: None,
         };
         match lease.work().clone() {
             Work::Resolve { host, .. } => {
@@ -492,6 +493,7 @@ fn a_site_that_asks_for_too_long_a_rest_is_retired_and_keeps_its_urls() {
         ended: now,
         took: Duration::ZERO,
         rtt: None,
+        connect: None,
     };
     let known = RobotsNext::Known {
         until: now + DAY,
@@ -543,6 +545,7 @@ fn a_public_site_has_one_connection_and_a_delay_whatever_was_asked_for() {
             ended: now,
             took: Duration::ZERO,
             rtt: None,
+            connect: None,
         };
         frontier.settle(lease, Settlement::Done(timing, SiteSignal::Fine), now);
         assert!(matches!(frontier.poll(now), Action::Wait(_)), "a delay");

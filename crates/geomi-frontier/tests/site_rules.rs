@@ -85,6 +85,7 @@ fn settle(frontier: &mut Frontier, lease: Lease, now: Timestamp) {
         ended: now,
         took: Duration::ZERO,
         rtt: None,
+        connect: None,
     };
     frontier.settle(lease, Settlement::Done(timing, SiteSignal::Fine), now);
 }

@@ -238,6 +238,8 @@ Example:
 
 Exit codes: 0 measured, 1 error, 2 usage.")]
     Bench(BenchArgs),
+    /// The scheduler in virtual time: host orders, faults, capacity
+    Sim(crate::sim::SimArgs),
     /// Print a completion script for a shell
     #[command(after_help = "\
 Examples:
@@ -263,7 +265,11 @@ Exit codes: 0 done, 1 error, 2 usage.")]
 impl Task {
     /// Whether the command has tables that `--format csv` can print.
     pub(crate) const fn prints_csv(&self) -> bool {
-        matches!(self, Self::Report(_) | Self::Cat(_))
+        match self {
+            Self::Report(_) | Self::Cat(_) => true,
+            Self::Sim(args) => args.prints_csv(),
+            _ => false,
+        }
     }
 }
 
@@ -558,6 +564,14 @@ Example:
 It needs about 12 GB of disk for 100 million URLs.
 Exit codes: 0 measured, 1 error, 2 usage.")]
     Frontier(BenchFrontierArgs),
+    /// Compare the host orders on real sockets
+    #[command(after_help = "\
+Example:
+  geomi bench order --sites 200 --format json
+
+`geomi sim order` compares them in virtual time, where they are judged.
+Exit codes: 0 measured, 1 error, 2 usage.")]
+    Order(BenchOrderArgs),
 }
 
 /// Arguments of `geomi bench frontier`.
@@ -575,6 +589,20 @@ pub(crate) struct BenchFrontierArgs {
     /// Folder to work in; where temporary files go unless given
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
+}
+
+/// Arguments of `geomi bench order`.
+#[derive(Debug, Args)]
+pub(crate) struct BenchOrderArgs {
+    /// Sites, each with a latency of its own
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) sites: u32,
+    /// Pages a site
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) pages: u32,
+    /// Connections in all: far fewer than sites, or the order makes no difference
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub(crate) connections: u32,
 }
 
 /// Arguments of `geomi completions`.

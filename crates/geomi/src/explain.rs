@@ -296,6 +296,19 @@ fn site_words(text: &mut String, site: &SiteReport) {
                 ),
             );
         }
+        if let Some(connect) = site.connect_ms {
+            let give_or_take = site.connect_deviation_ms;
+            let words = format!("after {connect:.1} ms, give or take {give_or_take:.1}");
+            row(text, "connected", words);
+        }
+        row(
+            text,
+            "outlook",
+            format!(
+                "the next visit is answered with probability {:.2} (SS {:.2}, FF {:.2})",
+                site.next_answered, site.ss, site.ff
+            ),
+        );
         if let Some(address) = &site.address {
             row(text, "address", address);
         }

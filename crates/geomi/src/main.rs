@@ -23,6 +23,7 @@ mod seeds_file;
 mod session;
 mod settings;
 mod signals;
+mod sim;
 mod table;
 mod verify;
 mod words;
@@ -97,6 +98,7 @@ fn main() -> ExitCode {
         Task::Add(args) => commands::add(args, &cli.global),
         Task::Schema => settings::schema(),
         Task::Bench(args) => bench::run(args, &cli.global),
+        Task::Sim(args) => sim::run(args, &cli.global),
         Task::Completions(args) => manual::complete(args),
         Task::Man(args) => manual::explain(args),
         Task::ServeTestweb(args) => bench::serve(args),

@@ -48,6 +48,16 @@ pub struct SiteReport {
     pub rtt_ms: Option<f64>,
     /// Its mean deviation.
     pub rtt_deviation_ms: f64,
+    /// Smoothed time to connect, in milliseconds.
+    pub connect_ms: Option<f64>,
+    /// Its mean deviation.
+    pub connect_deviation_ms: f64,
+    /// How likely an answer follows an answer, by this site's own visits.
+    pub ss: f64,
+    /// How likely a failure follows a failure.
+    pub ff: f64,
+    /// How likely its next visit is answered.
+    pub next_answered: f64,
     /// Time the last request took, in milliseconds.
     pub last_download_ms: f64,
     /// Its address, if it has one.
@@ -81,6 +91,7 @@ impl Knowledge<'_> {
         let view = view.unwrap_or_else(|| self.at_rest(SiteState::new(url.site())));
         let (hold, why) = self.words(&view, known);
         let state = &view.state;
+        let outlook = state.outlook();
         let priorities = (1u8..).zip(&view.queued).filter(|(_, len)| **len > 0);
         let novelty = self.novelty.look(self.partition(hash), hash)?;
         let limits = self.novelty.config();
@@ -108,8 +119,13 @@ impl Knowledge<'_> {
             failures: state.failures,
             delay_s: view.rest.as_secs_f64(),
             crawl_delay_s: state.crawl_delay.map(|delay| delay.as_secs_f64()),
-            rtt_ms: state.rtt.map(millis),
-            rtt_deviation_ms: millis(state.rtt_deviation),
+            rtt_ms: state.rtt.mean.map(millis),
+            rtt_deviation_ms: millis(state.rtt.deviation),
+            connect_ms: state.connect.mean.map(millis),
+            connect_deviation_ms: millis(state.connect.deviation),
+            ss: thousandths(outlook.ss),
+            ff: thousandths(outlook.ff),
+            next_answered: thousandths(outlook.next_answered),
             last_download_ms: millis(state.last_download),
             address: state
                 .address
@@ -232,4 +248,8 @@ fn hold_words(hold: &Hold, view: &SiteView) -> (&'static str, String) {
 
 fn millis(span: Duration) -> f64 {
     (span.as_secs_f64() * 1e6).round() / 1e3
+}
+
+fn thousandths(share: f64) -> f64 {
+    (share * 1e3).round() / 1e3
 }

@@ -476,6 +476,7 @@ fn timing(read: &Read) -> Timing {
         ended: read.ended,
         took: read.ended.since(read.started),
         rtt: read.answer.phases.first_byte,
+        connect: read.answer.phases.connect,
     }
 }
 

@@ -73,7 +73,7 @@ impl Frontier {
             } else {
                 overview.waiting += 1;
             }
-            if let Some(rtt) = site.state.rtt
+            if let Some(rtt) = site.state.rtt.mean
                 && overview
                     .slowest
                     .as_ref()

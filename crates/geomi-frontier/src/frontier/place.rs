@@ -11,6 +11,7 @@ use geomi_model::Timestamp;
 use geomi_url::SiteHash;
 
 use super::Frontier;
+use crate::order::Load;
 use crate::site::Place;
 
 impl Frontier {
@@ -69,7 +70,13 @@ impl Frontier {
             .get_mut(&hash)
             .expect("a site made ready is open");
         site.place = Place::Ready;
-        let key = self.config.order.key(&site.view(ready_at));
+        let load = Load {
+            ready: self.ready.len(),
+            waiting: self.counts.waiting,
+            pace: &self.pace,
+        };
+        let view = site.view(ready_at, &self.config.politeness);
+        let key = self.config.order.policy().key(&view, &load);
         self.ready.push(Reverse((key, site.ticket, hash)));
     }
 }

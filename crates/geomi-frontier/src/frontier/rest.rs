@@ -68,14 +68,31 @@ impl Frontier {
         site.live_leases -= 1;
         if let Some((timing, signal)) = asked {
             Self::rest(site, &politeness, slot, timing, signal);
+            if let Some(rtt) = timing.rtt {
+                self.pace.answered(rtt);
+            }
         }
         if let Some(slot) = slot {
             site.slots[slot].busy = false;
         }
         self.retire_if_too_long(hash, now);
+        self.retire_if_hopeless(hash);
         self.mark_dirty(hash);
         if let Some(addr) = addr {
             self.free_address(addr, now);
+        }
+    }
+
+    /// A site of which no answer is to be expected any more takes connections
+    /// that others can use.
+    fn retire_if_hopeless(&mut self, hash: SiteHash) {
+        let site = self.sites.get(&hash).expect("a released site is open");
+        let unanswered = site.unanswered;
+        if site.state.outlook().is_hopeless(unanswered) {
+            let reason = format!(
+                "{unanswered} visits in a row brought no answer, and after a failure it hardly ever gave one"
+            );
+            self.retire(hash, reason);
         }
     }
 
@@ -129,7 +146,10 @@ impl Frontier {
         }
         site.state.next_request = site.state.next_request.max(free_at);
         if let Some(rtt) = timing.rtt {
-            site.observe_rtt(rtt);
+            site.state.rtt.observe(rtt);
+        }
+        if let Some(connect) = timing.connect {
+            site.state.connect.observe(connect);
         }
         let answered = !matches!(signal, SiteSignal::Unreachable | SiteSignal::Silent);
         site.observe_answer(answered);

@@ -112,6 +112,7 @@ impl Frontier {
                 "a slot is not leased before its delay is over"
             );
             site.slots[slot].busy = true;
+            self.pace.leased(now);
         }
         site.live_leases += 1;
         site.last_served = self.next_lease;

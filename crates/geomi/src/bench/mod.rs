@@ -7,6 +7,7 @@
 //! seen test, queues, commits, log.
 
 mod frontier;
+mod order;
 mod stages;
 mod usage;
 mod web;
@@ -61,9 +62,14 @@ struct Figures {
 
 /// Runs the command.
 pub(crate) fn run(args: &BenchArgs, global: &Global) -> anyhow::Result<Exit> {
-    if let Some(BenchTask::Frontier(args)) = &args.task {
-        return frontier::run(args, global);
+    match &args.task {
+        Some(BenchTask::Frontier(args)) => frontier::run(args, global),
+        Some(BenchTask::Order(args)) => order::run(args, global),
+        None => run_journey(args, global),
     }
+}
+
+fn run_journey(args: &BenchArgs, global: &Global) -> anyhow::Result<Exit> {
     let mut problems = Problems::default();
     let size = parse_size(&args.size).unwrap_or_else(|what| {
         problems.add(&Place::Flag("--size".to_owned()), what);

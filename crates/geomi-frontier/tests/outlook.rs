@@ -1,0 +1,119 @@
+//! Past visits decide whether a site is asked again.
+
+use std::time::Duration;
+
+use geomi_frontier::{
+    Action, Config, Entry, Frontier, Hold, Lease, Resolved, Settlement, SiteSignal, SiteState,
+    Timing,
+};
+use geomi_model::{LinkKind, Timestamp};
+use geomi_url::CrawlUrl;
+
+const START: Timestamp = Timestamp::from_secs(1_000);
+const MS: Duration = Duration::from_millis(1);
+
+fn url(site: u32, page: u32) -> CrawlUrl {
+    CrawlUrl::parse(&format!("http://s{site}.test/{page}")).expect("a good URL")
+}
+
+/// A frontier with so many sites of so many pages, their names looked up.
+fn frontier(sites: u32, pages: u32) -> Frontier {
+    let mut frontier = Frontier::new(Config {
+        ask_robots: false,
+        ..Config::default()
+    });
+    for site in 0..sites {
+        frontier.open_site(SiteState::new(url(site, 0).site()), START, START);
+        for page in 0..pages {
+            let entry = Entry {
+                url: url(site, page),
+                seed: 0,
+                via: None,
+                kind: LinkKind::Anchor,
+                depth: 0,
+                priority: 1,
+                attempts: 0,
+                redirects: 0,
+                is_seed: false,
+                is_revisit: false,
+                not_before: None,
+            };
+            frontier.admit(entry, START);
+        }
+    }
+    for site in 0..sites {
+        let lease = next(&mut frontier, START);
+        let found = Resolved::Address {
+            addr: [127, 0, 0, 1 + site as u8].into(),
+            until: START + Duration::from_hours(24),
+            is_public: false,
+        };
+        frontier.settle_resolve(lease, found, START);
+    }
+    frontier
+}
+
+fn next(frontier: &mut Frontier, now: Timestamp) -> Lease {
+    match frontier.poll(now) {
+        Action::Lease(lease) => lease,
+        other => panic!("there is something to do: {other:?}"),
+    }
+}
+
+fn settle(frontier: &mut Frontier, lease: Lease, answered: bool, now: Timestamp) {
+    let signal = if answered {
+        SiteSignal::Fine
+    } else {
+        SiteSignal::Silent
+    };
+    let timing = Timing {
+        ended: now,
+        took: 80 * MS,
+        rtt: answered.then_some(80 * MS),
+        connect: Some(30 * MS),
+    };
+    frontier.settle(lease, Settlement::Done(timing, signal), now);
+    frontier.check_invariants();
+}
+
+#[test]
+fn a_site_that_never_answers_is_retired_and_keeps_its_urls() {
+    let mut frontier = frontier(1, 60);
+    let mut now = START;
+    for _ in 0..30 {
+        let lease = next(&mut frontier, now);
+        settle(&mut frontier, lease, false, now);
+        now = now + Duration::from_secs(2);
+    }
+    assert!(matches!(frontier.poll(now), Action::Wait(None)));
+    assert!(frontier.is_finished());
+    assert_eq!(frontier.counts().waiting, 30);
+    let view = frontier.view(url(0, 0).site_hash(), now);
+    let hold = view.expect("it is in memory").hold;
+    let Hold::Retired(reason) = hold else {
+        panic!("{hold:?}")
+    };
+    assert!(
+        reason.starts_with("30 visits in a row brought no answer"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn a_site_that_answers_now_and_then_is_not_given_up() {
+    let mut frontier = frontier(1, 60);
+    let mut now = START;
+    for visit in 0..60 {
+        let lease = next(&mut frontier, now);
+        settle(&mut frontier, lease, visit % 20 == 19, now);
+        now = now + Duration::from_secs(2);
+    }
+    assert_eq!(frontier.counts().waiting, 0);
+    let state = frontier
+        .view(url(0, 0).site_hash(), now)
+        .expect("in memory")
+        .state;
+    assert_eq!(state.connect.mean, Some(30 * MS));
+    assert_eq!((state.requests, state.answers), (60, 3));
+    assert!(state.outlook().ff > 0.9, "{:?}", state.outlook());
+}

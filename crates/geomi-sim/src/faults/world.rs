@@ -1,0 +1,395 @@
+//! The driver: one process over several partitions, in virtual time.
+//!
+//! It does what `geomi-crawler` does around the frontier, in the same order:
+//! robots.txt is asked before pages are, the archive is synced before the state
+//! that points into it, links to other partitions leave by an outbox, and mail
+//! is trimmed when what it brought is durable. Between any two of those steps
+//! the process may die.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::Duration;
+
+use geomi_frontier::{
+    Action, Config, Delay, Entry, Frontier, Hold, HostOrder, Lease, PRIORITIES, Politeness,
+    Resolved, SiteState, Work,
+};
+use geomi_model::{LinkKind, Timestamp};
+use geomi_robots::RobotsPolicy;
+use geomi_url::{CrawlUrl, SiteHash};
+
+use super::disk::{Batch, Disk};
+use super::mutation::Mutation;
+use super::watch::Watch;
+use super::web::{self, Ends, START, Site};
+use crate::draws::Draws;
+
+pub(super) const AGENT: &str = "geomi";
+pub(super) const PARTITIONS: usize = 3;
+const CONNECTIONS: usize = 8;
+/// Steps in which every history ends.
+const STEPS_MAX: u64 = 200_000;
+/// Events that are told of a history that went wrong.
+const HISTORY: usize = 60;
+
+/// Why a step ended the process, or the history.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// The process died; it is started again.
+    Crash,
+    /// An invariant does not hold.
+    Violation(String),
+}
+
+impl From<String> for Stop {
+    fn from(what: String) -> Self {
+        Self::Violation(what)
+    }
+}
+
+/// A request or a look-up under way.
+#[derive(Debug)]
+pub(super) struct Flight {
+    pub(super) started: Timestamp,
+    pub(super) lands: Timestamp,
+    pub(super) ends: Ends,
+    pub(super) lease: Lease,
+}
+
+#[derive(Debug)]
+pub(super) struct World {
+    pub(super) seed: u64,
+    pub(super) mutation: Option<Mutation>,
+    pub(super) draws: Draws,
+    pub(super) sites: Vec<Site>,
+    pub(super) config: Config,
+    pub(super) watch: Watch,
+    /// True time. The process reads [`World::clock`].
+    pub(super) now: Timestamp,
+    /// What the system's clock is wrong by, in microseconds.
+    pub(super) clock_off_us: i64,
+    pub(super) crashes: u32,
+    /// What is durable.
+    pub(super) disks: Vec<Disk>,
+    /// What a crash takes away.
+    pub(super) frontier: Frontier,
+    pub(super) batches: Vec<Batch>,
+    pub(super) seen: Vec<BTreeSet<CrawlUrl>>,
+    pub(super) rules: BTreeMap<SiteHash, RobotsPolicy>,
+    pub(super) flying: Vec<Flight>,
+    /// Last visits that the next commit makes final, by partition, with links
+    /// where the page was saved.
+    pub(super) last_visits: Vec<Vec<(CrawlUrl, Vec<CrawlUrl>)>>,
+    pub(super) unclean_since: Option<Timestamp>,
+    /// URLs that must not be lost: seeds, and links of pages that are committed.
+    pub(super) owed: BTreeSet<CrawlUrl>,
+    history: VecDeque<String>,
+    /// A digest of all that happened.
+    pub(super) digest: u64,
+    /// Tells everything, not only the end.
+    tells_all: bool,
+}
+
+impl World {
+    pub(super) fn new(seed: u64, mutation: Option<Mutation>, tells_all: bool) -> Self {
+        let mut draws = Draws::new(seed, [1]);
+        let sites = web::sites(&mut draws);
+        let politeness = Politeness {
+            delay: if draws.once_in(2) {
+                Delay::Fixed(Duration::from_millis(700))
+            } else {
+                Politeness::default().delay
+            },
+            site_connections: 1 + draws.below(2) as usize,
+            address_connections: 2,
+            ..Politeness::default()
+        };
+        let mut config = Config {
+            politeness,
+            order: HostOrder::ALL[draws.below(4) as usize],
+            front_len_max: 2,
+            memory_len_max: 40,
+            sites_max: 3,
+            wait_max: Duration::from_secs(90),
+            ..Config::default()
+        };
+        let watch = Watch::new(politeness);
+        match mutation {
+            Some(Mutation::NoDelay) => config.politeness.delay = Delay::Fixed(Duration::ZERO),
+            Some(Mutation::AddressLimitIgnored) => config.politeness.address_connections = 9,
+            _ => {}
+        }
+        Self {
+            seed,
+            mutation,
+            draws,
+            sites,
+            config,
+            watch,
+            now: START,
+            clock_off_us: 0,
+            crashes: 0,
+            disks: (0..PARTITIONS).map(|_| Disk::default()).collect(),
+            frontier: Frontier::new(config),
+            batches: (0..PARTITIONS).map(|_| Batch::default()).collect(),
+            seen: vec![BTreeSet::new(); PARTITIONS],
+            rules: BTreeMap::new(),
+            flying: Vec::new(),
+            last_visits: vec![Vec::new(); PARTITIONS],
+            unclean_since: None,
+            owed: BTreeSet::new(),
+            history: VecDeque::new(),
+            digest: 0,
+            tells_all,
+        }
+    }
+
+    /// Runs the history to its end; how many steps it took.
+    pub(super) fn run(&mut self) -> Result<u64, String> {
+        self.plant();
+        for step in 0..STEPS_MAX {
+            match self.step() {
+                Ok(true) => {}
+                Ok(false) => {
+                    self.check_end()?;
+                    return Ok(step);
+                }
+                Err(Stop::Crash) => self.restart()?,
+                Err(Stop::Violation(what)) => return Err(what),
+            }
+        }
+        Err("the crawl comes to an end".to_owned())
+    }
+
+    /// Types the seeds in; those that are known already change nothing.
+    pub(super) fn plant(&mut self) {
+        for site in 0..3 {
+            let seed = web::page(site, 0);
+            self.admit(&seed);
+            self.owed.insert(seed);
+        }
+    }
+
+    pub(super) fn is(&self, mutation: Mutation) -> bool {
+        self.mutation == Some(mutation)
+    }
+
+    /// The time as the process knows it.
+    pub(super) fn clock(&self) -> Timestamp {
+        Timestamp::from_micros(self.now.micros() + self.clock_off_us)
+    }
+
+    pub(super) fn tell(&mut self, what: std::fmt::Arguments) {
+        let at = self.now.since(START).as_secs_f64();
+        let line = format!("{at:9.3} {what}");
+        for byte in line.bytes() {
+            self.digest = (self.digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+        if !self.tells_all && self.history.len() == HISTORY {
+            self.history.pop_front();
+        }
+        self.history.push_back(line);
+    }
+
+    pub(super) fn take_history(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.history).into()
+    }
+
+    pub(super) fn partition_of(url: &CrawlUrl) -> usize {
+        web::numbers(url).0 % PARTITIONS
+    }
+
+    /// One step: take mail, send out what may be sent, or let time pass.
+    fn step(&mut self) -> Result<bool, Stop> {
+        self.check()?;
+        self.receive();
+        if self.flying.len() < CONNECTIONS {
+            let now = self.clock();
+            match self.frontier.poll(now) {
+                Action::Lease(lease) => {
+                    self.start(lease)?;
+                    return Ok(true);
+                }
+                Action::Refill { site, lane, from } => {
+                    // What is read back has to be on disk.
+                    self.commit()?;
+                    let partition = self.partition(site);
+                    let len = self.frontier.refill_len();
+                    let (entries, next) = self.disks[partition].read(site, lane, from, len);
+                    self.frontier.refilled(site, lane, entries, next, now);
+                    return Ok(true);
+                }
+                Action::Wait(_) => {}
+            }
+        }
+        let landing = self.flying.iter().map(|flight| flight.lands).min();
+        let may_start = self.flying.len() < CONNECTIONS;
+        let wakeup = self.frontier.next_wakeup().filter(|_| may_start);
+        let wakeup = wakeup.map(|when| self.true_time(when));
+        let Some(next) = landing.into_iter().chain(wakeup).min() else {
+            return self.idle();
+        };
+        self.now = self.now.max(next);
+        if let Some(at) = self
+            .flying
+            .iter()
+            .position(|flight| flight.lands <= self.now)
+        {
+            let flight = self.flying.swap_remove(at);
+            self.land(flight);
+            if self.draws.once_in(3) {
+                self.commit()?;
+            }
+        }
+        Ok(true)
+    }
+
+    fn true_time(&self, clock: Timestamp) -> Timestamp {
+        Timestamp::from_micros(clock.micros() - self.clock_off_us)
+    }
+
+    pub(super) fn partition(&self, site: SiteHash) -> usize {
+        let key = self.frontier.site_key(site).expect("it is open");
+        web::site_of(key.as_str()) % PARTITIONS
+    }
+
+    /// Nothing is under way: what is still to be written or delivered, is.
+    fn idle(&mut self) -> Result<bool, Stop> {
+        self.commit()?;
+        let has_mail = self
+            .disks
+            .iter()
+            .any(|disk| !disk.mailbox.is_empty() || !disk.outbox.is_empty());
+        let polls = self.frontier.next_wakeup().is_some();
+        Ok(has_mail || polls)
+    }
+
+    /// Takes new mail in, now and then.
+    fn receive(&mut self) {
+        for partition in 0..PARTITIONS {
+            let taken = self.batches[partition].taken;
+            let waiting = self.disks[partition].mailbox.len() - taken;
+            if waiting == 0 || !self.draws.once_in(3) {
+                continue;
+            }
+            let mail: Vec<CrawlUrl> = self.disks[partition]
+                .mailbox
+                .iter()
+                .skip(taken)
+                .cloned()
+                .collect();
+            for url in mail {
+                self.admit(&url);
+            }
+            if self.is(Mutation::TrimmedEarly) {
+                self.disks[partition].mailbox.clear();
+            } else {
+                self.batches[partition].taken = taken + waiting;
+            }
+        }
+    }
+
+    /// Queues a URL of a partition, unless it was seen.
+    pub(super) fn admit(&mut self, url: &CrawlUrl) {
+        let partition = Self::partition_of(url);
+        let is_new = self.seen[partition].insert(url.clone());
+        if !is_new && !self.is(Mutation::SeenSkipped) {
+            return;
+        }
+        self.ensure_open(url);
+        let priority = 1 + self.draws.below(u64::from(PRIORITIES)) as u8;
+        let now = self.clock();
+        self.frontier.admit(entry(url.clone(), priority), now);
+        self.batches[partition].seen.push(url.clone());
+    }
+
+    /// Brings the site of a URL into memory, unless it is there.
+    pub(super) fn ensure_open(&mut self, url: &CrawlUrl) {
+        let site = url.site_hash();
+        if !self.frontier.is_open(site) {
+            let disk = &self.disks[Self::partition_of(url)];
+            let state = disk.sites.get(&site).cloned();
+            self.open(state.unwrap_or_else(|| SiteState::new(url.site())));
+        }
+    }
+
+    pub(super) fn open(&mut self, state: SiteState) {
+        let now = self.clock();
+        let rest = self
+            .config
+            .politeness
+            .rest(state.last_download, state.crawl_delay);
+        let not_before = match self.unclean_since {
+            Some(since) if !self.is(Mutation::NoRestAfterCrash) => since + rest,
+            _ => now,
+        };
+        self.frontier.open_site(state, not_before, now);
+    }
+
+    /// What must hold at every step.
+    fn check(&self) -> Result<(), Stop> {
+        self.frontier.check_invariants();
+        let pages = self
+            .flying
+            .iter()
+            .filter(|flight| matches!(flight.lease.work(), Work::Page(..)));
+        if self.frontier.counts().leased != pages.count() as u64 {
+            return Err("every lease is under way".to_owned().into());
+        }
+        if self.flying.len() > CONNECTIONS {
+            return Err("no more requests are under way than allowed"
+                .to_owned()
+                .into());
+        }
+        let now = self.clock();
+        for view in self.frontier.views(now) {
+            let known = self.watch.failures(web::site_of(view.key.as_str()));
+            if known.is_some_and(|known| view.state.failures > known) {
+                return Err(format!("failures end with an answer: {}", view.key).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// What must hold when nothing is left to do: no URL was lost.
+    fn check_end(&self) -> Result<(), String> {
+        let now = self.clock();
+        for url in &self.owed {
+            let waits = || {
+                let view = self.frontier.view(url.site_hash(), now);
+                let is_retired = view.is_some_and(|view| matches!(view.hold, Hold::Retired(_)));
+                is_retired && self.disks[Self::partition_of(url)].is_queued(url)
+            };
+            if !self.watch.is_finished(url) && !waits() {
+                return Err(format!(
+                    "a URL admitted is fetched, retired or waiting: {url} is lost"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What is looked up.
+pub(super) fn resolved(site: usize, until: Timestamp) -> Resolved {
+    Resolved::Address {
+        addr: web::address(site),
+        until,
+        is_public: false,
+    }
+}
+
+fn entry(url: CrawlUrl, priority: u8) -> Entry {
+    Entry {
+        url,
+        seed: 0,
+        via: None,
+        kind: LinkKind::Anchor,
+        depth: 0,
+        priority,
+        attempts: 0,
+        redirects: 0,
+        is_seed: false,
+        is_revisit: false,
+        not_before: None,
+    }
+}

@@ -1,0 +1,19 @@
+//! Laboratories: the decisions of the crawler in virtual time, on model webs.
+//!
+//! What decides here is what decides in a crawl: the frontier, politeness and
+//! robots rules are the real ones, driven by a loop that jumps from event to
+//! event. What surrounds them is a model: sites with round-trip times, a disk
+//! with commits, mail between partitions.
+//!
+//! * [`order`]: the host orders side by side;
+//! * [`faults`]: a crawl under faults, with every invariant checked at every step;
+//! * [`capacity`]: what so many pages in so much time take.
+//!
+//! One seed is one history: nothing here reads a clock or rolls other dice than
+//! its own.
+
+pub mod capacity;
+mod draws;
+pub mod faults;
+pub mod order;
+mod trials;
