@@ -1,0 +1,3 @@
+//! Laboratories: the crawler's decisions in virtual time, on model webs.
+
+pub mod refresh;

@@ -1,0 +1,4 @@
+//! The refresh laboratory.
+pub mod dice;
+pub mod trial;
+pub mod web;
