@@ -72,6 +72,11 @@ impl Learner {
         Posterior::new(&self.pool.prior(page.groups), &page.evidence)
     }
 
+    /// Whether nothing has been seen of a page yet.
+    pub fn is_new(&self, page: PageId) -> bool {
+        self.pages[page as usize].evidence == Evidence::default()
+    }
+
     /// How much a page matters.
     pub fn weight(&self, page: PageId) -> f32 {
         self.pages[page as usize].weight

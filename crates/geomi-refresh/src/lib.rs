@@ -7,6 +7,9 @@ pub mod policy;
 mod pool;
 mod posterior;
 pub mod rates;
+mod rhythm;
+pub mod shape;
+mod worth;
 
 pub use groups::{Group, Grouping};
 pub use learner::{Knowledge, Learner};
