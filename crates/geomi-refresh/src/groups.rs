@@ -64,7 +64,11 @@ mod tests {
     #[test]
     fn the_papers_examples() {
         let check = |changes: f64, sixteen: &str, six: &str| {
-            assert_eq!(Grouping::Sixteen.of(changes).to_string(), sixteen, "{changes}");
+            assert_eq!(
+                Grouping::Sixteen.of(changes).to_string(),
+                sixteen,
+                "{changes}"
+            );
             assert_eq!(Grouping::Six.of(changes).to_string(), six, "{changes}");
         };
         // u1 of Table 3.3: 14 changes in 3 weeks.

@@ -9,7 +9,7 @@ use crate::posterior::{Evidence, Posterior, likelihood};
 use crate::rates::PerRate;
 
 /// Pages counted into the pooled priors with each visit.
-const SWEPT_A_VISIT: usize = 4;
+pub(crate) const SWEPT_A_VISIT: usize = 4;
 /// Days in which evidence loses half of its weight.
 const HALF_LIFE: f64 = 365.0;
 
@@ -70,11 +70,6 @@ impl Learner {
     pub fn posterior(&self, page: PageId) -> Posterior {
         let page = &self.pages[page as usize];
         Posterior::new(&self.pool.prior(page.groups), &page.evidence)
-    }
-
-    /// Whether nothing has been seen of a page yet.
-    pub fn is_new(&self, page: PageId) -> bool {
-        self.pages[page as usize].evidence == Evidence::default()
     }
 
     /// How much a page matters.

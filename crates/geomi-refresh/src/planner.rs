@@ -59,9 +59,6 @@ struct Place {
     last: f64,
     /// When it is due; an entry of the queue with another time is void.
     tick: u32,
-    /// Probes it has had.
-    probes: u8,
-    is_probe: bool,
     is_out: bool,
 }
 
@@ -108,8 +105,6 @@ impl<P: Policy> Planner<P> {
         self.places.push(Place {
             last,
             tick: 0,
-            probes: 0,
-            is_probe: false,
             is_out: false,
         });
         if self.is_started {
@@ -198,7 +193,6 @@ impl<P: Policy> Planner<P> {
     pub fn observe(&mut self, page: PageId, changed: bool, now: f64) {
         let place = &mut self.places[page as usize];
         let from = std::mem::replace(&mut place.last, now);
-        place.probes += u8::from(place.is_probe);
         self.policy.observe(&Sight {
             page,
             from,
@@ -264,26 +258,16 @@ impl<P: Policy> Planner<P> {
         (DAMPING * (demand / wanted).ln()).clamp(-STEP_MAX, STEP_MAX)
     }
 
-    /// How long a page is left alone, but for probes.
+    /// How long a page is left alone.
     fn gap(&mut self, page: PageId) -> f64 {
         let last = self.places[page as usize].last;
         let due = self.policy.due(page, last, self.price);
         (due - last).clamp(1.0 / TICKS, self.terms.longest_gap)
     }
 
-    /// When a page is to be visited next: when it is due, or before, to learn.
+    /// When a page is to be visited next.
     fn plan(&mut self, page: PageId) -> f64 {
-        let gap = self.gap(page);
-        let place = &mut self.places[page as usize];
-        place.is_probe = false;
-        let due = place.last + gap;
-        let pm: u8 = std::env::var("PM").map_or(3, |v| v.parse().unwrap());
-        if place.probes >= pm {
-            return due;
-        }
-        let probe = self.policy.probe(page, place.last, self.price);
-        place.is_probe = probe < due;
-        due.min(probe)
+        self.places[page as usize].last + self.gap(page)
     }
 
     fn push(&mut self, page: PageId, due: f64) {

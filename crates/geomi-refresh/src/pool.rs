@@ -20,7 +20,7 @@ use crate::posterior::Posterior;
 use crate::rates::{PerRate, RATES, rate};
 
 /// Kinds of kinship, the widest first.
-pub const KINSHIPS: usize = 5;
+const KINSHIPS: usize = 5;
 
 /// How many members weigh as much as everything wider.
 const SHRINK: f32 = 20.0;

@@ -12,7 +12,7 @@
 //! not favour shapes, all pages count as flat.
 
 use crate::policy::Sight;
-use crate::posterior::{Evidence, Posterior};
+use crate::posterior::Posterior;
 use crate::rates::{PerRate, RATES, Span};
 use crate::shape::{SHAPES, shapes};
 

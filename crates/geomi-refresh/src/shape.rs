@@ -90,9 +90,13 @@ mod tests {
     fn refreshs_working_day_is_among_them() {
         let (from, to) = (9.0 / 24.0, 18.0 / 24.0);
         let share = |shape: &Shape| shape.exposure(from, to);
-        let day = shapes().iter().filter(|shape| (share(shape) - 0.85).abs() < 1e-9);
+        let day = shapes()
+            .iter()
+            .filter(|shape| (share(shape) - 0.85).abs() < 1e-9);
         assert_eq!(day.count(), 1);
-        let night = shapes().iter().filter(|shape| (share(shape) - 0.15).abs() < 1e-9);
+        let night = shapes()
+            .iter()
+            .filter(|shape| (share(shape) - 0.15).abs() < 1e-9);
         assert!(night.count() >= 1);
         assert!((share(&shapes()[0]) - 0.375).abs() < 1e-9);
     }

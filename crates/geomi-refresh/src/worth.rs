@@ -132,9 +132,7 @@ mod tests {
         // Busy from 09 to 18: parts 3 to 5.
         let day = 1 + 3;
         let worth = solve(&shapes()[day], 2.0, 0.3);
-        let least = (0..PARTS).min_by(|a, b| {
-            worth.threshold[*a].total_cmp(&worth.threshold[*b])
-        });
+        let least = (0..PARTS).min_by(|a, b| worth.threshold[*a].total_cmp(&worth.threshold[*b]));
         // In the last busy part waiting is best of all: its end is near.
         assert_eq!(least, Some(5), "{worth:?}");
     }

@@ -221,6 +221,11 @@ Examples:
 
 Exit codes: 0 added, 1 error, 2 usage, or no such crawl is running.")]
     Add(AddArgs),
+    /// Keep copies fresh: policies side by side on webs that change
+    Refresh(crate::refresh::RefreshArgs),
+    /// Recompute the papers' figures, and say where they do not follow
+    #[command(after_help = crate::papers::AFTER_HELP)]
+    Papers(crate::papers::PapersArgs),
     /// Print a JSON schema of geomi.toml, for editors
     #[command(after_help = "\
 Example:
@@ -232,6 +237,7 @@ Exit codes: 0 printed, 1 error, 2 usage.")]
     #[command(after_help = "\
 Example:
   geomi bench --pages 20000 --size 100kB --format json
+  geomi bench refresh --pages 10000000
 
 Exit codes: 0 measured, 1 error, 2 usage.")]
     Bench(BenchArgs),
@@ -260,7 +266,7 @@ Exit codes: 0 done, 1 error, 2 usage.")]
 impl Task {
     /// Whether the command has tables that `--format csv` can print.
     pub(crate) const fn prints_csv(&self) -> bool {
-        matches!(self, Self::Report(_))
+        matches!(self, Self::Report(_) | Self::Refresh(_))
     }
 }
 
@@ -528,7 +534,11 @@ pub(crate) struct AddArgs {
 
 /// Arguments of `geomi bench`.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct BenchArgs {
+    /// Another thing to measure.
+    #[command(subcommand)]
+    pub(crate) what: Option<crate::bench::Other>,
     /// Pages in all
     #[arg(long, value_name = "N", default_value_t = 20_000)]
     pub(crate) pages: u32,

@@ -8,12 +8,13 @@ use std::process::Command;
 
 /// Which of our crates each of our crates may depend on.
 const WORDS: [&str; 2] = ["geomi-url", "geomi-model"];
-const DECISIONS: [&str; 5] = [
+const DECISIONS: [&str; 6] = [
     "geomi-scope",
     "geomi-robots",
     "geomi-frontier",
     "geomi-novelty",
     "geomi-page",
+    "geomi-refresh",
 ];
 const ADAPTERS: [&str; 3] = ["geomi-fetch", "geomi-store", "geomi-cluster"];
 
@@ -23,13 +24,19 @@ fn allowed(name: &str) -> Option<Vec<&'static str>> {
         "geomi-model" => vec!["geomi-url"],
         name if DECISIONS.contains(&name) || ADAPTERS.contains(&name) => WORDS.to_vec(),
         "geomi-testweb" => WORDS.to_vec(),
+        "geomi-sim" => [&WORDS[..], &DECISIONS].concat(),
         "geomi-fuzz" | "geomi-crawler" => [&WORDS[..], &DECISIONS, &ADAPTERS].concat(),
         "geomi-report" => [&WORDS[..], &DECISIONS, &ADAPTERS, &["geomi-crawler"]].concat(),
         "geomi" => [
             &WORDS[..],
             &DECISIONS,
             &ADAPTERS,
-            &["geomi-crawler", "geomi-report", "geomi-testweb"],
+            &[
+                "geomi-crawler",
+                "geomi-report",
+                "geomi-sim",
+                "geomi-testweb",
+            ],
         ]
         .concat(),
         _ => return None,

@@ -8,12 +8,14 @@
 //! it, summed up since the last visit, is greatest. Without hours the threshold is
 //! the same all day and the visit is where freshness falls below it.
 
+use std::sync::LazyLock;
+
 use super::{Pace, Page, PageId, Policy, Sight, greedy};
-use crate::learner::Learner;
+use crate::learner::{Learner, SWEPT_A_VISIT};
 use crate::posterior::Posterior;
 use crate::rates::{RATES, rates};
 use crate::rhythm::{PerShape, Rhythm, ShapeEvidence};
-use crate::shape::{PARTS, SHAPES, shapes};
+use crate::shape::{PARTS, SHAPES, Shape, shapes};
 use crate::worth::{GAP_PARTS, Worths};
 
 /// What is believed less than this is left out of a decision.
@@ -33,7 +35,7 @@ pub struct Clock {
 #[derive(Clone, Copy)]
 struct Case {
     share: f32,
-    rate: f32,
+    rate: usize,
     shape: usize,
     /// The share of copies still right at the time that is looked at.
     right: f32,
@@ -47,7 +49,7 @@ impl Clock {
 
     /// Counts as many pages into the shapes as the learner does into the rates.
     fn sweep(&mut self) {
-        for _ in 0..4 {
+        for _ in 0..SWEPT_A_VISIT {
             let belief = self.rhythm.belief(&self.shapes[self.cursor]);
             self.rhythm.sweep(&belief);
             self.cursor += 1;
@@ -103,7 +105,7 @@ fn cases(posterior: &Posterior, belief: &PerShape) -> Vec<Case> {
             sum += share;
             cases.push(Case {
                 share,
-                rate: at as f32,
+                rate: at,
                 shape,
                 right: 1.0,
             });
@@ -119,7 +121,7 @@ fn threshold(cases: &[Case], worths: &mut Worths, price: f64) -> [f32; PARTS] {
     let mut cell = worths.at(price);
     let mut threshold = [0.0; PARTS];
     for case in cases {
-        let worth = cell.of(case.shape, case.rate as usize);
+        let worth = cell.of(case.shape, case.rate);
         for (sum, one) in threshold.iter_mut().zip(worth.threshold) {
             *sum += case.share * one;
         }
@@ -129,37 +131,95 @@ fn threshold(cases: &[Case], worths: &mut Worths, price: f64) -> [f32; PARTS] {
 
 /// Where the freshness above the threshold sums up to most; `None` if that is
 /// beyond the longest gap looked at.
+///
+/// Freshness only falls, and the threshold is that of yesterday: a day that adds
+/// nothing is followed by none that does, and the search is over.
 fn best(mut cases: Vec<Case>, threshold: &[f32; PARTS], last: f64) -> Option<f64> {
-    for case in &mut cases {
-        case.rate = rates()[case.rate as usize];
-    }
     let begin = (last * PARTS as f64).floor();
-    let (mut sum, mut most, mut at, mut fresh) = (0.0_f32, 0.0_f32, None, 1.0_f32);
-    let mut now = last;
+    let (mut sum, mut most, mut fresh) = (0.0_f32, 0.0_f32, 1.0_f32);
+    let (mut at, mut at_step, mut now) = (None, 0, last);
     for step in 0..GAP_PARTS {
+        if step > at_step + PARTS {
+            return at;
+        }
         let end = (begin + 1.0 + step as f64) / PARTS as f64;
         let part = (begin as usize + step) % PARTS;
         let days = (end - now) as f32;
-        let mut later = 0.0;
-        for case in &mut cases {
-            let rate = case.rate * shapes()[case.shape].rate(part) as f32;
-            case.right *= (-rate * days).exp();
-            later += case.share * case.right;
-        }
-        let gained = ((fresh + later) / 2.0 - threshold[part]) * days;
+        let later = pass(&mut cases, part, days);
+        let floor = threshold[part];
         // Freshness may fall below the threshold within the part.
-        if fresh > threshold[part] && later < threshold[part] {
-            let until = (fresh - threshold[part]) / (fresh - later);
-            let peak = sum + (fresh - threshold[part]) / 2.0 * until * days;
+        if fresh > floor && later < floor {
+            let until = (fresh - floor) / (fresh - later) * days;
+            let peak = sum + (fresh - floor) / 2.0 * until;
             if peak > most {
-                (most, at) = (peak, Some(now + f64::from(until * days)));
+                (most, at, at_step) = (peak, Some(now + f64::from(until)), step);
             }
         }
-        sum += gained;
+        sum += ((fresh + later) / 2.0 - floor) * days;
         if sum > most {
-            (most, at) = (sum, Some(end));
+            (most, at, at_step) = (sum, Some(end), step);
         }
         (fresh, now) = (later, end);
     }
-    at.filter(|at| *at < now)
+    None
+}
+
+/// Lets a part of a day, or the rest of one, pass: the share still right.
+fn pass(cases: &mut [Case], part: usize, days: f32) -> f32 {
+    let is_whole = (days * PARTS as f32 - 1.0).abs() < 1e-4;
+    let mut right = 0.0;
+    for case in cases {
+        case.right *= if is_whole {
+            KEPT[case.shape][case.rate][part]
+        } else {
+            let rate = rates()[case.rate] * shapes()[case.shape].rate(part) as f32;
+            (-rate * days).exp()
+        };
+        right += case.share * case.right;
+    }
+    right
+}
+
+/// The share of copies still right after a part of the day, by shape and rate.
+static KEPT: LazyLock<Vec<[[f32; PARTS]; RATES]>> = LazyLock::new(|| {
+    let kept =
+        |shape: &Shape, rate: f32, part| (-rate * shape.rate(part) as f32 / PARTS as f32).exp();
+    let of =
+        |shape: &Shape| rates().map(|rate| std::array::from_fn(|part| kept(shape, rate, part)));
+    shapes().iter().map(of).collect()
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sure(rate: usize, shape: usize) -> Vec<Case> {
+        vec![Case {
+            share: 1.0,
+            rate,
+            shape,
+            right: 1.0,
+        }]
+    }
+
+    #[test]
+    fn a_page_that_changes_by_day_is_visited_when_the_day_is_over() {
+        let rate = crate::rates::nearest(2.0);
+        // Busy from 09 to 18, the fourth of the nine-hour shapes.
+        let cases = sure(rate, 4);
+        let threshold = threshold(&cases, &mut Worths::default(), 0.3);
+        let due = best(cases, &threshold, 3.0 + 18.0 / 24.0).unwrap();
+        let hour = due.fract() * 24.0;
+        assert!((hour - 18.0).abs() < 0.1, "{due}");
+    }
+
+    #[test]
+    fn without_hours_it_is_greedy() {
+        let rate = crate::rates::nearest(1.0);
+        let cases = sure(rate, 0);
+        let threshold = threshold(&cases, &mut Worths::default(), 0.3);
+        let due = best(cases, &threshold, 5.1).unwrap();
+        let greedy = greedy::gap(&Posterior::known(1.0), 0.3);
+        assert!((due - 5.1 - greedy).abs() < 0.1 * greedy, "{due} {greedy}");
+    }
 }

@@ -42,28 +42,6 @@ impl Policy for Greedy {
         let posterior = self.learner.posterior(page);
         last + gap(&posterior, price / f64::from(self.learner.weight(page)))
     }
-
-    fn probe(&mut self, page: PageId, last: f64, price: f64) -> f64 {
-        last + probe(&self.learner, page, price)
-    }
-}
-
-pub(crate) fn probe(learner: &Learner, page: PageId, price: f64) -> f64 {
-    let e = |n: &str, d: f64| std::env::var(n).map_or(d, |v| v.parse().unwrap());
-    let (mass, factor, up, dn) = (e("PA", 0.1), e("PF", 1.2), e("PU", 1.5), e("PD", 0.7));
-    if learner.is_new(page) {
-        return f64::INFINITY;
-    }
-    let posterior = learner.posterior(page);
-    let rc = f64::from(learner.weight(page)) / price;
-    let (mut h, mut m) = (0.0, 0.0);
-    for at in 0..RATES {
-        let r = f64::from(rates()[at]);
-        if r > rc * up { h += f64::from(posterior.0[at]); }
-        if r < rc * dn { m += f64::from(posterior.0[at]); }
-    }
-    if h > mass && m > mass { return factor / rc; }
-    f64::INFINITY
 }
 
 /// The gap at which the averaged index reaches a price; infinite if it never

@@ -38,7 +38,10 @@ impl Policy for Harmonic {
     /// Loses `w ln((r + v) / v)` at `v` visits a day: the closed form of Azar and
     /// others, whose marginal value is the price.
     fn due(&mut self, page: PageId, last: f64, price: f64) -> f64 {
-        let (r, w) = (self.rates[page as usize], f64::from(self.weights[page as usize]));
+        let (r, w) = (
+            self.rates[page as usize],
+            f64::from(self.weights[page as usize]),
+        );
         last + interval(r, w, price)
     }
 }

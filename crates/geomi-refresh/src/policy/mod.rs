@@ -110,12 +110,6 @@ pub trait Policy: std::fmt::Debug + Send {
     /// When a page last seen at `last` is due, in days, if a request has this
     /// price. Later for a higher price; infinite if never.
     fn due(&mut self, page: PageId, last: f64, price: f64) -> f64;
-
-    /// When to look at a page before it is due, because nothing else would tell
-    /// what it is like; infinite if there is no need.
-    fn probe(&mut self, _page: PageId, _last: f64, _price: f64) -> f64 {
-        f64::INFINITY
-    }
 }
 
 /// Days a longest interval of the adaptive rules has.
@@ -138,9 +132,5 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
 
     fn due(&mut self, page: PageId, last: f64, price: f64) -> f64 {
         (**self).due(page, last, price)
-    }
-
-    fn probe(&mut self, page: PageId, last: f64, price: f64) -> f64 {
-        (**self).probe(page, last, price)
     }
 }

@@ -59,7 +59,10 @@ pub fn run(
     let mut planner = Planner::new(policy, terms, 0.0);
     for (page, at) in world.pages.iter().zip(0..) {
         planner.add(&facts(page, setup.is_weighted), 0.0);
-        watch(MadeVisit { page: at, time: 0.0 });
+        watch(MadeVisit {
+            page: at,
+            time: 0.0,
+        });
     }
     planner.start();
     let mut books = Books::new(world);
@@ -103,7 +106,7 @@ impl<'a> Books<'a> {
     fn new(world: &'a World) -> Self {
         Self {
             world,
-            copies: vec![Copy::default(); world.pages.len()],
+            copies: world.pages.iter().map(Copy::first).collect(),
             visits: 0,
         }
     }
@@ -149,6 +152,14 @@ impl<'a> Books<'a> {
 }
 
 impl Copy {
+    /// The copy made at time 0, with what changed until then.
+    fn first(page: &WorldPage) -> Self {
+        Self {
+            next_change: page.changes.partition_point(|change| *change <= 0.0),
+            ..Self::default()
+        }
+    }
+
     /// Counts the time from the last visit until now, as far as it is counted.
     fn settle(&mut self, page: &WorldPage, now: f64, from: f64) {
         let begin = self.seen.max(from);

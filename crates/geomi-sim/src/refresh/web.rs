@@ -211,7 +211,11 @@ mod tests {
     #[test]
     fn busy_hours_hold_their_share() {
         let mut dice = Dice::new(3);
-        for (hours, share) in [(Hours::Flat, 0.375), (Hours::Day, 0.85), (Hours::Night, 0.15)] {
+        for (hours, share) in [
+            (Hours::Flat, 0.375),
+            (Hours::Day, 0.85),
+            (Hours::Night, 0.15),
+        ] {
             let times = changes(200.0, hours, &mut dice);
             let is_day = |time: &&f64| (9.0..18.0).contains(&(time.fract() * 24.0));
             let found = times.iter().filter(is_day).count() as f64 / times.len() as f64;

@@ -6,6 +6,7 @@
 //! over pages of the same web; what is left of the whole is the rest: frontier,
 //! seen test, queues, commits, log.
 
+mod refresh;
 mod stages;
 mod usage;
 mod web;
@@ -58,8 +59,23 @@ struct Figures {
     stages: Vec<Stage>,
 }
 
+/// What else can be measured.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Other {
+    /// Measure what planning visits costs a decision, and in memory
+    #[command(after_help = "\
+Example:
+  geomi bench refresh --pages 10000000
+
+Exit codes: 0 measured, 1 error, 2 usage.")]
+    Refresh(refresh::RefreshBenchArgs),
+}
+
 /// Runs the command.
 pub(crate) fn run(args: &BenchArgs, global: &Global) -> anyhow::Result<Exit> {
+    if let Some(Other::Refresh(args)) = &args.what {
+        return refresh::run(args, global);
+    }
     let mut problems = Problems::default();
     let size = parse_size(&args.size).unwrap_or_else(|what| {
         problems.add(&Place::Flag("--size".to_owned()), what);
