@@ -68,9 +68,9 @@ mod tests {
 
     #[test]
     fn ends_are_told() {
-        assert_eq!(irregular_mle(&[(1.0, false)]), 0.0);
-        assert_eq!(irregular_mle(&[(1.0, true)]), f64::INFINITY);
+        assert!(irregular_mle(&[(1.0, false)]).abs() < 1e-12);
+        assert!(irregular_mle(&[(1.0, true)]).is_infinite());
         assert!(reduced_bias(5, 5, 1.0).is_finite());
-        assert_eq!(naive(1, 0.0), 0.0);
+        assert!(naive(1, 0.0).abs() < 1e-12);
     }
 }

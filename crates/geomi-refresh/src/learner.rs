@@ -87,7 +87,7 @@ impl Learner {
 #[derive(Clone, Debug)]
 pub enum Knowledge {
     /// From the visits.
-    Learned(Learner),
+    Learned(Box<Learner>),
     /// From elsewhere, in changes a day: in a laboratory, or after a learning
     /// period in which pages are looked at all the time.
     Known(Vec<f64>),
@@ -96,7 +96,7 @@ pub enum Knowledge {
 impl Knowledge {
     /// Nothing is known yet.
     pub fn none() -> Self {
-        Self::Learned(Learner::default())
+        Self::Learned(Box::default())
     }
 
     pub(crate) fn add(&mut self, page: &Page) {

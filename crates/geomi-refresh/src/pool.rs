@@ -102,7 +102,9 @@ impl Default for Pool {
             (-z * z / 2.0).exp() as f32
         });
         let sum: f32 = first.iter().sum();
-        first.iter_mut().for_each(|p| *p /= sum);
+        for p in &mut first {
+            *p /= sum;
+        }
         Self {
             all: Group::new(),
             first,

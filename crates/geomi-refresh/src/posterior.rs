@@ -84,7 +84,9 @@ impl Posterior {
             sum += *weight;
         }
         if sum > 0.0 {
-            weights.iter_mut().for_each(|weight| *weight /= sum);
+            for weight in &mut weights {
+                *weight /= sum;
+            }
         } else {
             weights = [1.0 / RATES as f32; RATES];
         }

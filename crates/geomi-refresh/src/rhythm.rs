@@ -69,7 +69,9 @@ impl Rhythm {
         let mut belief: PerShape =
             std::array::from_fn(|at| self.prior[at] * (evidence.0[at] - best).exp());
         let sum: f32 = belief.iter().sum();
-        belief.iter_mut().for_each(|share| *share /= sum);
+        for share in &mut belief {
+            *share /= sum;
+        }
         belief
     }
 

@@ -1,7 +1,7 @@
 //! Hours of the day in which changes fall.
 //!
-//! A [`Shape`] says how the rate of a page differs by the hour: on average it is
-//! 1. A page's own shape is not estimated freely, for which a page has too few
+//! A [`Shape`] says how the rate of a page differs by the hour, with a mean of
+//! one. A page's own shape is not estimated freely, for which a page has too few
 //! visits, but chosen among 17: flat, and for each eighth of a day at which a
 //! busy time may begin, one of 9 hours and one of 15 hours that hold 85 % of the
 //! changes, which is how REFRESH divides the day.

@@ -111,7 +111,9 @@ fn cases(posterior: &Posterior, belief: &PerShape) -> Vec<Case> {
             });
         }
     }
-    cases.iter_mut().for_each(|case| case.share /= sum);
+    for case in &mut cases {
+        case.share /= sum;
+    }
     cases
 }
 
@@ -155,7 +157,7 @@ fn best(mut cases: Vec<Case>, threshold: &[f32; PARTS], last: f64) -> Option<f64
                 (most, at, at_step) = (peak, Some(now + f64::from(until)), step);
             }
         }
-        sum += ((fresh + later) / 2.0 - floor) * days;
+        sum += (f32::midpoint(fresh, later) - floor) * days;
         if sum > most {
             (most, at, at_step) = (sum, Some(end), step);
         }

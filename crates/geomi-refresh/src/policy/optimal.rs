@@ -54,7 +54,7 @@ pub fn best_gap(rate: f64, price: f64) -> f64 {
     // 1 - (1 + x) e^-x grows from 0 to 1: halve until x is found.
     let (mut low, mut high) = (0.0, 40.0);
     for _ in 0..48 {
-        let middle = (low + high) / 2.0;
+        let middle = f64::midpoint(low, high);
         if gain(middle) < wanted {
             low = middle;
         } else {
