@@ -7,7 +7,8 @@
 //!
 //! * [`order`]: the host orders side by side;
 //! * [`faults`]: a crawl under faults, with every invariant checked at every step;
-//! * [`capacity`]: what so many pages in so much time take.
+//! * [`capacity`]: what so many pages in so much time take;
+//! * [`refresh`]: refresh policies side by side.
 //!
 //! One seed is one history: nothing here reads a clock or rolls other dice than
 //! its own.
@@ -16,4 +17,5 @@ pub mod capacity;
 mod draws;
 pub mod faults;
 pub mod order;
+pub mod refresh;
 mod trials;

@@ -224,6 +224,11 @@ Examples:
 
 Exit codes: 0 added, 1 error, 2 usage, or no such crawl is running.")]
     Add(AddArgs),
+    /// Keep copies fresh: policies side by side on webs that change
+    Refresh(crate::refresh::RefreshArgs),
+    /// Recompute the papers' figures, and say where they do not follow
+    #[command(after_help = crate::papers::AFTER_HELP)]
+    Papers(crate::papers::PapersArgs),
     /// Print a JSON schema of geomi.toml, for editors
     #[command(after_help = "\
 Example:
@@ -235,6 +240,7 @@ Exit codes: 0 printed, 1 error, 2 usage.")]
     #[command(after_help = "\
 Example:
   geomi bench --pages 20000 --size 100kB --format json
+  geomi bench refresh --pages 10000000
 
 Exit codes: 0 measured, 1 error, 2 usage.")]
     Bench(BenchArgs),
@@ -266,7 +272,7 @@ impl Task {
     /// Whether the command has tables that `--format csv` can print.
     pub(crate) const fn prints_csv(&self) -> bool {
         match self {
-            Self::Report(_) | Self::Cat(_) => true,
+            Self::Report(_) | Self::Cat(_) | Self::Refresh(_) => true,
             Self::Sim(args) => args.prints_csv(),
             _ => false,
         }
@@ -564,6 +570,13 @@ Example:
 It takes some 200 bytes of disk a URL (measured at a million).
 Exit codes: 0 measured, 1 error, 2 usage.")]
     Frontier(BenchFrontierArgs),
+    /// Measure what planning visits costs a decision, and in memory
+    #[command(after_help = "\
+Example:
+  geomi bench refresh --pages 10000000
+
+Exit codes: 0 measured, 1 error, 2 usage.")]
+    Refresh(crate::bench::RefreshBenchArgs),
     /// Compare the host orders on real sockets
     #[command(after_help = "\
 Example:

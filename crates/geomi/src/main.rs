@@ -15,7 +15,9 @@ mod explain;
 mod export;
 mod fetch;
 mod manual;
+mod papers;
 mod progress;
+mod refresh;
 mod report;
 mod report_command;
 mod running;
@@ -96,6 +98,8 @@ fn main() -> ExitCode {
         Task::Stop(args) => commands::stop(args, &cli.global),
         Task::Set(args) => commands::set(args, &cli.global),
         Task::Add(args) => commands::add(args, &cli.global),
+        Task::Refresh(args) => refresh::run(args, &cli.global),
+        Task::Papers(args) => papers::run(args, &cli.global),
         Task::Schema => settings::schema(),
         Task::Bench(args) => bench::run(args, &cli.global),
         Task::Sim(args) => sim::run(args, &cli.global),

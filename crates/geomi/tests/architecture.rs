@@ -8,12 +8,13 @@ use std::process::Command;
 
 /// Which of our crates each of our crates may depend on.
 const WORDS: [&str; 2] = ["geomi-url", "geomi-model"];
-const DECISIONS: [&str; 5] = [
+const DECISIONS: [&str; 6] = [
     "geomi-scope",
     "geomi-robots",
     "geomi-frontier",
     "geomi-novelty",
     "geomi-page",
+    "geomi-refresh",
 ];
 const ADAPTERS: [&str; 3] = ["geomi-fetch", "geomi-store", "geomi-cluster"];
 

@@ -8,9 +8,12 @@
 
 mod frontier;
 mod order;
+mod refresh;
 mod stages;
 mod usage;
 mod web;
+
+pub(crate) use refresh::RefreshBenchArgs;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -65,6 +68,7 @@ pub(crate) fn run(args: &BenchArgs, global: &Global) -> anyhow::Result<Exit> {
     match &args.task {
         Some(BenchTask::Frontier(args)) => frontier::run(args, global),
         Some(BenchTask::Order(args)) => order::run(args, global),
+        Some(BenchTask::Refresh(args)) => refresh::run(args, global),
         None => run_journey(args, global),
     }
 }

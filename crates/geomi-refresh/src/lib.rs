@@ -1,0 +1,54 @@
+//! When to look at a page again: the freshest copies for the fewest requests.
+//!
+//! Pages change when they like; a crawler sees at a visit only that there has been
+//! a change, or none. From that this crate learns how often and at which hours
+//! each page changes, and decides which page to visit next under a budget of
+//! requests.
+//!
+//! * [`Evidence`] and [`Posterior`]: what visits say of a page's rate; [`Pool`]: what
+//!   its kin say; [`estimators`]: the rules of thumb; [`mod@shape`]: hours of the day;
+//!   [`follows`]: whether the next visit will succeed.
+//! * [`policy`]: rules that say when a page is due, one small file each.
+//! * [`Planner`]: the queue, the price of a request and the budget.
+//! * [`Grouping`] and [`schedule`]: REFRESH's groups and its schedule table.
+//!
+//! It is pure: no clock, no disk, no dice that are not its own and the same in every
+//! run. Times are days as `f64`, day 0 beginning at a midnight. It knows nothing of
+//! politeness, which stands above any plan.
+//!
+//! ```
+//! use geomi_refresh::{Page, Planner, Terms, policy::Greedy};
+//!
+//! let terms = Terms { requests_per_day: 2.0, longest_gap: 90.0 };
+//! let mut planner = Planner::new(Greedy::default(), terms, 0.0);
+//! for _ in 0..3 {
+//!     planner.add(&Page::default(), 0.0);
+//! }
+//! planner.start();
+//! let now = planner.wake().unwrap();
+//! if let Some(page) = planner.next(now) {
+//!     planner.observe(page, true, now);
+//! }
+//! ```
+
+pub mod estimators;
+mod groups;
+mod learner;
+mod planner;
+pub mod policy;
+mod pool;
+mod posterior;
+pub mod rates;
+mod rhythm;
+pub mod schedule;
+pub mod shape;
+mod success;
+mod worth;
+
+pub use groups::{Group, Grouping};
+pub use learner::{Knowledge, Learner};
+pub use planner::{Planner, Terms};
+pub use policy::{Page, PageId, Policy, Sight};
+pub use pool::{Kin, Pool};
+pub use posterior::{Evidence, Posterior, likelihood};
+pub use success::{Follows, follows};

@@ -1,0 +1,318 @@
+//! The plan: which page is next, and what a request costs.
+//!
+//! A [`Planner`] keeps every page in a queue under the time at which its policy
+//! says it is due at the present price. A visit plans its page anew and looks at
+//! two others, taken by chance; so a decision costs a few questions to the policy
+//! and a place in a heap, however many pages there are.
+//!
+//! **The price** keeps the budget. The pages looked at say how often they would be
+//! visited at the present price; if that is more than the budget the price goes
+//! up, if less it goes down. One of them that is now due much earlier than it
+//! stands in the queue is moved; one that stands too early is noticed when it
+//! comes up, and goes back.
+//!
+//! **The budget** is a bucket of requests that fills evenly and holds half a
+//! day's worth, so that a policy that knows the hours can use them but nobody
+//! spends in an afternoon what was meant for a week.
+//!
+//! **The longest gap** holds whatever the policy says, so that no page is
+//! abandoned.
+//!
+//! The planner has no clock: `next` is asked at a time, and [`Planner::wake`] says
+//! when to ask again. It knows nothing of politeness, which may delay any visit.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::policy::{Pace, Page, PageId, Policy, Sight};
+
+/// Pages looked at with each visit.
+const LOOKED_AT: usize = 2;
+/// Pages that must have been looked at before the price moves.
+const SAMPLE: usize = 256;
+/// Pages asked for the first price.
+const FIRST_SAMPLE: usize = 2_048;
+/// A step of the price is no more than this, in the logarithm.
+const STEP_MAX: f64 = 0.7;
+/// How much of a mismatch one step corrects: demand may answer more than in
+/// proportion, and a sample errs.
+const DAMPING: f64 = 0.3;
+/// How much of the budget a bucket that is full or empty adds or takes.
+const LEAN: f64 = 0.1;
+/// A page is moved forward in the queue by no less than this part of its gap.
+const MOVED_MIN: f64 = 0.1;
+/// Ticks of the queue's clock a day: about ten seconds.
+const TICKS: f64 = 8_192.0;
+
+/// What may be spent, and what must be done.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Terms {
+    /// Requests a day, for all pages together.
+    pub requests_per_day: f64,
+    /// The longest time a page is left alone, in days.
+    pub longest_gap: f64,
+}
+
+/// A page's place in the plan.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    last: f64,
+    /// When it is due; an entry of the queue with another time is void.
+    tick: u32,
+    is_out: bool,
+}
+
+/// A plan that is followed and renewed visit by visit.
+#[derive(Debug)]
+pub struct Planner<P> {
+    policy: P,
+    terms: Terms,
+    queue: BinaryHeap<Reverse<(u32, PageId)>>,
+    places: Vec<Place>,
+    price: f64,
+    /// What the pages looked at since the last step would like, a day.
+    demand: f64,
+    looked_at: usize,
+    /// Requests that may be made at `bucket_at`.
+    bucket: f64,
+    bucket_at: f64,
+    dice: u64,
+    is_started: bool,
+}
+
+impl<P: Policy> Planner<P> {
+    /// A plan without pages, beginning now.
+    pub fn new(policy: P, terms: Terms, now: f64) -> Self {
+        Self {
+            policy,
+            terms,
+            queue: BinaryHeap::new(),
+            places: Vec::new(),
+            price: 1.0,
+            demand: 0.0,
+            looked_at: 0,
+            bucket: 0.0,
+            bucket_at: now,
+            dice: 0x9E37_79B9_7F4A_7C15,
+            is_started: false,
+        }
+    }
+
+    /// One more page, of which there has been a copy since `last`.
+    pub fn add(&mut self, page: &Page, last: f64) -> PageId {
+        let id = self.places.len() as PageId;
+        self.policy.add(page);
+        self.places.push(Place {
+            last,
+            tick: 0,
+            is_out: false,
+        });
+        if self.is_started {
+            self.plan_first(id);
+        }
+        id
+    }
+
+    /// Sets the first price and plans the first visits. Pages are spread over
+    /// their first interval: were they not, all would be due together for ever,
+    /// and always at the same hour.
+    pub fn start(&mut self) {
+        self.is_started = true;
+        let count = self.places.len();
+        let asked = count.min(FIRST_SAMPLE);
+        for _ in 0..60 {
+            let mut demand = 0.0;
+            for at in 0..asked {
+                let page = if asked == count { at } else { self.roll() };
+                demand += 1.0 / self.gap(page as PageId);
+            }
+            let step = self.step(demand / asked.max(1) as f64, self.terms.requests_per_day);
+            self.price *= step.exp();
+            if step.abs() < 1e-3 {
+                break;
+            }
+        }
+        for page in 0..count {
+            self.plan_first(page as PageId);
+        }
+    }
+
+    fn plan_first(&mut self, page: PageId) {
+        let gap = self.gap(page);
+        // Multiples of the golden ratio fall evenly whatever their number.
+        let part = (f64::from(page) * 0.618_033_988_749_895).fract();
+        let last = self.places[page as usize].last;
+        self.push(page, last + gap * (1.0 - part));
+    }
+
+    /// When to ask for the next page; `None` without pages.
+    pub fn wake(&self) -> Option<f64> {
+        let Reverse((tick, _)) = self.queue.peek()?;
+        let wanted = 1.0 - self.bucket;
+        let paid = self.bucket_at + wanted.max(0.0) / self.terms.requests_per_day;
+        Some(match self.policy.pace() {
+            Pace::Even => paid,
+            Pace::WhenDue => paid.max(f64::from(*tick) / TICKS),
+        })
+    }
+
+    /// The page to visit now, if one is due and the budget allows it. It must be
+    /// given back with [`Planner::observe`] or [`Planner::failed`].
+    pub fn next(&mut self, now: f64) -> Option<PageId> {
+        self.fill(now);
+        let now_tick = tick(now);
+        loop {
+            let Reverse((tick, page)) = *self.queue.peek()?;
+            let place = self.places[page as usize];
+            if place.is_out || place.tick != tick {
+                self.queue.pop();
+                continue;
+            }
+            if self.bucket < 1.0 - 1e-6 {
+                return None;
+            }
+            if self.policy.pace() == Pace::WhenDue {
+                if tick > now_tick {
+                    return None;
+                }
+                let due = self.plan(page);
+                if self::tick(due) > now_tick {
+                    self.queue.pop();
+                    self.push(page, due);
+                    continue;
+                }
+            }
+            self.queue.pop();
+            self.places[page as usize].is_out = true;
+            self.bucket -= 1.0;
+            return Some(page);
+        }
+    }
+
+    /// A visit has found the page changed, or not.
+    pub fn observe(&mut self, page: PageId, changed: bool, now: f64) {
+        let place = &mut self.places[page as usize];
+        let from = std::mem::replace(&mut place.last, now);
+        self.policy.observe(&Sight {
+            page,
+            from,
+            to: now,
+            changed,
+        });
+        for _ in 0..LOOKED_AT {
+            self.look_at_another();
+        }
+        let due = self.plan(page);
+        self.push(page, due);
+    }
+
+    /// A visit came to nothing: neither changed nor unchanged. It is tried again
+    /// at `retry`.
+    pub fn failed(&mut self, page: PageId, retry: f64) {
+        self.push(page, retry);
+    }
+
+    /// What a request costs at present.
+    pub fn price(&self) -> f64 {
+        self.price
+    }
+
+    /// The rule.
+    pub fn policy(&self) -> &P {
+        &self.policy
+    }
+
+    /// Asks some page how often it would like to be visited, and moves it if it
+    /// stands far too late.
+    fn look_at_another(&mut self) {
+        let page = self.roll() as PageId;
+        let gap = self.gap(page);
+        self.demand += 1.0 / gap;
+        self.looked_at += 1;
+        let place = self.places[page as usize];
+        let due = place.last + gap;
+        if !place.is_out && due + MOVED_MIN * gap < f64::from(place.tick) / TICKS {
+            self.push(page, due.max(self.bucket_at));
+        }
+        if self.looked_at == SAMPLE {
+            self.reprice();
+        }
+    }
+
+    fn reprice(&mut self) {
+        let full = match self.policy.pace() {
+            Pace::Even => 0.5,
+            Pace::WhenDue => self.bucket / self.bucket_max(),
+        };
+        let wanted = self.terms.requests_per_day * (1.0 + LEAN * (2.0 * full - 1.0));
+        let step = self.step(self.demand / SAMPLE as f64, wanted);
+        self.price *= step.exp();
+        self.demand = 0.0;
+        self.looked_at = 0;
+    }
+
+    /// How the logarithm of the price must change, given what a page would like
+    /// on average and what all may have.
+    fn step(&self, demand_a_page: f64, wanted: f64) -> f64 {
+        let demand = demand_a_page * self.places.len() as f64;
+        (DAMPING * (demand / wanted).ln()).clamp(-STEP_MAX, STEP_MAX)
+    }
+
+    /// How long a page is left alone.
+    fn gap(&mut self, page: PageId) -> f64 {
+        let last = self.places[page as usize].last;
+        let due = self.policy.due(page, last, self.price);
+        (due - last).clamp(1.0 / TICKS, self.terms.longest_gap)
+    }
+
+    /// When a page is to be visited next.
+    fn plan(&mut self, page: PageId) -> f64 {
+        self.places[page as usize].last + self.gap(page)
+    }
+
+    fn push(&mut self, page: PageId, due: f64) {
+        let place = &mut self.places[page as usize];
+        place.tick = tick(due);
+        place.is_out = false;
+        self.queue.push(Reverse((place.tick, page)));
+        if self.queue.len() > 2 * self.places.len() + 64 {
+            self.sweep_queue();
+        }
+    }
+
+    /// Throws void entries away.
+    fn sweep_queue(&mut self) {
+        let places = &self.places;
+        self.queue.retain(|Reverse((tick, page))| {
+            let place = places[*page as usize];
+            !place.is_out && place.tick == *tick
+        });
+    }
+
+    fn bucket_max(&self) -> f64 {
+        match self.policy.pace() {
+            Pace::Even => 1.0,
+            Pace::WhenDue => (self.terms.requests_per_day / 2.0).max(1.0),
+        }
+    }
+
+    fn fill(&mut self, now: f64) {
+        let more = (now - self.bucket_at).max(0.0) * self.terms.requests_per_day;
+        self.bucket = (self.bucket + more).min(self.bucket_max());
+        self.bucket_at = now;
+    }
+
+    /// A page by chance: the same chances in every run.
+    fn roll(&mut self) -> usize {
+        self.dice = self
+            .dice
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        ((self.dice >> 33) as usize) % self.places.len()
+    }
+}
+
+/// A time on the queue's clock; the cast stops at the last tick.
+fn tick(days: f64) -> u32 {
+    (days * TICKS).ceil() as u32
+}

@@ -1,0 +1,136 @@
+//! The rules that say when a page is due, one small file each.
+//!
+//! A [`Policy`] is asked for one thing: when is this page due, if a request has
+//! this price? The price is how the budget is kept (see
+//! [`Planner`](crate::Planner)): for rules that weigh what a visit brings it is
+//! what a visit must bring, in days of freshness; for rules that set intervals
+//! it is the factor by which all of them are stretched. A rule that lets itself
+//! neither be priced nor stretched ignores it.
+//!
+//! | policy | rule | learns from its visits |
+//! |---|---|---|
+//! | [`Static`] | every page as often | no |
+//! | [`Proportional`] | as often as it changes | yes |
+//! | [`Sampling`] | a sample of each site says how often its pages are visited | yes |
+//! | [`Grouped`] | REFRESH's 16 or 6 groups by changes a week | yes |
+//! | [`Multiplicative`] | the interval times one factor after a change, another without: REFRESH's reference 6, Nutch, StormCrawler | yes |
+//! | [`Optimal`] | the best allocation, rates known | no |
+//! | [`Harmonic`] | as often as the root of its rate, rates known | no |
+//! | [`Greedy`] | what a visit brings, averaged over the posterior | yes |
+//! | [`Age`] | the same for age instead of freshness | yes |
+//! | [`Clock`] | as greedy, at the hours in which a visit brings most | yes |
+
+mod age;
+mod clock;
+mod greedy;
+mod grouped;
+mod harmonic;
+mod multiplicative;
+mod optimal;
+mod proportional;
+mod sampling;
+mod static_cycle;
+
+pub use age::Age;
+pub use clock::Clock;
+pub use greedy::Greedy;
+pub use grouped::Grouped;
+pub use harmonic::Harmonic;
+pub use multiplicative::Multiplicative;
+pub use optimal::{Optimal, best_gap, freshness};
+pub use proportional::Proportional;
+pub use sampling::Sampling;
+pub use static_cycle::Static;
+
+use crate::pool::Kin;
+
+/// A page by its place in the plan, from 0 on without gaps.
+pub type PageId = u32;
+
+/// What is known of a page before it is visited again.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Page {
+    /// How much its freshness matters; 1 for a page like any other.
+    pub weight: f32,
+    /// Which pages it is like.
+    pub kin: Kin,
+}
+
+impl Default for Page {
+    fn default() -> Self {
+        Self {
+            weight: 1.0,
+            kin: Kin::default(),
+        }
+    }
+}
+
+/// What a visit found. A visit that failed says nothing of changes and is not
+/// observed.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Sight {
+    /// The page.
+    pub page: PageId,
+    /// When it was seen before, in days.
+    pub from: f64,
+    /// When it was seen now.
+    pub to: f64,
+    /// Whether it was another then.
+    pub changed: bool,
+}
+
+impl Sight {
+    /// Days between the two visits.
+    pub fn gap(&self) -> f64 {
+        self.to - self.from
+    }
+}
+
+/// How a planner spends its budget on a policy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pace {
+    /// Requests evenly spaced, the page that is due first at each: the budget
+    /// is used up whatever the rule would like.
+    Even,
+    /// A page is visited when it is due, within what the budget has saved up.
+    WhenDue,
+}
+
+/// A rule that says when pages are due.
+pub trait Policy: std::fmt::Debug + Send {
+    /// How it likes to be served.
+    fn pace(&self) -> Pace;
+
+    /// One more page; its number is how many there were.
+    fn add(&mut self, page: &Page);
+
+    /// A page has been visited.
+    fn observe(&mut self, sight: &Sight);
+
+    /// When a page last seen at `last` is due, in days, if a request has this
+    /// price. Later for a higher price; infinite if never.
+    fn due(&mut self, page: PageId, last: f64, price: f64) -> f64;
+}
+
+/// Days a longest interval of the adaptive rules has.
+const INTERVAL_MAX: f64 = 90.0;
+/// Days a shortest interval has: an hour.
+const INTERVAL_MIN: f64 = 1.0 / 24.0;
+
+impl<P: Policy + ?Sized> Policy for Box<P> {
+    fn pace(&self) -> Pace {
+        (**self).pace()
+    }
+
+    fn add(&mut self, page: &Page) {
+        (**self).add(page);
+    }
+
+    fn observe(&mut self, sight: &Sight) {
+        (**self).observe(sight);
+    }
+
+    fn due(&mut self, page: PageId, last: f64, price: f64) -> f64 {
+        (**self).due(page, last, price)
+    }
+}

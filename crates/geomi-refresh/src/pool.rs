@@ -1,0 +1,209 @@
+//! What pages have in common: priors learned from kin.
+//!
+//! A page that has been visited twice says little; its kin say more. Pages are
+//! kin by domain, depth, the type of the link that led to them, site and URL
+//! template, which is where ROBOT's Tables 9 to 13 found differences. Each group
+//! has a pooled distribution of rates, the mean of its members' posteriors. The
+//! prior of a page begins with that of all pages and is drawn towards each of
+//! its groups, the widest first, by as much as the group has members:
+//! `(members * group + SHRINK * so far) / (members + SHRINK)`. A group of two
+//! pages thus hardly matters, one of a thousand decides.
+//!
+//! The means are learned by expectation and maximisation, spread out: with every
+//! visit the owner sweeps a few pages into [`Pool::sweep`], and when all have
+//! been seen [`Pool::finish`] makes the sums the new distributions. Nothing is
+//! ever recomputed at once.
+
+use std::collections::HashMap;
+
+use crate::posterior::Posterior;
+use crate::rates::{PerRate, RATES, rate};
+
+/// Kinds of kinship, the widest first.
+const KINSHIPS: usize = 5;
+
+/// How many members weigh as much as everything wider.
+const SHRINK: f32 = 20.0;
+/// The median of the prior before anything is known: one change in 20 days.
+const MEDIAN: f64 = 1.0 / 20.0;
+/// Its spread in the logarithm: from months to hours within one deviation.
+const SPREAD: f64 = 2.5;
+/// Pages that are believed to be like the first prior, whatever was seen.
+const FIRST: f32 = 5.0;
+
+/// What makes a page kin of others: hashes of its domain, depth, link type, site
+/// and template, in this order. Zero means that it is not known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Kin(pub [u64; KINSHIPS]);
+
+/// A page's groups.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Groups([u32; KINSHIPS]);
+
+const NO_GROUP: u32 = u32::MAX;
+
+#[derive(Clone, Debug)]
+struct Group {
+    pooled: PerRate,
+    members: f32,
+    sum: PerRate,
+    swept: f32,
+}
+
+impl Group {
+    fn new() -> Self {
+        Self {
+            pooled: [0.0; RATES],
+            members: 0.0,
+            sum: [0.0; RATES],
+            swept: 0.0,
+        }
+    }
+
+    fn add(&mut self, posterior: &Posterior) {
+        for (sum, p) in self.sum.iter_mut().zip(posterior.0) {
+            *sum += p;
+        }
+        self.swept += 1.0;
+    }
+
+    fn finish(&mut self) {
+        if self.swept > 0.0 {
+            self.pooled = self.sum.map(|sum| sum / self.swept);
+        }
+        self.members = self.swept;
+        self.sum = [0.0; RATES];
+        self.swept = 0.0;
+    }
+
+    /// Draws a prior towards this group.
+    fn draw(&self, prior: &mut PerRate) {
+        let own = self.members / (self.members + SHRINK);
+        for (prior, pooled) in prior.iter_mut().zip(&self.pooled) {
+            *prior += own * (pooled - *prior);
+        }
+    }
+}
+
+/// The distributions of all groups.
+#[derive(Clone, Debug)]
+pub struct Pool {
+    all: Group,
+    first: PerRate,
+    everyone: PerRate,
+    groups: Vec<Group>,
+    names: HashMap<(u8, u64), u32>,
+}
+
+impl Default for Pool {
+    fn default() -> Self {
+        let mut first: PerRate = std::array::from_fn(|at| {
+            let z = (rate(at) / MEDIAN).ln() / SPREAD;
+            (-z * z / 2.0).exp() as f32
+        });
+        let sum: f32 = first.iter().sum();
+        for p in &mut first {
+            *p /= sum;
+        }
+        Self {
+            all: Group::new(),
+            first,
+            everyone: first,
+            groups: Vec::new(),
+            names: HashMap::new(),
+        }
+    }
+}
+
+impl Pool {
+    /// The groups of a page; made where they are new.
+    pub(crate) fn groups(&mut self, kin: &Kin) -> Groups {
+        let mut groups = [NO_GROUP; KINSHIPS];
+        for (at, key) in kin.0.into_iter().enumerate().filter(|(_, key)| *key != 0) {
+            let next = self.groups.len() as u32;
+            groups[at] = *self.names.entry((at as u8, key)).or_insert(next);
+            if groups[at] == next {
+                self.groups.push(Group::new());
+            }
+        }
+        Groups(groups)
+    }
+
+    /// What to believe of a page before looking at it.
+    pub(crate) fn prior(&self, groups: Groups) -> PerRate {
+        let mut prior = self.everyone;
+        for group in groups.0.into_iter().filter(|group| *group != NO_GROUP) {
+            self.groups[group as usize].draw(&mut prior);
+        }
+        prior
+    }
+
+    /// Counts a page in.
+    pub(crate) fn sweep(&mut self, groups: Groups, posterior: &Posterior) {
+        self.all.add(posterior);
+        for group in groups.0.into_iter().filter(|group| *group != NO_GROUP) {
+            self.groups[group as usize].add(posterior);
+        }
+    }
+
+    /// All pages have been counted in.
+    pub(crate) fn finish(&mut self) {
+        let (swept, mut sum) = (self.all.swept, self.all.sum);
+        for (sum, first) in sum.iter_mut().zip(&self.first) {
+            *sum = (*sum + FIRST * first) / (swept + FIRST);
+        }
+        self.everyone = sum;
+        self.all.finish();
+        self.groups.iter_mut().for_each(Group::finish);
+    }
+
+    /// The distribution of the rates of all pages.
+    pub fn everyone(&self) -> &PerRate {
+        &self.everyone
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::posterior::Evidence;
+
+    #[test]
+    fn a_new_page_starts_from_its_kin() {
+        let mut pool = Pool::default();
+        let busy = pool.groups(&Kin([0, 0, 0, 7, 0]));
+        let quiet = pool.groups(&Kin([0, 0, 0, 8, 0]));
+        for _ in 0..4 {
+            for page in 0..200 {
+                let group = if page % 2 == 0 { busy } else { quiet };
+                let mut evidence = Evidence::default();
+                for _ in 0..6 {
+                    evidence.visit(1.0, page % 2 == 0, 1.0);
+                }
+                let posterior = Posterior::new(&pool.prior(group), &evidence);
+                pool.sweep(group, &posterior);
+            }
+            pool.finish();
+        }
+        let new = |groups| Posterior::new(&pool.prior(groups), &Evidence::default()).median();
+        assert!(new(busy) > 1.0, "{}", new(busy));
+        assert!(new(quiet) < 0.1, "{}", new(quiet));
+        let stranger = pool.groups(&Kin([0, 0, 0, 9, 0]));
+        let prior = pool.prior(stranger);
+        assert!((prior.iter().sum::<f32>() - 1.0).abs() < 1e-3);
+    }
+
+    #[test]
+    fn a_group_of_two_hardly_matters() {
+        let mut pool = Pool::default();
+        let small = pool.groups(&Kin([0, 0, 0, 0, 3]));
+        let before = pool.prior(small);
+        for _ in 0..2 {
+            pool.sweep(small, &Posterior::known(10.0));
+        }
+        pool.finish();
+        let after = pool.prior(small);
+        let moved: f32 = before.iter().zip(after).map(|(a, b)| (a - b).abs()).sum();
+        assert!(moved < 0.9, "{moved}");
+    }
+}

@@ -1,0 +1,194 @@
+//! What the visits of one page say about how often it changes.
+//!
+//! A visit that finds a change after a gap says `1 - e^(-rate gap)` of every
+//! rate, one that finds none says `e^(-rate gap)`. Both are exact for gaps of
+//! any length, so a page that is looked at too rarely is not taken for a slow
+//! one: there is no censoring bias. [`Evidence`] keeps the product of what all
+//! visits said, in 72 bytes; [`Posterior`] is that times a prior.
+//!
+//! What is kept is the evidence and not the posterior, so that a prior that has
+//! since been learned better counts for old visits too.
+
+use std::sync::LazyLock;
+
+use crate::rates::{PerRate, RATES, Span, rate, rates};
+
+/// Steps of the stored logarithm a unit.
+const SCALE: f32 = 1_024.0;
+/// Steps are dropped by this many bits where evidence is read: 1/64 is enough.
+const COARSE: u16 = 4;
+/// The likelihoods of the steps.
+static LIKELIHOODS: LazyLock<Vec<f32>> = LazyLock::new(|| {
+    let steps = 0..=u16::MAX >> COARSE;
+    steps
+        .map(|step| (-f32::from(step << COARSE) / SCALE).exp())
+        .collect()
+});
+/// No visit alone may rule a rate out for ever: content is not Poisson.
+const FLOOR: f32 = 1e-4;
+
+/// The logarithms of the likelihoods of all rates, each as its distance below
+/// the best one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Evidence([u16; RATES]);
+
+impl Default for Evidence {
+    fn default() -> Self {
+        Self([0; RATES])
+    }
+}
+
+impl Evidence {
+    /// Takes in a likelihood of every rate. `memory` is the share of the old
+    /// evidence that is kept: 1 forgets nothing.
+    pub fn take(&mut self, likelihood: &PerRate, memory: f32) {
+        let mut sums: PerRate = [0.0; RATES];
+        let mut best = f32::NEG_INFINITY;
+        for ((sum, old), new) in sums.iter_mut().zip(self.0).zip(likelihood) {
+            *sum = new.max(FLOOR).ln() - f32::from(old) / SCALE * memory;
+            best = best.max(*sum);
+        }
+        for (slot, sum) in self.0.iter_mut().zip(sums) {
+            // Casting from a float stops at the largest value.
+            *slot = ((best - sum) * SCALE + 0.5) as u16;
+        }
+    }
+
+    /// Takes in one visit after a gap in days.
+    pub fn visit(&mut self, gap_days: f64, changed: bool, memory: f32) {
+        self.take(&likelihood(gap_days, changed), memory);
+    }
+}
+
+/// What one visit says of every rate.
+pub fn likelihood(gap_days: f64, changed: bool) -> PerRate {
+    let span = Span::of(gap_days);
+    std::array::from_fn(|at| {
+        let fresh = span.fresh(at);
+        if changed { 1.0 - fresh } else { fresh }
+    })
+}
+
+/// A probability for every rate.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Posterior(pub PerRate);
+
+impl Posterior {
+    /// Evidence seen in the light of a prior.
+    pub fn new(prior: &PerRate, evidence: &Evidence) -> Self {
+        let mut weights: PerRate = [0.0; RATES];
+        let mut sum = 0.0;
+        let table = &LIKELIHOODS[..];
+        for ((weight, prior), below) in weights.iter_mut().zip(prior).zip(evidence.0) {
+            *weight = prior * table[usize::from(below >> COARSE)];
+            sum += *weight;
+        }
+        if sum > 0.0 {
+            for weight in &mut weights {
+                *weight /= sum;
+            }
+        } else {
+            weights = [1.0 / RATES as f32; RATES];
+        }
+        Self(weights)
+    }
+
+    /// A page whose rate is known.
+    pub fn known(rate_per_day: f64) -> Self {
+        let mut weights = [0.0; RATES];
+        weights[crate::rates::nearest(rate_per_day)] = 1.0;
+        Self(weights)
+    }
+
+    /// The expected number of changes a day.
+    pub fn mean(&self) -> f64 {
+        let terms = self.0.iter().zip(rates());
+        terms.map(|(p, r)| f64::from(p * r)).sum()
+    }
+
+    /// The rate with half of the probability below it.
+    pub fn median(&self) -> f64 {
+        self.quantile(0.5)
+    }
+
+    /// The interval that holds this share of the probability, the rest in equal
+    /// parts on both sides.
+    pub fn interval(&self, share: f64) -> (f64, f64) {
+        let rest = (1.0 - share) / 2.0;
+        (self.quantile(rest), self.quantile(1.0 - rest))
+    }
+
+    /// Between two rates of the grid the logarithm is interpolated.
+    fn quantile(&self, share: f64) -> f64 {
+        let mut below = 0.0;
+        for (at, p) in self.0.iter().map(|p| f64::from(*p)).enumerate() {
+            if below + p >= share && p > 0.0 {
+                let part = (share - below) / p - 0.5;
+                return rate(at) * (rate(1) / rate(0)).powf(part);
+            }
+            below += p;
+        }
+        rate(RATES - 1)
+    }
+
+    /// The probability that the copy is right after this time.
+    pub fn fresh(&self, days: f64) -> f64 {
+        let span = Span::of(days);
+        let terms = self.0.iter().enumerate();
+        f64::from(terms.map(|(at, p)| p * span.fresh(at)).sum::<f32>())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FLAT: PerRate = [1.0; RATES];
+
+    fn after(visits: &[(f64, bool)]) -> Posterior {
+        let mut evidence = Evidence::default();
+        for (gap, changed) in visits {
+            evidence.visit(*gap, *changed, 1.0);
+        }
+        Posterior::new(&FLAT, &evidence)
+    }
+
+    #[test]
+    fn many_visits_find_the_rate_even_when_gaps_are_long() {
+        // A rate of 0.7 a day seen every 2 days: a visit finds a change with
+        // probability 1 - e^-1.4 = 0.753, so 75 of 100 times.
+        let visits: Vec<_> = (0..100).map(|at| (2.0, at % 4 != 0)).collect();
+        let posterior = after(&visits);
+        assert!((posterior.median() - 0.69).abs() < 0.08, "{posterior:?}");
+        let (low, high) = posterior.interval(0.9);
+        assert!(low < 0.69 && 0.69 < high && high < 1.0, "{low} {high}");
+    }
+
+    #[test]
+    fn tiny_evidence_adds_up() {
+        // 300 quiet days rule out one change in 20 days, though a single day
+        // says next to nothing.
+        let posterior = after(&[(1.0, false); 300]);
+        let (_, high) = posterior.interval(0.98);
+        assert!(high < 0.05, "{high}");
+    }
+
+    #[test]
+    fn what_is_old_fades() {
+        let mut evidence = Evidence::default();
+        for _ in 0..50 {
+            evidence.visit(1.0, false, 0.9);
+        }
+        for _ in 0..10 {
+            evidence.visit(1.0, true, 0.9);
+        }
+        let faded = Posterior::new(&FLAT, &evidence).median();
+        let firm = after(&[[(1.0, false); 50].as_slice(), &[(1.0, true); 10]].concat()).median();
+        assert!(faded > 2.0 * firm, "{faded} {firm}");
+    }
+
+    #[test]
+    fn evidence_is_small() {
+        assert_eq!(size_of::<Evidence>(), 72);
+    }
+}

@@ -1,0 +1,170 @@
+//! The grid of rates every estimate lives on, and quick curves over it.
+//!
+//! A page changes like a Poisson process whose rate is one of 36, spaced evenly
+//! in the logarithm from one change in 2,000 days to 48 a day. Because both the
+//! grid and the table of a curve are even in the logarithm, the values of a
+//! curve at `rate * time` for all 36 rates are one look-up with a fixed stride:
+//! no exponential is computed where pages are observed or planned.
+
+use std::sync::LazyLock;
+
+/// How many rates there are.
+pub const RATES: usize = 36;
+
+/// Changes a day of the slowest rate.
+const SLOWEST: f64 = 1.0 / 2_000.0;
+/// Changes a day of the fastest rate.
+const FASTEST: f64 = 48.0;
+
+/// Table entries from one rate to the next.
+const STRIDE: usize = 16;
+/// The logarithm at which the tables begin: below it nothing has happened.
+const LOW: f64 = -14.0;
+/// The logarithm at which they end: above it everything has.
+const HIGH: f64 = 3.5;
+
+/// A number for every rate of the grid.
+pub type PerRate = [f32; RATES];
+
+/// The curves of `x = rate * time`, tabled in `ln x`.
+struct Tables {
+    step: f64,
+    /// `e^-x`: the copy is still right.
+    fresh: Vec<f32>,
+    /// `1 - (1 + x) e^-x`: what a visit is worth, times the rate.
+    gain: Vec<f32>,
+    rates: PerRate,
+}
+
+static TABLES: LazyLock<Tables> = LazyLock::new(|| {
+    let spacing = spacing();
+    let step = spacing / STRIDE as f64;
+    let entries = ((HIGH - LOW) / step).ceil() as usize + 1;
+    let x = |at: usize| (LOW + at as f64 * step).exp();
+    Tables {
+        step,
+        fresh: (0..entries).map(|at| (-x(at)).exp() as f32).collect(),
+        gain: (0..entries).map(|at| gain(x(at)) as f32).collect(),
+        rates: std::array::from_fn(|at| rate(at) as f32),
+    }
+});
+
+/// `ln` of the factor between neighbouring rates.
+fn spacing() -> f64 {
+    (FASTEST / SLOWEST).ln() / (RATES - 1) as f64
+}
+
+/// The changes a day of one rate of the grid.
+pub fn rate(at: usize) -> f64 {
+    SLOWEST * (spacing() * at as f64).exp()
+}
+
+/// All rates.
+pub fn rates() -> &'static PerRate {
+    &TABLES.rates
+}
+
+/// The place in the grid nearest to a rate.
+pub fn nearest(rate: f64) -> usize {
+    let at = ((rate / SLOWEST).max(1e-9).ln() / spacing()).round();
+    at.clamp(0.0, (RATES - 1) as f64) as usize
+}
+
+/// `1 - (1 + x) e^-x` without cancellation where `x` is small.
+pub fn gain(x: f64) -> f64 {
+    if x < 1e-3 {
+        return x * x * (0.5 - x / 3.0);
+    }
+    1.0 - (1.0 + x) * (-x).exp()
+}
+
+/// A time, as a place in the tables: found once, used for all rates.
+#[derive(Clone, Copy, Debug)]
+pub struct Span {
+    at: i32,
+    part: f32,
+}
+
+impl Span {
+    /// The place of a time in days.
+    pub fn of(days: f64) -> Self {
+        let place = ((days.max(1e-12) * SLOWEST).ln() - LOW) / TABLES.step;
+        let at = place.floor();
+        Self {
+            at: at as i32,
+            part: (place - at) as f32,
+        }
+    }
+
+    /// The place at a table entry, for searches that need no finer answer.
+    pub(crate) const fn entry(at: i32) -> Self {
+        Self { at, part: 0.0 }
+    }
+
+    /// The entry this place lies in.
+    pub(crate) const fn floor(self) -> i32 {
+        self.at
+    }
+
+    /// The days of an entry.
+    pub(crate) fn days(entry: f64) -> f64 {
+        (LOW + entry * TABLES.step).exp() / SLOWEST
+    }
+
+    fn read(self, table: &[f32], rate: usize) -> f32 {
+        let at = self.at + (rate * STRIDE) as i32;
+        let last = table.len() as i32 - 2;
+        if at < 0 {
+            return table[0];
+        }
+        let (at, part) = if at > last {
+            (last as usize, 1.0)
+        } else {
+            (at as usize, self.part)
+        };
+        table[at] + part * (table[at + 1] - table[at])
+    }
+
+    /// The probability that a page of this rate has not changed in this time.
+    pub fn fresh(self, rate: usize) -> f32 {
+        self.read(&TABLES.fresh, rate)
+    }
+
+    /// `1 - (1 + x) e^-x` at `x = rate * time`.
+    pub fn gain(self, rate: usize) -> f32 {
+        self.read(&TABLES.gain, rate)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_grid_spans_years_to_half_hours() {
+        assert!((rate(0) - SLOWEST).abs() < 1e-12);
+        assert!((rate(RATES - 1) - FASTEST).abs() < 1e-9);
+        assert_eq!(nearest(rate(17)), 17);
+        assert_eq!(nearest(0.0), 0);
+        assert_eq!(nearest(1e9), RATES - 1);
+    }
+
+    #[test]
+    fn the_tables_are_the_curves() {
+        for days in [1e-4, 0.04, 0.7, 1.0, 9.0, 80.0] {
+            for at in [0, 9, 20, 35] {
+                let (span, x) = (Span::of(days), rate(at) * days);
+                let fresh = f64::from(span.fresh(at));
+                assert!((fresh - (-x).exp()).abs() < 2e-4, "{days} {at}: {fresh}");
+                let tabled = f64::from(span.gain(at));
+                assert!((tabled - gain(x)).abs() < 2e-4, "{days} {at}: {tabled}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_small_gain_does_not_cancel() {
+        assert!((gain(1e-6) - 0.5e-12).abs() < 1e-17);
+        assert!((gain(1e-3) - gain(0.999_999e-3)).abs() < 1e-11);
+    }
+}

@@ -1,0 +1,129 @@
+//! Which pages have which hours, learned from when visits find changes.
+//!
+//! A visit from noon to midnight that finds nothing speaks against busy
+//! afternoons; one that finds a change speaks for them. Each page keeps what its
+//! visits said of each [shape](crate::shape), each beside the others; how common
+//! the shapes are is learned from all pages.
+//!
+//! A shape is used only where it has proven itself: every visit is predicted
+//! before it is taken in, once with the shapes as believed and once flat, and the
+//! logarithms of the two predictions are summed up. That is held-out likelihood,
+//! with every visit held out in its turn. As long as the sum of all pages does
+//! not favour shapes, all pages count as flat.
+
+use crate::policy::Sight;
+use crate::posterior::Posterior;
+use crate::rates::{PerRate, RATES, Span};
+use crate::shape::{SHAPES, shapes};
+
+/// A number for every shape.
+pub(crate) type PerShape = [f32; SHAPES];
+
+/// How much the sum must favour shapes before they are used.
+const FAVOUR_MIN: f64 = 5.0;
+/// The share of flat pages that is assumed at first.
+const FLAT_FIRST: f32 = 0.5;
+/// Pages that are assumed to be as at first, whatever was seen.
+const FIRST: f32 = 20.0;
+/// A single visit says no more than this of a shape.
+const FLOOR: f32 = 0.02;
+
+/// What one page's visits said of the shapes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ShapeEvidence([f32; SHAPES]);
+
+/// What all pages say.
+#[derive(Clone, Debug)]
+pub(crate) struct Rhythm {
+    first: PerShape,
+    prior: PerShape,
+    sum: PerShape,
+    swept: f32,
+    favour: f64,
+}
+
+/// What a visit says, of rates and of shapes.
+pub(crate) struct Said {
+    pub(crate) rates: PerRate,
+    shapes: PerShape,
+}
+
+impl Default for Rhythm {
+    fn default() -> Self {
+        let mut first = [(1.0 - FLAT_FIRST) / (SHAPES - 1) as f32; SHAPES];
+        first[0] = FLAT_FIRST;
+        Self {
+            first,
+            prior: first,
+            sum: [0.0; SHAPES],
+            swept: 0.0,
+            favour: 0.0,
+        }
+    }
+}
+
+impl Rhythm {
+    /// What is believed of a page's shape.
+    pub(crate) fn belief(&self, evidence: &ShapeEvidence) -> PerShape {
+        let best = evidence.0.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let mut belief: PerShape =
+            std::array::from_fn(|at| self.prior[at] * (evidence.0[at] - best).exp());
+        let sum: f32 = belief.iter().sum();
+        for share in &mut belief {
+            *share /= sum;
+        }
+        belief
+    }
+
+    /// Whether shapes have been right more often than not.
+    pub(crate) fn is_used(&self) -> bool {
+        self.favour > FAVOUR_MIN
+    }
+
+    /// What a visit says, predicted and compared on the way.
+    pub(crate) fn hear(&mut self, sight: &Sight, belief: &PerShape, rates: &Posterior) -> Said {
+        let mut said = Said {
+            rates: [0.0; RATES],
+            shapes: [0.0; SHAPES],
+        };
+        for (at, shape) in shapes().iter().enumerate() {
+            let span = Span::of(shape.exposure(sight.from, sight.to));
+            for rate in 0..RATES {
+                let fresh = span.fresh(rate);
+                let likely = if sight.changed { 1.0 - fresh } else { fresh };
+                said.rates[rate] += belief[at] * likely;
+                said.shapes[at] += rates.0[rate] * likely;
+            }
+        }
+        let mixed: f32 = belief.iter().zip(&said.shapes).map(|(p, l)| p * l).sum();
+        let (mixed, flat) = (mixed.max(1e-6), said.shapes[0].max(1e-6));
+        self.favour += f64::from((mixed / flat).ln());
+        said
+    }
+
+    /// Counts a page in.
+    pub(crate) fn sweep(&mut self, belief: &PerShape) {
+        for (sum, share) in self.sum.iter_mut().zip(belief) {
+            *sum += share;
+        }
+        self.swept += 1.0;
+    }
+
+    /// All pages have been counted in.
+    pub(crate) fn finish(&mut self) {
+        for at in 0..SHAPES {
+            self.prior[at] = (self.sum[at] + FIRST * self.first[at]) / (self.swept + FIRST);
+        }
+        self.sum = [0.0; SHAPES];
+        self.swept = 0.0;
+    }
+}
+
+impl ShapeEvidence {
+    /// Takes in what a visit says.
+    pub(crate) fn take(&mut self, said: &Said) {
+        for (sum, likely) in self.0.iter_mut().zip(&said.shapes) {
+            *sum += likely.max(FLOOR).ln();
+        }
+    }
+}

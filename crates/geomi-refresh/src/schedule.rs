@@ -1,0 +1,141 @@
+//! REFRESH's schedule table: which pages are visited on which day at which hour.
+//!
+//! A page's group says how often; this says when. The paper leaves conventions
+//! unsaid, which are: three visits a week are Monday, Wednesday and Friday; once
+//! a week is Saturday; once in two weeks is the second Saturday of the month and
+//! once in four the third. Changes mostly from 09 to 18 put the visit at midnight,
+//! others at noon; pages once a week are visited at noon.
+
+use std::collections::BTreeMap;
+
+use crate::groups::Group;
+
+/// When the changes of a page mostly fall.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mostly {
+    /// From 09 to 18.
+    ByDay,
+    /// From 18 to 09.
+    ByNight,
+}
+
+impl Mostly {
+    /// From a count of changes by the hour of the day; where it is even, by day.
+    pub fn of(changes_by_hour: &[u32; 24]) -> Self {
+        let by_day: u32 = changes_by_hour[9..18].iter().sum();
+        let all: u32 = changes_by_hour.iter().sum();
+        if 2 * by_day >= all {
+            Self::ByDay
+        } else {
+            Self::ByNight
+        }
+    }
+}
+
+/// A line of the table: days are numbered from Sunday, as in the paper; a week of
+/// the month where a line is not for every week.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Slot {
+    /// 1 to 4, for pages that are visited less than once a week.
+    pub week: Option<u8>,
+    /// 0 is Sunday, 6 Saturday.
+    pub day: u8,
+    /// 0 or 12.
+    pub hour: u8,
+}
+
+/// The table.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Schedule(BTreeMap<Slot, Vec<String>>);
+
+impl Schedule {
+    /// Puts a page in its places.
+    pub fn add(&mut self, page: &str, group: Group, mostly: Mostly) {
+        for slot in slots(group, mostly) {
+            self.0.entry(slot).or_default().push(page.to_owned());
+        }
+    }
+
+    /// Lines in the order of the week.
+    pub fn lines(&self) -> impl Iterator<Item = (Slot, &[String])> {
+        self.0.iter().map(|(slot, pages)| (*slot, pages.as_slice()))
+    }
+
+    /// Visits of an ordinary week.
+    pub fn visits_a_week(&self) -> usize {
+        let weekly = self.0.iter().filter(|(slot, _)| slot.week.is_none());
+        weekly.map(|(_, pages)| pages.len()).sum()
+    }
+}
+
+const SATURDAY: u8 = 6;
+
+fn slots(group: Group, mostly: Mostly) -> Vec<Slot> {
+    let hour = match mostly {
+        Mostly::ByDay => 0,
+        Mostly::ByNight => 12,
+    };
+    let at = |day| Slot {
+        week: None,
+        day,
+        hour,
+    };
+    match group {
+        Group::Weeks(weeks) => vec![Slot {
+            week: Some(if weeks == 2 { 2 } else { 3 }),
+            day: SATURDAY,
+            hour: 0,
+        }],
+        Group::AWeek(0 | 1) => vec![Slot {
+            hour: 12,
+            ..at(SATURDAY)
+        }],
+        Group::AWeek(2) => vec![at(1), at(4)],
+        Group::AWeek(3) => vec![at(1), at(3), at(5)],
+        Group::AWeek(visits @ 4..=7) => {
+            // The first days of the working week, then its ends.
+            let order = [1, 2, 3, 4, 5, 0, 6];
+            order[..usize::from(visits)]
+                .iter()
+                .copied()
+                .map(at)
+                .collect()
+        }
+        Group::AWeek(visits) => {
+            let other = |day| Slot {
+                hour: 12 - hour,
+                ..at(day)
+            };
+            let second = usize::from(visits.min(14)) - 7;
+            (0..7)
+                .map(at)
+                .chain((0..7).take(second).map(other))
+                .collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_has_as_many_slots_as_visits() {
+        for visits in 1..=14 {
+            let slots = slots(Group::AWeek(visits), Mostly::ByDay);
+            assert_eq!(slots.len(), usize::from(visits), "{slots:?}");
+        }
+        assert_eq!(slots(Group::Weeks(4), Mostly::ByDay).len(), 1);
+    }
+
+    #[test]
+    fn hours_follow_the_changes() {
+        let mut hours = [0; 24];
+        hours[9] = 5;
+        hours[14] = 2;
+        hours[20] = 3;
+        assert_eq!(Mostly::of(&hours), Mostly::ByDay);
+        hours[2] = 9;
+        assert_eq!(Mostly::of(&hours), Mostly::ByNight);
+    }
+}

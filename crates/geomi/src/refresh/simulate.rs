@@ -1,0 +1,304 @@
+//! `geomi refresh simulate`: policies side by side, as a table, JSON or CSV.
+//!
+//! What is simulated is in geomi-sim; here it is read what is wanted, and
+//! printed. Every visit and every true change can be written out, so that others
+//! can compute each figure again.
+
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::Args;
+use geomi_model::Timestamp;
+use geomi_sim::refresh::compare::{Row, compare};
+use geomi_sim::refresh::history;
+use geomi_sim::refresh::kind::PolicyKind;
+use geomi_sim::refresh::trial::{self, Setup};
+use geomi_sim::refresh::web::{ModelWeb, World};
+use serde_json::json;
+
+use super::html;
+use crate::Exit;
+use crate::args::{Format, Global};
+use crate::config::Problems;
+use crate::session::print;
+use crate::table;
+
+/// What stands below the help.
+pub(crate) const AFTER_HELP: &str = "\
+Examples:
+  geomi refresh simulate --web shop --policy static,greedy,clock
+  geomi refresh simulate --history changes.csv --budget 0.5 --html report.html
+
+Webs: shop (REFRESH's 1,200 pages), web (log-normal rates), flat (shop without busy
+hours), noisy (shop, a tenth looks changed at every visit). A history is CSV with the
+columns url,time and perhaps weight, one row a change.
+Exit codes: 0 simulated, 1 error, 2 usage.";
+
+/// Arguments of `geomi refresh simulate`.
+#[derive(Debug, Args)]
+pub(crate) struct SimulateArgs {
+    /// Model web: shop, web, flat or noisy
+    #[arg(long, value_name = "NAME", default_value = "shop")]
+    web: String,
+    /// A recorded history instead: CSV with url,time and perhaps weight
+    #[arg(long, value_name = "FILE")]
+    history: Option<PathBuf>,
+    /// Policies, with commas between them; all unless given
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    policy: Vec<String>,
+    /// Visits a page a day; 1, for the web `web` 1/7, unless given
+    #[arg(long, value_name = "N")]
+    budget: Option<f64>,
+    /// What the draws begin with
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Webs to draw and take the means of; a history is what it is
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    trials: u32,
+    /// Let policies heed the weights of pages, and match weighted freshness
+    #[arg(long)]
+    weighted: bool,
+    /// Write every visit as CSV: policy,trial,url,time
+    #[arg(long, value_name = "FILE")]
+    visits_out: Option<PathBuf>,
+    /// Write every true change as CSV: trial,url,time,weight
+    #[arg(long, value_name = "FILE")]
+    changes_out: Option<PathBuf>,
+    /// Write a page with plots
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+/// What was asked for, as it is meant.
+pub(super) struct Asked {
+    /// Name of the web, or of the file.
+    pub(super) web: String,
+    pub(super) worlds: Vec<World>,
+    pub(super) policies: Vec<PolicyKind>,
+    pub(super) setup: Setup,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &SimulateArgs, global: &Global) -> anyhow::Result<Exit> {
+    let asked = asked(args)?;
+    let rows = compare(&asked.worlds, &asked.policies, asked.setup, |policy| {
+        if !global.quiet && !global.no_progress {
+            eprintln!("simulating {} ...", policy.name());
+        }
+    });
+    if let Some(path) = &args.changes_out {
+        write_changes(path, &asked.worlds)?;
+    }
+    if let Some(path) = &args.visits_out {
+        write_visits(path, &asked)?;
+    }
+    if let Some(path) = &args.html {
+        std::fs::write(path, html::page(&asked, &rows))
+            .with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    match global.format {
+        Format::Human => print(&human(&asked, &rows))?,
+        Format::Json => {
+            let rows: Vec<_> = rows.iter().map(|row| json(&asked, row)).collect();
+            print(&serde_json::to_string_pretty(&json!({ "rows": rows }))?)?;
+        }
+        Format::Jsonl => {
+            for row in &rows {
+                print(&json(&asked, row).to_string())?;
+            }
+        }
+        Format::Csv => print(csv(&asked, &rows).trim_end())?,
+    }
+    Ok(Exit::Done)
+}
+
+fn asked(args: &SimulateArgs) -> anyhow::Result<Asked> {
+    let mut problems = Problems::default();
+    let mut policies = Vec::new();
+    for name in &args.policy {
+        match PolicyKind::from_name(name.trim()) {
+            Some(kind) if policies.contains(&kind) => {}
+            Some(kind) => policies.push(kind),
+            None => {
+                let names = PolicyKind::ALL.map(PolicyKind::name).join(", ");
+                problems.add_general(format!(
+                    "--policy: there is no policy {name:?}; there are {names}"
+                ));
+            }
+        }
+    }
+    if policies.is_empty() {
+        policies = PolicyKind::ALL.to_vec();
+    }
+    if let Some(budget) = args.budget.filter(|budget| !(1e-4..=1e3).contains(budget)) {
+        problems.add_general(format!(
+            "--budget {budget}: give visits a page a day, from 0.0001 to 1000"
+        ));
+    }
+    let model = ModelWeb::ALL.into_iter().find(|web| web.name() == args.web);
+    if model.is_none() && args.history.is_none() {
+        problems.add_general(format!(
+            "--web: there is no model web {:?}; there are shop, web, flat and noisy",
+            args.web
+        ));
+    }
+    problems.into_result()?;
+    let (web, worlds, usual) = match (&args.history, model) {
+        (Some(path), _) => (path.display().to_string(), vec![recorded(path)?], 1.0),
+        (None, Some(model)) => {
+            let draw = |trial| model.draw(args.seed, trial);
+            let worlds = (0..args.trials).map(draw).collect();
+            (model.name().to_owned(), worlds, model.budget())
+        }
+        (None, None) => unreachable!("a problem was told"),
+    };
+    Ok(Asked {
+        web,
+        worlds,
+        policies,
+        setup: Setup {
+            budget: args.budget.unwrap_or(usual),
+            is_weighted: args.weighted,
+        },
+    })
+}
+
+fn recorded(path: &Path) -> anyhow::Result<World> {
+    let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let instant = |text: &str| {
+        let time = Timestamp::parse_rfc3339(text)?;
+        Some(time.micros() as f64 / 1e6)
+    };
+    history::read(BufReader::new(file), instant)
+        .map_err(|error| Problems::one(format!("{}: {error}", path.display())).into())
+}
+
+/// Times are Unix seconds for a history and days from the start for a model web.
+fn time_of(world: &World, days: f64) -> f64 {
+    world
+        .start_unix
+        .map_or(days, |start| start + days * 86_400.0)
+}
+
+/// A URL as a field of CSV.
+fn quoted(url: &str) -> String {
+    if url.contains([',', '"']) {
+        return format!("\"{}\"", url.replace('"', "\"\""));
+    }
+    url.to_owned()
+}
+
+fn write_changes(path: &Path, worlds: &[World]) -> anyhow::Result<()> {
+    let told = || format!("cannot write {}", path.display());
+    let mut out = BufWriter::new(File::create(path).with_context(told)?);
+    writeln!(out, "trial,url,time,weight").with_context(told)?;
+    for (trial, world) in worlds.iter().enumerate() {
+        for page in &world.pages {
+            let (url, weight) = (quoted(&page.url), page.weight);
+            if page.changes.is_empty() {
+                writeln!(out, "{trial},{url},,{weight}").with_context(told)?;
+            }
+            for change in &page.changes {
+                let time = time_of(world, *change);
+                writeln!(out, "{trial},{url},{time},{weight}").with_context(told)?;
+            }
+        }
+    }
+    out.flush().with_context(told)
+}
+
+fn write_visits(path: &Path, asked: &Asked) -> anyhow::Result<()> {
+    let told = || format!("cannot write {}", path.display());
+    let mut out = BufWriter::new(File::create(path).with_context(told)?);
+    writeln!(out, "policy,trial,url,time").with_context(told)?;
+    for policy in &asked.policies {
+        for (trial, world) in asked.worlds.iter().enumerate() {
+            let mut failure = None;
+            trial::run(world, policy.build(world), asked.setup, |visit| {
+                let url = quoted(&world.pages[visit.page as usize].url);
+                let time = time_of(world, visit.time);
+                let line = writeln!(out, "{},{trial},{url},{time}", policy.name());
+                failure = failure.take().or(line.err());
+            });
+            failure.map_or(Ok(()), Err).with_context(told)?;
+        }
+    }
+    out.flush().with_context(told)
+}
+
+fn json(asked: &Asked, row: &Row) -> serde_json::Value {
+    json!({
+        "policy": row.policy.name(),
+        "web": asked.web,
+        "budget": row.budget,
+        "freshness": row.mean.freshness,
+        "weighted_freshness": row.mean.weighted_freshness,
+        "mean_age_h": row.mean.mean_age_h,
+        "requests_per_page_day": row.mean.requests_per_page_day,
+        "match_static": row.match_static,
+        "freshness_spread": row.freshness_spread,
+        "freshness_of_others": row.mean.freshness_of_others,
+        "trials": asked.worlds.len(),
+    })
+}
+
+const COLUMNS: [&str; 7] = [
+    "policy",
+    "freshness",
+    "weighted_freshness",
+    "mean_age_h",
+    "requests_per_page_day",
+    "match_static",
+    "freshness_of_others",
+];
+
+fn cells(row: &Row) -> Vec<String> {
+    let mean = &row.mean;
+    vec![
+        row.policy.name().to_owned(),
+        format!("{:.4}", mean.freshness),
+        format!("{:.4}", mean.weighted_freshness),
+        format!("{:.2}", mean.mean_age_h),
+        format!("{:.4}", mean.requests_per_page_day),
+        row.match_static
+            .map_or(String::new(), |share| format!("{share:.4}")),
+        format!("{:.4}", mean.freshness_of_others),
+    ]
+}
+
+fn csv(asked: &Asked, rows: &[Row]) -> String {
+    let mut text = format!("web,budget,{}\n", COLUMNS.join(","));
+    for row in rows {
+        let cells = cells(row).join(",");
+        text += &format!("{},{},{cells}\n", quoted(&asked.web), row.budget);
+    }
+    text
+}
+
+fn human(asked: &Asked, rows: &[Row]) -> String {
+    let mut lines = vec![COLUMNS.map(|name| name.replace('_', " ")).to_vec()];
+    lines.extend(rows.iter().map(cells));
+    let columns = table::columns(&lines, |at| at > 0);
+    let mut text = format!(
+        "{} at {:.4} visits a page a day, means of {}\n\n",
+        asked.web,
+        asked.setup.budget,
+        crate::words::plural(asked.worlds.len() as u64, "trial"),
+    );
+    for line in &lines {
+        text += &table::aligned(line, &columns);
+        text.push('\n');
+    }
+    text += "\nmatch static: requests needed to be as fresh as the static cycle, as a share of its own.";
+    let known = rows.iter().filter(|row| row.policy.knows_rates());
+    let known: Vec<&str> = known.map(|row| row.policy.name()).collect();
+    if !known.is_empty() {
+        text += &format!(
+            "\nTold the true rates, which no crawler knows: {}.",
+            known.join(", ")
+        );
+    }
+    text
+}
