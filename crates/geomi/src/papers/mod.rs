@@ -308,12 +308,12 @@ fn human(figures: &[Figure], schedule: &Schedule) -> String {
         text += &crate::table::aligned(line, &columns);
         text.push('\n');
         if let Some(note) = at.checked_sub(1).and_then(|at| figures[at].note) {
-            text += &format!("         ! {note}\n");
+            text.extend([format!("         ! {note}\n")]);
         }
     }
     text += "\nREFRESH's Table 3.5 from its Table 3.3, 6 groups:\n";
     for (slot, urls) in schedule.lines() {
-        text += &format!("{:<14} {}\n", when(slot), urls.join(", "));
+        text.extend([format!("{:<14} {}\n", when(slot), urls.join(", "))]);
     }
     text += "Conventions the paper leaves unsaid: u14, absent from Table 3.3, has no changes; three a week\nare Monday, Wednesday and Friday; once a week is Saturday noon; 2G1 and 4G1 are printed as the\n2nd and 3rd Saturday.";
     text

@@ -24,7 +24,7 @@ type Line = (String, Vec<(f64, f64)>);
 pub(super) fn page(asked: &Asked, rows: &[Row]) -> String {
     let mut body = String::new();
     let title = format!("Refresh policies on {}", escaped(&asked.web));
-    body += &format!("<h1>{title}</h1>");
+    body.extend([format!("<h1>{title}</h1>")]);
     body += &table(rows);
     body += "<h2>Requests to match the static cycle</h2>";
     body += &bars(rows);
@@ -49,14 +49,14 @@ fn table(rows: &[Row]) -> String {
         let share = row.match_static.map_or("never".to_owned(), |share| {
             format!("{:.1} %", share * 100.0)
         });
-        text += &format!(
+        text.extend([format!(
             "<tr><td>{}<td>{:.4}<td>{:.4}<td>{:.2}<td>{:.4}<td>{share}</tr>",
             row.policy.name(),
             row.mean.freshness,
             row.mean.weighted_freshness,
             row.mean.mean_age_h,
             row.mean.requests_per_page_day,
-        );
+        )]);
     }
     text + "</table>"
 }

@@ -272,7 +272,7 @@ fn csv(asked: &Asked, rows: &[Row]) -> String {
     let mut text = format!("web,budget,{}\n", COLUMNS.join(","));
     for row in rows {
         let cells = cells(row).join(",");
-        text += &format!("{},{},{cells}\n", quoted(&asked.web), row.budget);
+        text.extend([format!("{},{},{cells}\n", quoted(&asked.web), row.budget)]);
     }
     text
 }
@@ -295,10 +295,10 @@ fn human(asked: &Asked, rows: &[Row]) -> String {
     let known = rows.iter().filter(|row| row.policy.knows_rates());
     let known: Vec<&str> = known.map(|row| row.policy.name()).collect();
     if !known.is_empty() {
-        text += &format!(
+        text.extend([format!(
             "\nTold the true rates, which no crawler knows: {}.",
             known.join(", ")
-        );
+        )]);
     }
     text
 }
