@@ -33,6 +33,8 @@ pub struct CrawlConfig {
     pub party_urls_max: Option<u64>,
     /// Whether links of pages that say nearly what another said are left alone.
     pub skip_near_duplicates: bool,
+    /// Whether URLs of sites that have the same pages as another are refused.
+    pub skip_mirrors: bool,
     /// Spam score in hundredths above which a page's links are left alone.
     pub spam_percent_max: Option<u8>,
     /// URLs to visit first, by pattern.
@@ -165,6 +167,7 @@ impl CrawlConfig {
                 .expect("the list of this program is well formed"),
             party_urls_max: None,
             skip_near_duplicates: false,
+            skip_mirrors: false,
             spam_percent_max: None,
             prefer: Vec::new(),
             prioritizer: Prioritizer::default(),

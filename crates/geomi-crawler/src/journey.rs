@@ -27,7 +27,7 @@ use geomi_cluster::embedded::{EmbeddedOwnership, OwnershipTable};
 use geomi_cluster::{Claim, Ownership, Partitions, WorkerId};
 use geomi_frontier::Frontier;
 use geomi_model::{Timestamp, Visit};
-use geomi_novelty::Nearby;
+use geomi_novelty::{Mirrors, Missing, Nearby};
 use geomi_store::CrawlDir;
 use geomi_store::state::{FjallOptions, FjallStore};
 use geomi_store::warc::Position;
@@ -100,6 +100,10 @@ pub(crate) struct Journey<'a> {
     pub(crate) novelty: NoveltyBook,
     /// What pages met lately say.
     pub(crate) nearby: Nearby,
+    /// Which sites have the same pages as another.
+    pub(crate) mirrors: Mirrors,
+    /// What sites say of pages they do not have.
+    pub(crate) missing: Missing,
     pub(crate) policies: SitePolicies,
     pub(crate) crew: Crew,
     pub(crate) in_flight: usize,
@@ -198,6 +202,8 @@ impl<'a> Journey<'a> {
             unaddressed: HashMap::new(),
             novelty: NoveltyBook::new(config, now),
             nearby: Nearby::default(),
+            mirrors: crate::mirrors::load(&partitions)?,
+            missing: Missing::default(),
             in_flight: 0,
             round,
             rereading: None,

@@ -49,6 +49,7 @@ mod held;
 pub mod journey;
 mod keys;
 mod log;
+mod mirrors;
 mod novelty;
 mod orders;
 mod partition;
@@ -71,6 +72,7 @@ pub use error::CrawlError;
 pub use fate::{Attempt, Fate};
 pub use journey::{Surroundings, run};
 pub use log::LogLine;
+pub use mirrors::mirrored_content;
 pub use orders::{Order, Reply, SeedsAdded};
 pub use policies::SiteOverride;
 pub use probe::{

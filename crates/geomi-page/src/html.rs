@@ -15,13 +15,16 @@
 //!
 //! Navigation, asides, and the head and foot of a page that are not those of an
 //! article stand around the main text: a reader sees them, but a simhash and the
-//! count of words do not.
+//! count of words do not. Nor do advertisements, as far as their authors call
+//! them so ([`crate::advert`]), and the labels of drawings. What holds an article
+//! or a first heading is not an advertisement, whatever it is called.
 //!
 //! Visible text leaves out scripts, styles, the title, `noscript`, templates, and
 //! elements hidden by an attribute or an inline style.
 
 use geomi_model::{Document, DocumentKind, LinkKind, RobotsMeta};
 
+use crate::advert::is_advert;
 use crate::charset;
 use crate::content::Content;
 use crate::element::{Attribute, Element};
@@ -162,6 +165,8 @@ struct Walk<'a> {
     template: Option<Inside>,
     /// The element around the main text: navigation and the like.
     around: Option<Inside>,
+    /// The advertisement or drawing beside it.
+    beside: Option<Inside>,
     /// Articles that are open: what is in them is main text.
     articles: u32,
     /// Bytes of text hidden by an attribute or a style.
@@ -189,6 +194,7 @@ impl<'a> Walk<'a> {
             unseen: None,
             template: None,
             around: None,
+            beside: None,
             articles: 0,
             hidden_bytes: 0,
             keywords: 0,
@@ -241,6 +247,9 @@ impl<'a> Walk<'a> {
         if !foreign {
             self.look_around(element);
         }
+        if !(foreign && tag.self_closing) {
+            self.look_beside(element);
+        }
         if self.template.is_none() {
             if foreign {
                 self.foreign_link(element);
@@ -265,11 +274,54 @@ impl<'a> Walk<'a> {
         match tag.element {
             Element::Nav | Element::Aside | Element::Header | Element::Footer => {
                 Inside::leave(&mut self.around, tag.element);
-                self.text.set_main(self.around.is_none());
+                self.set_main();
             }
             Element::Article | Element::Main => self.articles = self.articles.saturating_sub(1),
             _ => {}
         }
+        if self.beside.is_some() {
+            Inside::leave(&mut self.beside, tag.element);
+            self.set_main();
+        }
+    }
+
+    /// Says whether what comes next is what the page is about.
+    fn set_main(&mut self) {
+        let is_main = self.around.is_none() && self.beside.is_none();
+        self.text.set_main(is_main);
+    }
+
+    /// Notes advertisements and drawings in the main text.
+    fn look_beside(&mut self, element: Element) {
+        if let Some(beside) = &mut self.beside {
+            // An author may have left a drawing open, or have named a frame
+            // around everything after what hangs above it.
+            let is_over = match beside.element {
+                Element::Svg => !self.foreign.is_open(),
+                _ => matches!(element, Element::Article | Element::Main | Element::H1),
+            };
+            if is_over {
+                self.beside = None;
+                self.set_main();
+            } else if beside.element == element {
+                beside.depth += 1;
+            }
+            return;
+        }
+        let is_beside = match element {
+            Element::Svg => true,
+            _ => element.may_be_advert() && self.around.is_none() && self.is_named_advert(),
+        };
+        if is_beside {
+            self.beside = Some(Inside { element, depth: 1 });
+            self.set_main();
+        }
+    }
+
+    fn is_named_advert(&self) -> bool {
+        let attributes = self.tokenizer.attributes();
+        let names = |attribute| attributes.get(attribute).is_some_and(is_advert);
+        names(Attribute::Class) || names(Attribute::Id)
     }
 
     /// Notes what stands around the main text. The head and foot of an article
@@ -288,7 +340,7 @@ impl<'a> Walk<'a> {
             Inside::deepen(&mut self.around, element);
         } else if is_around {
             self.around = Some(Inside { element, depth: 1 });
-            self.text.set_main(false);
+            self.set_main();
         }
     }
 

@@ -316,6 +316,15 @@ fn novelty_words(text: &mut String, site: &SiteReport) {
         novelty.left
     );
     row(text, "novelty", brought);
+    if let Some(mirror) = &site.mirror {
+        let evidence = format!(
+            "of {}: {} of {} compared say the same",
+            mirror.of,
+            mirror.pages_agreeing,
+            words::plural(mirror.pages_compared.into(), "page")
+        );
+        row(text, "mirror", evidence);
+    }
     for (template, requests) in &novelty.closed {
         row(
             text,

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crawl::{Cause, CrawlView, SiteGroup};
 pub use rest::inspect;
-pub use site::SiteReport;
+pub use site::{MirrorView, SiteReport};
 pub use url::{NextStep, QueuePlace, UrlReport};
 
 use crate::books::Unaddressed;

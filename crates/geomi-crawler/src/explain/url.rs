@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{Knowledge, SiteReport};
 use crate::books::{Access, SiteAccess};
 use crate::log::LogLine;
+use crate::mirrors::MIRROR;
 use crate::novelty::PARAMETER_IGNORED;
 use crate::{CrawlError, RobotsMode};
 
@@ -172,6 +173,11 @@ impl Knowledge<'_> {
     /// Why a URL is not worth a request, as its turn would find it.
     fn not_worth(&self, url: &CrawlUrl) -> Result<Option<String>, CrawlError> {
         let (partition, limits) = (self.partition(url.site_hash()), self.novelty.config());
+        if self.config.skip_mirrors
+            && let Some(record) = partition.mirror_record(url.site_hash())?
+        {
+            return Ok(Some(format!("{MIRROR}: its site mirrors {}", record.of)));
+        }
         let known = self.novelty.look(partition, url.site_hash())?;
         let template = Template::of(url);
         if let Some((stripped, names)) = known.stripped(limits, url, &template)

@@ -5,7 +5,8 @@
 //! from it is the operator's rule, and no rule holds by default.
 
 use geomi_frontier::Entry;
-use geomi_model::{Document, NearDuplicate};
+use geomi_model::{Document, DocumentKind, NearDuplicate};
+use geomi_novelty::Shape;
 
 use crate::CrawlConfig;
 use crate::journey::Journey;
@@ -28,6 +29,17 @@ impl Journey<'_> {
         })
     }
 
+    /// Learns what a site says of pages it does not have, and recognises it
+    /// where it comes with 200.
+    pub(crate) fn look_for_soft_404(&mut self, read: &mut Read) {
+        let site = read.url.site_hash();
+        if let Some(shape) = read.answer.missing {
+            self.missing.learn(site, shape);
+        } else if let Some(shape) = shape(&read.document) {
+            read.document.says_not_found |= self.missing.is_like_one(site, shape);
+        }
+    }
+
     /// The rule by which a page's links are left alone; they are then counted as
     /// refused.
     pub(crate) fn left_alone(&mut self, entry: &Entry, document: &Document, is_near: bool) -> bool {
@@ -45,6 +57,16 @@ impl Journey<'_> {
         }
         true
     }
+}
+
+/// What the text of an HTML page is recognised by, if it has any.
+pub(crate) fn shape(document: &Document) -> Option<Shape> {
+    let is_html = document.kind == DocumentKind::Html;
+    let fingerprint = document.fingerprint.filter(|_| is_html)?;
+    Some(Shape {
+        fingerprint: fingerprint.0,
+        simhash: document.simhash,
+    })
 }
 
 fn rule(config: &CrawlConfig, document: &Document, is_near: bool) -> Option<&'static str> {

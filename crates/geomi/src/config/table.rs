@@ -350,6 +350,12 @@ pub(crate) const KEYS: &[Key] = &[
         Kind::Flag(|d, yes| d.crawl.skip_near_duplicates = yes),
         "Whether links of pages that say nearly what another said are not followed.",
     ),
+    key(
+        "scope.skip_mirrors",
+        "false",
+        Kind::Flag(|d, yes| d.crawl.skip_mirrors = yes),
+        "Whether URLs of a site that has the same pages as one met before are refused.",
+    ),
     unset(
         "scope.spam_percent_max",
         "80",
