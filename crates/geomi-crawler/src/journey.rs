@@ -49,6 +49,7 @@ use crate::report::Reporter;
 use crate::seeds::SeedBook;
 use crate::stage::admit::Admit;
 use crate::stage::fetch::fetcher;
+use crate::stage::likeness;
 use crate::stage::read::ReadSettings;
 use crate::status::{Counters, Ending, Observer, Phase, Status};
 use crate::steps::{DurableStep, Steps};
@@ -201,7 +202,7 @@ impl<'a> Journey<'a> {
             keyring: Keyring::new(config)?,
             unaddressed: HashMap::new(),
             novelty: NoveltyBook::new(config, now),
-            nearby: Nearby::default(),
+            nearby: likeness::remembered(dir, &partitions)?,
             mirrors: crate::mirrors::load(&partitions)?,
             missing: Missing::default(),
             in_flight: 0,

@@ -78,8 +78,7 @@ impl Journey<'_> {
     /// Takes a page's first visit in.
     pub(crate) fn compare_sites(&mut self, read: &Read) -> Result<(), CrawlError> {
         let document = &read.document;
-        let content =
-            mirrored_content(read.answer.code, Some(document.kind), document.fingerprint);
+        let content = mirrored_content(read.answer.code, Some(document.kind), document.fingerprint);
         let Some(content) = content else {
             return Ok(());
         };

@@ -5,7 +5,10 @@
 //! is this URL likely to bring something new ([`SiteNovelty::judge`]), which of
 //! its parts make no difference ([`SiteNovelty::stripped`]), and may one more
 //! host of this domain be opened ([`DomainNovelty`]). [`DropParams`] is the
-//! static part: session and tracking parameters known by name.
+//! static part: session and tracking parameters known by name. What pages have in
+//! common is told by [`Nearby`] (they say nearly the same), [`Mirrors`] (their
+//! sites have the same pages) and [`Missing`] (they say what their site says of
+//! pages it does not have).
 //!
 //! It is pure: no clock, no dice, no disk. It never decides about a typed seed.
 //!

@@ -62,47 +62,53 @@ impl Extractor for HtmlReader {
     }
 
     fn read(&self, input: &PageInput<'_>, limits: &ReadLimits) -> Document {
-        let decoded = charset::decode(input, limits);
-        let mut walk = Walk::new(&decoded.text, limits);
-        walk.run();
-        let resolved = walk.links.resolve(input.url, decoded.query_encoding);
-        let text = walk.text.finish();
-        let title = walk.title.filter(|title| !title.is_empty());
-        let host = input.url.host();
-        let anchors = resolved.links.iter();
-        let anchors = anchors.filter(|link| link.kind == LinkKind::Anchor);
-        let elsewhere = anchors.clone().filter(|link| link.url.host() != host);
-        let spam = SpamFeatures {
-            words: text.words,
-            top_word_percent: text.top_word_percent,
-            anchors: anchors.clone().count() as u32,
-            anchors_elsewhere: elsewhere.count() as u32,
-            text_bytes: text.text_bytes,
-            hidden_bytes: walk.hidden_bytes,
-            title_repeats: title.as_deref().map_or(0, SpamFeatures::title_repeats_of),
-            keywords: walk.keywords,
-            host_chars: host.len() as u32,
-            host_hyphens: host.matches('-').count() as u32,
-        };
-        let title_says_so = title.as_deref().is_some_and(soft404::title_says_so);
-        Document {
-            kind: DocumentKind::Html,
-            charset: Some(decoded.charset),
-            says_not_found: text.says_not_found || title_says_so,
-            title,
-            links: resolved.links,
-            base: resolved.base,
-            canonical: resolved.canonical,
-            robots: walk.robots,
-            text_bytes: text.text_bytes,
-            main_text_bytes: text.main_bytes,
-            fingerprint: text.fingerprint,
-            simhash: text.simhash,
-            spam_percent: spam.score_percent(),
-            numbers: text.numbers,
-            truncated: resolved.truncated,
-        }
+        examine(input, limits).0
     }
+}
+
+/// Reads a page, and what its spam score is made of.
+pub(crate) fn examine(input: &PageInput<'_>, limits: &ReadLimits) -> (Document, SpamFeatures) {
+    let decoded = charset::decode(input, limits);
+    let mut walk = Walk::new(&decoded.text, limits);
+    walk.run();
+    let resolved = walk.links.resolve(input.url, decoded.query_encoding);
+    let text = walk.text.finish();
+    let title = walk.title.filter(|title| !title.is_empty());
+    let host = input.url.host();
+    let anchors = resolved.links.iter();
+    let anchors = anchors.filter(|link| link.kind == LinkKind::Anchor);
+    let elsewhere = anchors.clone().filter(|link| link.url.host() != host);
+    let spam = SpamFeatures {
+        words: text.words,
+        top_word_percent: text.top_word_percent,
+        anchors: anchors.clone().count() as u32,
+        anchors_elsewhere: elsewhere.count() as u32,
+        text_bytes: text.text_bytes,
+        hidden_bytes: walk.hidden_bytes,
+        title_repeats: title.as_deref().map_or(0, SpamFeatures::title_repeats_of),
+        keywords: walk.keywords,
+        host_chars: host.len() as u32,
+        host_hyphens: host.matches('-').count() as u32,
+    };
+    let title_says_so = title.as_deref().is_some_and(soft404::title_says_so);
+    let document = Document {
+        kind: DocumentKind::Html,
+        charset: Some(decoded.charset),
+        says_not_found: text.says_not_found || title_says_so,
+        title,
+        links: resolved.links,
+        base: resolved.base,
+        canonical: resolved.canonical,
+        robots: walk.robots,
+        text_bytes: text.text_bytes,
+        main_text_bytes: text.main_bytes,
+        fingerprint: text.fingerprint,
+        simhash: text.simhash,
+        spam_percent: spam.score_percent(),
+        numbers: text.numbers,
+        truncated: resolved.truncated,
+    };
+    (document, spam)
 }
 
 /// The visible text of a page as it stands in it, with a mark between blocks.

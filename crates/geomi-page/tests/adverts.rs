@@ -45,7 +45,10 @@ fn advertisements_are_beside_the_main_text() {
         ("<nav><div class=ad>", "</div></nav>"),
         ("<div class=ad><nav>", "</nav></div>"),
         ("<svg><text>", "</text></svg>"),
-        ("<svg><title>x</title><foreignObject>", "</foreignObject></svg>"),
+        (
+            "<svg><title>x</title><foreignObject>",
+            "</foreignObject></svg>",
+        ),
         ("<template><p>", "</template>"),
         ("<noscript>", "</noscript>"),
         ("<script>", "</script>"),

@@ -5,17 +5,44 @@
 //! from it is the operator's rule, and no rule holds by default.
 
 use geomi_frontier::Entry;
-use geomi_model::{Document, DocumentKind, NearDuplicate};
-use geomi_novelty::Shape;
+use geomi_model::{Document, DocumentKind, NearDuplicate, Visit};
+use geomi_novelty::{Nearby, PAGES_MAX, Shape};
+use geomi_store::visits::read_visit_columns;
+use geomi_store::{CrawlDir, segment};
 
-use crate::CrawlConfig;
 use crate::journey::Journey;
+use crate::partition::Partition;
 use crate::stage::read::Read;
+use crate::{CrawlConfig, CrawlError};
 
 /// Why links of a page that says nearly what another said are not followed.
 const NEAR_DUPLICATE: &str = "near-duplicate";
 /// Why links of a page that looks like spam are not followed.
 const SPAM: &str = "spam";
+
+/// The pages of earlier runs that near-duplicates are looked for among: the last
+/// visits of the directory, as many as are ever remembered.
+pub(crate) fn remembered(dir: &CrawlDir, partitions: &[Partition]) -> Result<Nearby, CrawlError> {
+    let mut nearby = Nearby::default();
+    let segments = segment::list(dir)?;
+    let last = segments.last().map_or(0, |segment| segment.last);
+    let from = last.saturating_sub(PAGES_MAX as u64);
+    for segment in segments.iter().filter(|segment| segment.last > from) {
+        for visit in read_visit_columns(&segment.table(dir), &["url", "simhash"])? {
+            remember(&mut nearby, &visit?);
+        }
+    }
+    for partition in partitions {
+        partition.visits(&mut |visit| remember(&mut nearby, &visit))?;
+    }
+    Ok(nearby)
+}
+
+fn remember(nearby: &mut Nearby, visit: &Visit) {
+    if let Some(simhash) = visit.facts.simhash {
+        nearby.meet(simhash, visit.url.hash64().0);
+    }
+}
 
 impl Journey<'_> {
     /// The page met lately that says nearly the same. Exact copies were found
