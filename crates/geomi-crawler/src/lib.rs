@@ -65,7 +65,7 @@ mod steps;
 
 pub use books::SiteAccess;
 pub use clock::{Clock, FastClock, SystemClock};
-pub use config::{CrawlConfig, Limits, Output, RobotsMode, SeedInput, SitemapMode};
+pub use config::{CrawlConfig, LikenessRules, Limits, Output, RobotsMode, SeedInput, SitemapMode};
 pub use control::{Control, Desired};
 pub use credentials::Credentials;
 pub use error::CrawlError;

@@ -97,18 +97,17 @@ impl Journey<'_> {
     }
 
     fn name_mirror(&self, mirror: Mirror) -> Result<MirrorRecord, CrawlError> {
-        let name = match self.frontier.site_key(mirror.of) {
-            Some(key) => key.to_string(),
-            None => {
-                let stored = self.partitions[self.partition_of(mirror.of)].site(mirror.of)?;
-                stored.map_or_else(String::new, |state| state.key.to_string())
-            }
+        let of = if let Some(key) = self.frontier.site_key(mirror.of) {
+            key.to_string()
+        } else {
+            let stored = self.partitions[self.partition_of(mirror.of)].site(mirror.of)?;
+            stored.map_or_else(String::new, |state| state.key.to_string())
         };
-        Ok(MirrorRecord { mirror, of: name })
+        Ok(MirrorRecord { mirror, of })
     }
 
     /// Whether a URL is refused because its site is a mirror.
     pub(crate) fn is_of_mirror(&self, url: &CrawlUrl) -> bool {
-        self.config.skip_mirrors && self.mirrors.mirror(url.site_hash()).is_some()
+        self.config.likeness.skip_mirrors && self.mirrors.mirror(url.site_hash()).is_some()
     }
 }

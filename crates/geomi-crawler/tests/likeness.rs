@@ -98,8 +98,8 @@ fn what_pages_are_like_is_in_their_visits_and_nothing_is_refused() {
 #[test]
 fn by_rule_their_links_are_left_alone_and_counted() {
     let (house, mut config) = house();
-    config.skip_near_duplicates = true;
-    config.spam_percent_max = Some(60);
+    config.likeness.skip_near_duplicates = true;
+    config.likeness.spam_percent_max = Some(60);
     // One at a time, so that /b comes after /a.
     config.connections = 1;
     let status = house.crawl(&config);

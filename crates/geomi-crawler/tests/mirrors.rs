@@ -92,7 +92,7 @@ fn a_mirror_is_told_and_fetched_all_the_same() {
 #[test]
 fn by_rule_the_rest_of_a_mirror_is_refused_and_explained() {
     let (house, mut config) = house();
-    config.skip_mirrors = true;
+    config.likeness.skip_mirrors = true;
     let status = house.crawl(&config);
     let refused = status.counters.refusals.get("mirror").copied();
     let refused = refused.expect("some URLs of the mirror were refused");
@@ -115,7 +115,7 @@ fn by_rule_the_rest_of_a_mirror_is_refused_and_explained() {
 #[test]
 fn evidence_of_an_earlier_run_counts() {
     let (house, mut config) = house();
-    config.skip_mirrors = true;
+    config.likeness.skip_mirrors = true;
     // Each of the three has its front page and about two more by then.
     config.limits.pages_max = Some(10);
     house.crawl(&config);

@@ -7,8 +7,8 @@
 //! [`CONTENTS_MIN`] different contents in common, and [`AGREEING_PERCENT_MIN`] of
 //! the paths that both samples have must agree: two hosts that answer everything
 //! with one parking page are not called mirrors, nor are two sites that share
-//! their terms of use. Of a pair the site whose first page came later is the
-//! mirror.
+//! their terms of use. Of a pair the site of which less was fetched by then is the
+//! mirror, of equals the one whose first page came later.
 //!
 //! A page of a site with a full sample costs one look-up in a hash table. Memory
 //! is bounded and stated: [`PAGES_MAX`] pages in about 30 MiB once full, after
@@ -16,6 +16,7 @@
 //! mirror of a site met long ago is taken for a site of its own, and so is one
 //! that is entered at quite another place than its original was.
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, VecDeque};
 
 use geomi_url::{CrawlUrl, SiteHash};
@@ -113,7 +114,7 @@ impl Mirrors {
         };
         let (at, holder) = self.keep(site, page);
         let known = self.verdicts.get(&site).map(|mirror| mirror.of);
-        let other = holder.or(known);
+        let other = known.or_else(|| Some(self.original(holder?, site)));
         Met {
             kept: Some((at, page)),
             news: other.and_then(|other| self.compare(site, other)),
@@ -180,29 +181,53 @@ impl Mirrors {
         }
     }
 
-    /// Compares two sites, and says what is new about the later one.
+    /// What a site is a mirror of in the end, `site` being no mirror itself; so
+    /// that mirrors of mirrors refer to one original, and never to each other.
+    fn original(&self, mut of: SiteHash, site: SiteHash) -> SiteHash {
+        while let Some(mirror) = self.verdicts.get(&of)
+            && mirror.of != site
+        {
+            of = mirror.of;
+        }
+        of
+    }
+
+    /// Compares two sites, and says what is new about the one that is the mirror.
     fn compare(&mut self, one: SiteHash, other: SiteHash) -> Option<(SiteHash, Option<Mirror>)> {
         let (one_sample, other_sample) = (self.samples.get(&one)?, self.samples.get(&other)?);
-        let is_later = one_sample[0].order > other_sample[0].order;
-        let (later, of) = if is_later { (one, other) } else { (other, one) };
+        let is_known = |mirror, of| {
+            self.verdicts
+                .get(&mirror)
+                .is_some_and(|known| known.of == of)
+        };
+        let rank = |sample: &[MirrorPage]| (Reverse(sample.len()), sample[0].order);
+        let is_mirror = if is_known(one, other) || is_known(other, one) {
+            is_known(one, other)
+        } else {
+            rank(one_sample) > rank(other_sample)
+        };
+        let (mirror_site, of) = if is_mirror {
+            (one, other)
+        } else {
+            (other, one)
+        };
         let evidence = evidence(one_sample, other_sample).map(|(agreeing, common)| Mirror {
             of,
             agreeing,
             common,
         });
-        match (self.verdicts.get(&later), evidence) {
-            (Some(known), Some(_)) if known.of != of => None,
+        match (self.verdicts.get(&mirror_site), evidence) {
             (Some(known), Some(mirror)) if *known == mirror => None,
             (None, Some(_)) if self.verdicts.len() >= VERDICTS_MAX => None,
             (_, Some(mirror)) => {
-                self.verdicts.insert(later, mirror);
-                Some((later, Some(mirror)))
+                self.verdicts.insert(mirror_site, mirror);
+                Some((mirror_site, Some(mirror)))
             }
-            (Some(known), None) if known.of == of => {
-                self.verdicts.remove(&later);
-                Some((later, None))
+            (Some(_), None) => {
+                self.verdicts.remove(&mirror_site);
+                Some((mirror_site, None))
             }
-            (_, None) => None,
+            (None, None) => None,
         }
     }
 }
@@ -301,13 +326,38 @@ mod tests {
     }
 
     #[test]
-    fn the_later_site_is_the_mirror_whoever_has_the_page_first() {
+    fn the_site_of_which_less_was_fetched_is_the_mirror() {
+        let mut mirrors = Mirrors::default();
+        meet(&mut mirrors, "a.test", same(1));
+        meet(&mut mirrors, "b.test", same(20));
+        meet(&mut mirrors, "a.test", same(20));
+        let mirror = mirrors.mirror(site("a.test")).unwrap();
+        assert_eq!((mirror.of, mirror.agreeing), (site("b.test"), 20));
+        assert_eq!(mirrors.mirror(site("b.test")), None, "and it stays so");
+    }
+
+    #[test]
+    fn of_equals_the_later_site_is_the_mirror() {
         let mut mirrors = Mirrors::default();
         meet(&mut mirrors, "a.test", [(99, 99)]);
         meet(&mut mirrors, "b.test", same(6));
         meet(&mut mirrors, "a.test", same(6));
         assert_eq!(mirrors.mirror(site("a.test")), None);
         assert_eq!(mirrors.mirror(site("b.test")).unwrap().of, site("a.test"));
+    }
+
+    #[test]
+    fn mirrors_of_mirrors_refer_to_one_original() {
+        let mut mirrors = Mirrors::default();
+        meet(&mut mirrors, "a.test", same(6));
+        meet(&mut mirrors, "b.test", same(20));
+        meet(&mut mirrors, "c.test", same(32));
+        meet(&mut mirrors, "a.test", (6..32).map(|page| (page, page)));
+        meet(&mut mirrors, "d.test", same(32));
+        let originals = ["b.test", "c.test", "d.test"];
+        let originals = originals.map(|host| mirrors.mirror(site(host)).map(|mirror| mirror.of));
+        assert_eq!(originals, [Some(site("a.test")); 3]);
+        assert_eq!(mirrors.mirror(site("a.test")), None);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What is beside the main text of a page: advertisements, and what nobody reads.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
 use geomi_model::Document;
 use geomi_page::{PageInput, ReadLimits, Readers};
 use geomi_url::CrawlUrl;

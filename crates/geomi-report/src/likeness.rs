@@ -108,7 +108,7 @@ impl Likeness {
     }
 }
 
-/// Sites that have the same pages as one met before.
+/// Sites that have the same pages as another.
 pub(crate) fn mirrors(findings: &Findings) -> Section {
     let sites = &findings.sweep.sites;
     let mut mirrors: Vec<_> = findings.sweep.likeness.mirrors.iter().collect();

@@ -42,7 +42,7 @@ pub enum SectionKind {
     Pages,
     /// Content that several pages have.
     Duplicates,
-    /// Sites that have the same pages as one met before.
+    /// Sites that have the same pages as another.
     Mirrors,
     /// Pages that say nearly what another said.
     NearDuplicates,

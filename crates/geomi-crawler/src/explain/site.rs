@@ -75,7 +75,7 @@ pub struct SiteReport {
 /// That a site is a mirror, and why.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct MirrorView {
-    /// The site that was met before it.
+    /// The site of which more was fetched.
     pub of: String,
     /// Of the pages compared, those that say the same.
     pub pages_agreeing: u32,

@@ -180,7 +180,7 @@ impl Knowledge<'_> {
     /// Why a URL is not worth a request, as its turn would find it.
     fn not_worth(&self, url: &CrawlUrl) -> Result<Option<String>, CrawlError> {
         let (partition, limits) = (self.partition(url.site_hash()), self.novelty.config());
-        if self.config.skip_mirrors
+        if self.config.likeness.skip_mirrors
             && let Some(record) = partition.mirror_record(url.site_hash())?
         {
             return Ok(Some(format!("{MIRROR}: its site mirrors {}", record.of)));

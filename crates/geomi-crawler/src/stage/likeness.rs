@@ -97,11 +97,11 @@ pub(crate) fn shape(document: &Document) -> Option<Shape> {
 }
 
 fn rule(config: &CrawlConfig, document: &Document, is_near: bool) -> Option<&'static str> {
-    let spam_max = config.spam_percent_max;
+    let spam_max = config.likeness.spam_percent_max;
     if spam_max.is_some_and(|max| document.spam_percent > max) {
         return Some(SPAM);
     }
-    (is_near && config.skip_near_duplicates).then_some(NEAR_DUPLICATE)
+    (is_near && config.likeness.skip_near_duplicates).then_some(NEAR_DUPLICATE)
 }
 
 #[cfg(test)]
@@ -116,12 +116,12 @@ mod tests {
             ..Document::default()
         };
         assert_eq!(rule(&config, &page, true), None);
-        config.skip_near_duplicates = true;
+        config.likeness.skip_near_duplicates = true;
         assert_eq!(rule(&config, &page, true), Some(NEAR_DUPLICATE));
         assert_eq!(rule(&config, &page, false), None);
-        config.spam_percent_max = Some(80);
+        config.likeness.spam_percent_max = Some(80);
         assert_eq!(rule(&config, &page, false), None, "not above it");
-        config.spam_percent_max = Some(79);
+        config.likeness.spam_percent_max = Some(79);
         assert_eq!(rule(&config, &page, true), Some(SPAM));
     }
 }
