@@ -20,9 +20,8 @@ fn prose(seed: usize) -> String {
 
 /// A site that calls itself by its own name in a link, which nobody reads.
 fn site(name: &str, seed: usize) -> SiteBehaviour {
-    let links: String = (0..PAGES)
-        .map(|at| format!("<a href=/p{at}>p</a> "))
-        .collect();
+    let link = |at| format!("<a href=/p{at}>p</a> ");
+    let links: String = (0..PAGES).map(link).collect();
     let front = format!("<link rel=me href='http://{name}/'>{links}{}", prose(seed));
     let page = |at: usize| {
         format!(
