@@ -16,9 +16,8 @@ fn prose(seed: usize) -> String {
 }
 
 fn spam() -> String {
-    let links: String = (0..60)
-        .map(|at| format!("<a href='http://else{at}.test/'>cheap pills</a> "))
-        .collect();
+    let link = |at| format!("<a href='http://else{at}.test/'>cheap pills</a> ");
+    let links: String = (0..60).map(link).collect();
     let hidden = format!("<div hidden>{}</div>", prose(9));
     let title = "<title>pills, cheap pills, buy pills, best pills</title>";
     format!(

@@ -192,14 +192,12 @@ impl Element {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Attribute {
     Background,
-    Class,
     Content,
     Data,
     Encoding,
     Hidden,
     Href,
     HttpEquiv,
-    Id,
     ImageSrcset,
     Name,
     Poster,
@@ -216,18 +214,16 @@ impl Attribute {
     /// How many there are.
     pub(crate) const COUNT: usize = Self::XlinkHref as usize + 1;
 
-    /// Looks a name up; most of those that mean nothing here end at their length or
-    /// first letter.
+    /// Looks a name up; most names on the web (`class`, `id`) end at their length
+    /// or first letter.
     pub(crate) fn named(name: &[u8]) -> Option<Self> {
         let (candidate, attribute): (&[u8], Self) = match (name.len(), name.first()? | 0x20) {
-            (2, b'i') => (b"id", Self::Id),
             (3, b's') => (b"src", Self::Src),
             (3, b'r') => (b"rel", Self::Rel),
             (4, b'h') => (b"href", Self::Href),
             (4, b't') => (b"type", Self::Type),
             (4, b'd') => (b"data", Self::Data),
             (4, b'n') => (b"name", Self::Name),
-            (5, b'c') => (b"class", Self::Class),
             (5, b's') => (b"style", Self::Style),
             (6, b's') => (b"srcset", Self::Srcset),
             (6, b'h') => (b"hidden", Self::Hidden),

@@ -24,7 +24,7 @@
 
 use geomi_model::{Document, DocumentKind, LinkKind, RobotsMeta};
 
-use crate::advert::is_advert;
+use crate::advert::{is_advert, may_name_advert};
 use crate::charset;
 use crate::content::Content;
 use crate::element::{Attribute, Element};
@@ -325,9 +325,13 @@ impl<'a> Walk<'a> {
     }
 
     fn is_named_advert(&self) -> bool {
-        let attributes = self.tokenizer.attributes();
-        let names = |attribute| attributes.get(attribute).is_some_and(is_advert);
-        names(Attribute::Class) || names(Attribute::Id)
+        may_name_advert(self.tokenizer.attributes_text().as_bytes())
+            && self.tokenizer.attribute_texts().any(|(name, value)| {
+                let is_name = ["class", "id"]
+                    .iter()
+                    .any(|it| name.eq_ignore_ascii_case(it));
+                is_name && is_advert(value)
+            })
     }
 
     /// Notes what stands around the main text. The head and foot of an article
