@@ -31,10 +31,8 @@ pub struct CrawlConfig {
     pub drop_params: DropParams,
     /// URLs taken into one party, at most; seeds are always taken.
     pub party_urls_max: Option<u64>,
-    /// Whether links of pages that say nearly what another said are left alone.
-    pub skip_near_duplicates: bool,
-    /// Spam score in hundredths above which a page's links are left alone.
-    pub spam_percent_max: Option<u8>,
+    /// What follows from what pages and sites are like.
+    pub likeness: LikenessRules,
     /// URLs to visit first, by pattern.
     pub prefer: Vec<String>,
     /// Weights of the priority.
@@ -73,6 +71,17 @@ pub struct CrawlConfig {
     pub partitions: u16,
     /// Memory of the seen test, over all partitions; past it, it goes on from disk.
     pub seen_bytes: usize,
+}
+
+/// What follows from what pages and sites are like; nothing by default.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LikenessRules {
+    /// Whether links of pages that say nearly what another said are left alone.
+    pub skip_near_duplicates: bool,
+    /// Whether URLs of sites that have the same pages as another are refused.
+    pub skip_mirrors: bool,
+    /// Spam score in hundredths above which a page's links are left alone.
+    pub spam_percent_max: Option<u8>,
 }
 
 /// A seed as given.
@@ -166,8 +175,7 @@ impl CrawlConfig {
             drop_params: DropParams::new(DEFAULT_DROP_PARAMS)
                 .expect("the list of this program is well formed"),
             party_urls_max: None,
-            skip_near_duplicates: false,
-            spam_percent_max: None,
+            likeness: LikenessRules::default(),
             prefer: Vec::new(),
             prioritizer: Prioritizer::default(),
             frontier: geomi_frontier::Config::default(),

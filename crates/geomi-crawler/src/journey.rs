@@ -27,7 +27,7 @@ use geomi_cluster::embedded::{EmbeddedOwnership, OwnershipTable};
 use geomi_cluster::{Claim, Ownership, Partitions, WorkerId};
 use geomi_frontier::{Counts, Frontier};
 use geomi_model::{Timestamp, Visit};
-use geomi_novelty::Nearby;
+use geomi_novelty::{Mirrors, Missing, Nearby};
 use geomi_store::CrawlDir;
 use geomi_store::state::{FjallOptions, FjallStore};
 use geomi_store::warc::Position;
@@ -49,6 +49,7 @@ use crate::report::Reporter;
 use crate::seeds::SeedBook;
 use crate::stage::admit::Admit;
 use crate::stage::fetch::fetcher;
+use crate::stage::likeness;
 use crate::stage::read::ReadSettings;
 use crate::status::{Counters, Ending, Observer, Phase, Status};
 use crate::steps::{DurableStep, Steps};
@@ -100,6 +101,10 @@ pub(crate) struct Journey<'a> {
     pub(crate) novelty: NoveltyBook,
     /// What pages met lately say.
     pub(crate) nearby: Nearby,
+    /// Which sites have the same pages as another.
+    pub(crate) mirrors: Mirrors,
+    /// What sites say of pages they do not have.
+    pub(crate) missing: Missing,
     pub(crate) policies: SitePolicies,
     pub(crate) crew: Crew,
     pub(crate) in_flight: usize,
@@ -199,7 +204,9 @@ impl<'a> Journey<'a> {
             keyring: Keyring::new(config)?,
             unaddressed: HashMap::new(),
             novelty: NoveltyBook::new(config, now),
-            nearby: Nearby::default(),
+            nearby: likeness::remembered(dir, &partitions)?,
+            mirrors: crate::mirrors::load(&partitions)?,
+            missing: Missing::default(),
             in_flight: 0,
             parked: 0,
             round,

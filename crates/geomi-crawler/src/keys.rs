@@ -22,6 +22,7 @@
 //! | `e` number | a seed, in format 2 |
 //! | `t` site | what was learned of its URLs |
 //! | `w` domain | how many of its hosts were opened |
+//! | `j` site place | a page of the site's sample, by which mirrors are told; at place 255, that the site is one |
 //! | `y` holder url | the queue entry of a URL that is not worth a request as things stand; the holder is its site, or its domain |
 //! | `x` `l` | from where to where the list of sites goes |
 //! | `x` `p` number | the hash of a site with URLs waiting, in the order of turns |
@@ -140,6 +141,20 @@ pub(crate) fn domain(domain: u64) -> Vec<u8> {
     key(b'w', &[&domain.to_be_bytes()])
 }
 
+/// A page of a site's sample.
+pub(crate) fn mirror(site: SiteHash, place: u8) -> Vec<u8> {
+    key(b'j', &[&site.0.to_be_bytes(), &[place]])
+}
+
+/// The place after all samples: that a site is a mirror.
+pub(crate) const MIRROR_RECORD: u8 = u8::MAX;
+
+/// The site and the place of a key of the kind above.
+pub(crate) fn mirror_place(key: &[u8]) -> Option<(SiteHash, u8)> {
+    let (site, place) = key.get(1..)?.split_first_chunk::<8>()?;
+    Some((SiteHash(u64::from_be_bytes(*site)), *place.first()?))
+}
+
 /// A URL that is held back on account of its site, or of its domain.
 pub(crate) fn held(holder: SiteHash, url: UrlHash) -> Vec<u8> {
     key(b'y', &[&holder.0.to_be_bytes(), &url.0.to_be_bytes()])
@@ -222,6 +237,13 @@ mod tests {
         assert!(chunk(site, 1, 255) < chunk(site, 1, 256));
         assert!(chunk(site, 1, u64::MAX) < chunk(site, 2, 0));
         assert_eq!(chunk_number(&chunk(site, 3, 77)), Some(77));
+    }
+
+    #[test]
+    fn places_of_samples_read_back() {
+        let key = mirror(SiteHash(u64::MAX - 1), 31);
+        assert_eq!(mirror_place(&key), Some((SiteHash(u64::MAX - 1), 31)));
+        assert_eq!(mirror_place(&key[..9]), None);
     }
 
     #[test]

@@ -50,6 +50,7 @@ pub mod journey;
 mod keys;
 pub mod load;
 mod log;
+mod mirrors;
 mod novelty;
 mod orders;
 mod partition;
@@ -66,13 +67,14 @@ mod turns;
 
 pub use books::SiteAccess;
 pub use clock::{Clock, FastClock, SystemClock};
-pub use config::{CrawlConfig, Limits, Output, RobotsMode, SeedInput, SitemapMode};
+pub use config::{CrawlConfig, LikenessRules, Limits, Output, RobotsMode, SeedInput, SitemapMode};
 pub use control::{Control, Desired};
 pub use credentials::Credentials;
 pub use error::CrawlError;
 pub use fate::{Attempt, Fate};
 pub use journey::{Surroundings, run};
 pub use log::LogLine;
+pub use mirrors::mirrored_content;
 pub use orders::{Order, Reply, SeedsAdded};
 pub use policies::SiteOverride;
 pub use probe::{

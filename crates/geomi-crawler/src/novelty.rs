@@ -21,6 +21,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::held::HeldBook;
 use crate::journey::Journey;
+use crate::mirrors::MIRROR;
 use crate::partition::Partition;
 use crate::stage::admit::{Taken, may_follow};
 use crate::stage::read::Read;
@@ -186,6 +187,10 @@ impl Journey<'_> {
         &mut self,
         url: &CrawlUrl,
     ) -> Result<Option<(&'static str, String)>, CrawlError> {
+        if self.is_of_mirror(url) {
+            let reason = "its site has the same pages as another".to_owned();
+            return Ok(Some((MIRROR, reason)));
+        }
         if !self.novelty.config.is_on {
             return Ok(None);
         }

@@ -81,8 +81,7 @@ impl Journey<'_> {
         self.config.tries = new.tries;
         self.config.retry_wait = new.retry_wait;
         self.config.respect_nofollow = new.respect_nofollow;
-        self.config.skip_near_duplicates = new.skip_near_duplicates;
-        self.config.spam_percent_max = new.spam_percent_max;
+        self.config.likeness = new.likeness;
         self.config.limits = new.limits;
         // A limit that was raised in time no longer holds.
         self.limit = None;

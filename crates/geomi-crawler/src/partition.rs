@@ -11,7 +11,7 @@ use std::path::Path;
 
 use geomi_frontier::{Append, Closed, Entry, LaneState, Position, Save, SiteState};
 use geomi_model::{ChangeSignal, Digest, Timestamp, UrlRecord, Visit};
-use geomi_novelty::{DomainNovelty, SiteNovelty};
+use geomi_novelty::{DomainNovelty, MirrorPage, SiteNovelty};
 use geomi_store::state::{Batch, Scan, StateStore};
 use geomi_url::{CrawlUrl, SiteHash, UrlHash};
 use hashbrown::HashMap;
@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use crate::CrawlError;
 use crate::books::SiteAccess;
 use crate::keys;
+use crate::mirrors::MirrorRecord;
 use crate::seeds::Seed;
 use crate::status::Counters;
 use seen_log::SeenLog;
@@ -312,6 +313,58 @@ impl Partition {
     pub(crate) fn set_domain(&mut self, domain: u64, novelty: &DomainNovelty) {
         self.batch
             .put(&keys::domain(domain), &keys::encode(novelty));
+    }
+
+    /// Keeps a page of a site's sample.
+    pub(crate) fn set_mirror_page(&mut self, site: SiteHash, place: u8, page: &MirrorPage) {
+        let key = keys::mirror(site, place);
+        self.batch.put(&key, &keys::encode(page));
+    }
+
+    /// Keeps that a site is a mirror, or that it is none after all.
+    pub(crate) fn set_mirror_record(&mut self, site: SiteHash, record: Option<&MirrorRecord>) {
+        let key = keys::mirror(site, keys::MIRROR_RECORD);
+        match record {
+            Some(record) => self.batch.put(&key, &keys::encode(record)),
+            None => self.batch.delete(&key),
+        }
+    }
+
+    /// What a site is a mirror of, if it is one.
+    pub(crate) fn mirror_record(&self, site: SiteHash) -> Result<Option<MirrorRecord>, CrawlError> {
+        let key = keys::mirror(site, keys::MIRROR_RECORD);
+        read(&*self.store, "mirror", &key)
+    }
+
+    /// Every page of every sample, and every mirror.
+    pub(crate) fn mirrors(
+        &self,
+        page: &mut dyn FnMut(SiteHash, u8, MirrorPage),
+        mirror: &mut dyn FnMut(SiteHash, MirrorRecord),
+    ) -> Result<(), CrawlError> {
+        let (from, to) = keys::all(b'j');
+        let mut broken = None;
+        self.store.scan(&from, &to, &mut |key, value| {
+            let took = match keys::mirror_place(key) {
+                Some((site, keys::MIRROR_RECORD)) => {
+                    keys::decode("mirror", value).map(|record| mirror(site, record))
+                }
+                Some((site, place)) => {
+                    keys::decode("mirror", value).map(|one| page(site, place, one))
+                }
+                None => Err(CrawlError::Damaged {
+                    what: "the key of a sample".to_owned(),
+                }),
+            };
+            match took {
+                Ok(()) => Scan::Continue,
+                Err(error) => {
+                    broken = Some(error);
+                    Scan::Stop
+                }
+            }
+        })?;
+        broken.map_or(Ok(()), Err)
     }
 
     /// What is remembered of a URL.

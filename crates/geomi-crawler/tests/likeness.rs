@@ -16,9 +16,8 @@ fn prose(seed: usize) -> String {
 }
 
 fn spam() -> String {
-    let links: String = (0..60)
-        .map(|at| format!("<a href='http://else{at}.test/'>cheap pills</a> "))
-        .collect();
+    let link = |at| format!("<a href='http://else{at}.test/'>cheap pills</a> ");
+    let links: String = (0..60).map(link).collect();
     let hidden = format!("<div hidden>{}</div>", prose(9));
     let title = "<title>pills, cheap pills, buy pills, best pills</title>";
     format!(
@@ -98,8 +97,8 @@ fn what_pages_are_like_is_in_their_visits_and_nothing_is_refused() {
 #[test]
 fn by_rule_their_links_are_left_alone_and_counted() {
     let (house, mut config) = house();
-    config.skip_near_duplicates = true;
-    config.spam_percent_max = Some(60);
+    config.likeness.skip_near_duplicates = true;
+    config.likeness.spam_percent_max = Some(60);
     // One at a time, so that /b comes after /a.
     config.connections = 1;
     let status = house.crawl(&config);
@@ -110,4 +109,68 @@ fn by_rule_their_links_are_left_alone_and_counted() {
     assert_eq!(status.counters.refusals.get("near-duplicate"), Some(&1));
     assert_eq!(status.counters.refusals.get("spam"), Some(&61));
     house.verify();
+}
+
+#[test]
+fn what_a_site_says_with_404_is_recognised_when_it_comes_with_200() {
+    let lost = |request: u32| format!("<h1>Hmm</h1> Nothing here, request {request}.");
+    let links = "<a href=/dead>d</a> <a href=/soft>s</a> <a href=/real>r</a>";
+    let dead = FixedPage {
+        status: 404,
+        ..FixedPage::html(lost(17))
+    };
+    let mut spec = WebSpec::plain(1, 1);
+    let site = SiteBehaviour {
+        fixed: vec![
+            ("/".to_owned(), FixedPage::html(links)),
+            ("/dead".to_owned(), dead),
+            ("/soft".to_owned(), FixedPage::html(lost(92_834))),
+            ("/real".to_owned(), FixedPage::html(prose(6))),
+        ],
+        ..SiteBehaviour::default()
+    };
+    spec.site_overrides = vec![(0, site)];
+    let house = House::new(spec);
+    let mut config = house.config();
+    config.scope.kind = ScopeKind::Host;
+    config.connections = 1;
+    house.crawl(&config);
+    let visits = house.visits();
+    let soft_404 = |path| visit(&visits, path).and_then(|visit| visit.facts.soft_404);
+    assert_eq!(soft_404("/soft"), Some(true));
+    assert_eq!(soft_404("/real"), Some(false));
+    let dead = visit(&visits, "/dead").expect("it was visited");
+    assert_eq!(dead.code, Some(404));
+    assert_eq!(dead.fingerprint, None, "only its likeness is kept");
+    house.verify();
+}
+
+#[test]
+fn pages_of_an_earlier_run_are_remembered() {
+    let article = prose(1);
+    let pages = [
+        ("/", "<a href=/a>a</a> <a href=/b>b</a>".to_owned()),
+        ("/a", article.clone()),
+        ("/b", format!("{article} edited")),
+    ];
+    let fixed = pages.map(|(path, body)| (path.to_owned(), FixedPage::html(body)));
+    let mut spec = WebSpec::plain(1, 1);
+    let site = SiteBehaviour {
+        fixed: fixed.into_iter().collect(),
+        ..SiteBehaviour::default()
+    };
+    spec.site_overrides = vec![(0, site)];
+    let house = House::new(spec);
+    let mut config = house.config();
+    config.scope.kind = ScopeKind::Host;
+    config.connections = 1;
+    config.limits.pages_max = Some(2);
+    house.crawl(&config);
+    assert!(visit(&house.visits(), "/b").is_none());
+    config.limits.pages_max = None;
+    house.crawl(&config);
+    let visits = house.visits();
+    let near = visit(&visits, "/b").and_then(|visit| visit.facts.near_duplicate);
+    let first = visit(&visits, "/a").expect("it was visited in the first run");
+    assert_eq!(near.map(|near| near.url), Some(first.url.hash64().0));
 }

@@ -5,7 +5,10 @@
 //! is this URL likely to bring something new ([`SiteNovelty::judge`]), which of
 //! its parts make no difference ([`SiteNovelty::stripped`]), and may one more
 //! host of this domain be opened ([`DomainNovelty`]). [`DropParams`] is the
-//! static part: session and tracking parameters known by name.
+//! static part: session and tracking parameters known by name. What pages have in
+//! common is told by [`Nearby`] (they say nearly the same), [`Mirrors`] (their
+//! sites have the same pages) and [`Missing`] (they say what their site says of
+//! pages it does not have).
 //!
 //! It is pure: no clock, no dice, no disk. It never decides about a typed seed.
 //!
@@ -81,6 +84,8 @@ mod dive;
 mod domain;
 mod drop_params;
 mod memory;
+mod mirrors;
+mod missing;
 mod nearby;
 mod params;
 mod site;
@@ -91,6 +96,8 @@ pub use account::Account;
 pub use dive::Pick;
 pub use domain::DomainNovelty;
 pub use drop_params::{BadParam, DEFAULT_DROP_PARAMS, DropParams};
+pub use mirrors::{Met, Mirror, MirrorPage, Mirrors, PAGES_MAX as MIRROR_PAGES_MAX};
+pub use missing::{Missing, Shape};
 pub use nearby::{BUCKET_MAX, DISTANCE_MAX, Near, Nearby, PAGES_MAX};
 pub use params::Param;
 pub use site::{Content, Observation, Sight, SiteNovelty, Ties};

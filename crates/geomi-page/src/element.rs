@@ -169,6 +169,15 @@ impl Element {
         self.has(CLOSED)
     }
 
+    /// Whether it is one of the elements that advertisements are put into, which
+    /// stand between words and are always closed.
+    pub(crate) const fn may_be_advert(self) -> bool {
+        matches!(
+            self,
+            Self::Div | Self::Section | Self::Table | Self::Ul | Self::Center | Self::Figure
+        )
+    }
+
     /// Whether its start tag ends SVG and `MathML`.
     pub(crate) fn breaks_out(self) -> bool {
         self.has(BREAKS_OUT)

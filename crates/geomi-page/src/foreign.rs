@@ -33,6 +33,11 @@ impl Foreign {
         matches!(self.turns.last(), Some(Turn::Svg | Turn::Math))
     }
 
+    /// Whether a drawing or a formula is open, HTML within it included.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.turns.is_empty()
+    }
+
     /// Takes a start tag; says whether its element is SVG or `MathML`.
     pub(crate) fn start(&mut self, tag: Tag, attributes: &Attributes<'_>) -> bool {
         if self.is_inside() && tag.element.breaks_out() {

@@ -15,13 +15,16 @@
 //!
 //! Navigation, asides, and the head and foot of a page that are not those of an
 //! article stand around the main text: a reader sees them, but a simhash and the
-//! count of words do not.
+//! count of words do not. Nor do advertisements, as far as their authors call
+//! them so ([`crate::advert`]), and the labels of drawings. What holds an article
+//! or a first heading is not an advertisement, whatever it is called.
 //!
 //! Visible text leaves out scripts, styles, the title, `noscript`, templates, and
 //! elements hidden by an attribute or an inline style.
 
 use geomi_model::{Document, DocumentKind, LinkKind, RobotsMeta};
 
+use crate::advert::{is_advert, may_name_advert};
 use crate::charset;
 use crate::content::Content;
 use crate::element::{Attribute, Element};
@@ -59,47 +62,53 @@ impl Extractor for HtmlReader {
     }
 
     fn read(&self, input: &PageInput<'_>, limits: &ReadLimits) -> Document {
-        let decoded = charset::decode(input, limits);
-        let mut walk = Walk::new(&decoded.text, limits);
-        walk.run();
-        let resolved = walk.links.resolve(input.url, decoded.query_encoding);
-        let text = walk.text.finish();
-        let title = walk.title.filter(|title| !title.is_empty());
-        let host = input.url.host();
-        let anchors = resolved.links.iter();
-        let anchors = anchors.filter(|link| link.kind == LinkKind::Anchor);
-        let elsewhere = anchors.clone().filter(|link| link.url.host() != host);
-        let spam = SpamFeatures {
-            words: text.words,
-            top_word_percent: text.top_word_percent,
-            anchors: anchors.clone().count() as u32,
-            anchors_elsewhere: elsewhere.count() as u32,
-            text_bytes: text.text_bytes,
-            hidden_bytes: walk.hidden_bytes,
-            title_repeats: title.as_deref().map_or(0, SpamFeatures::title_repeats_of),
-            keywords: walk.keywords,
-            host_chars: host.len() as u32,
-            host_hyphens: host.matches('-').count() as u32,
-        };
-        let title_says_so = title.as_deref().is_some_and(soft404::title_says_so);
-        Document {
-            kind: DocumentKind::Html,
-            charset: Some(decoded.charset),
-            says_not_found: text.says_not_found || title_says_so,
-            title,
-            links: resolved.links,
-            base: resolved.base,
-            canonical: resolved.canonical,
-            robots: walk.robots,
-            text_bytes: text.text_bytes,
-            main_text_bytes: text.main_bytes,
-            fingerprint: text.fingerprint,
-            simhash: text.simhash,
-            spam_percent: spam.score_percent(),
-            numbers: text.numbers,
-            truncated: resolved.truncated,
-        }
+        examine(input, limits).0
     }
+}
+
+/// Reads a page, and what its spam score is made of.
+pub(crate) fn examine(input: &PageInput<'_>, limits: &ReadLimits) -> (Document, SpamFeatures) {
+    let decoded = charset::decode(input, limits);
+    let mut walk = Walk::new(&decoded.text, limits);
+    walk.run();
+    let resolved = walk.links.resolve(input.url, decoded.query_encoding);
+    let text = walk.text.finish();
+    let title = walk.title.filter(|title| !title.is_empty());
+    let host = input.url.host();
+    let anchors = resolved.links.iter();
+    let anchors = anchors.filter(|link| link.kind == LinkKind::Anchor);
+    let elsewhere = anchors.clone().filter(|link| link.url.host() != host);
+    let spam = SpamFeatures {
+        words: text.words,
+        top_word_percent: text.top_word_percent,
+        anchors: anchors.clone().count() as u32,
+        anchors_elsewhere: elsewhere.count() as u32,
+        text_bytes: text.text_bytes,
+        hidden_bytes: walk.hidden_bytes,
+        title_repeats: title.as_deref().map_or(0, SpamFeatures::title_repeats_of),
+        keywords: walk.keywords,
+        host_chars: host.len() as u32,
+        host_hyphens: host.matches('-').count() as u32,
+    };
+    let title_says_so = title.as_deref().is_some_and(soft404::title_says_so);
+    let document = Document {
+        kind: DocumentKind::Html,
+        charset: Some(decoded.charset),
+        says_not_found: text.says_not_found || title_says_so,
+        title,
+        links: resolved.links,
+        base: resolved.base,
+        canonical: resolved.canonical,
+        robots: walk.robots,
+        text_bytes: text.text_bytes,
+        main_text_bytes: text.main_bytes,
+        fingerprint: text.fingerprint,
+        simhash: text.simhash,
+        spam_percent: spam.score_percent(),
+        numbers: text.numbers,
+        truncated: resolved.truncated,
+    };
+    (document, spam)
 }
 
 /// The visible text of a page as it stands in it, with a mark between blocks.
@@ -162,6 +171,8 @@ struct Walk<'a> {
     template: Option<Inside>,
     /// The element around the main text: navigation and the like.
     around: Option<Inside>,
+    /// The advertisement or drawing beside it.
+    beside: Option<Inside>,
     /// Articles that are open: what is in them is main text.
     articles: u32,
     /// Bytes of text hidden by an attribute or a style.
@@ -189,6 +200,7 @@ impl<'a> Walk<'a> {
             unseen: None,
             template: None,
             around: None,
+            beside: None,
             articles: 0,
             hidden_bytes: 0,
             keywords: 0,
@@ -241,6 +253,9 @@ impl<'a> Walk<'a> {
         if !foreign {
             self.look_around(element);
         }
+        if !(foreign && tag.self_closing) {
+            self.look_beside(element);
+        }
         if self.template.is_none() {
             if foreign {
                 self.foreign_link(element);
@@ -265,11 +280,58 @@ impl<'a> Walk<'a> {
         match tag.element {
             Element::Nav | Element::Aside | Element::Header | Element::Footer => {
                 Inside::leave(&mut self.around, tag.element);
-                self.text.set_main(self.around.is_none());
+                self.set_main();
             }
             Element::Article | Element::Main => self.articles = self.articles.saturating_sub(1),
             _ => {}
         }
+        if self.beside.is_some() {
+            Inside::leave(&mut self.beside, tag.element);
+            self.set_main();
+        }
+    }
+
+    /// Says whether what comes next is what the page is about.
+    fn set_main(&mut self) {
+        let is_main = self.around.is_none() && self.beside.is_none();
+        self.text.set_main(is_main);
+    }
+
+    /// Notes advertisements and drawings in the main text.
+    fn look_beside(&mut self, element: Element) {
+        if let Some(beside) = &mut self.beside {
+            // An author may have left a drawing open, or have named a frame
+            // around everything after what hangs above it.
+            let is_over = match beside.element {
+                Element::Svg => !self.foreign.is_open(),
+                _ => matches!(element, Element::Article | Element::Main | Element::H1),
+            };
+            if is_over {
+                self.beside = None;
+                self.set_main();
+            } else if beside.element == element {
+                beside.depth += 1;
+            }
+            return;
+        }
+        let is_beside = match element {
+            Element::Svg => true,
+            _ => element.may_be_advert() && self.around.is_none() && self.is_named_advert(),
+        };
+        if is_beside {
+            self.beside = Some(Inside { element, depth: 1 });
+            self.set_main();
+        }
+    }
+
+    fn is_named_advert(&self) -> bool {
+        may_name_advert(self.tokenizer.attributes_text().as_bytes())
+            && self.tokenizer.attribute_texts().any(|(name, value)| {
+                let is_name = ["class", "id"]
+                    .iter()
+                    .any(|it| name.eq_ignore_ascii_case(it));
+                is_name && is_advert(value)
+            })
     }
 
     /// Notes what stands around the main text. The head and foot of an article
@@ -288,7 +350,7 @@ impl<'a> Walk<'a> {
             Inside::deepen(&mut self.around, element);
         } else if is_around {
             self.around = Some(Inside { element, depth: 1 });
-            self.text.set_main(false);
+            self.set_main();
         }
     }
 

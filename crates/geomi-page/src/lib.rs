@@ -30,6 +30,7 @@
 //! assert_eq!(page.links[0].url.as_str(), "http://example.com/dir/next.html");
 //! ```
 
+mod advert;
 mod charset;
 #[cfg(test)]
 mod conformance;

@@ -9,6 +9,10 @@
 //!
 //! It is a measure, not a verdict: what follows from it is the operator's rule.
 
+use crate::content::Content;
+use crate::html::{HtmlReader, examine};
+use crate::reader::{Extractor as _, PageInput, ReadLimits, essence};
+
 /// What a score is made of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SpamFeatures {
@@ -41,33 +45,59 @@ const ANCHORS_MIN: u32 = 20;
 const HOST_CHARS_MIN: u32 = 30;
 
 impl SpamFeatures {
+    /// The features of a page as it was sent; `None` for content that is no HTML.
+    ///
+    /// ```
+    /// use geomi_page::{PageInput, ReadLimits, SpamFeatures};
+    /// let url = geomi_url::CrawlUrl::parse("http://example.com/").unwrap();
+    /// let input = PageInput {
+    ///     url: &url,
+    ///     mime: Some("text/html"),
+    ///     charset_label: None,
+    ///     body: b"<title>pills, best pills, more pills</title>",
+    /// };
+    /// let spam = SpamFeatures::of(&input, &ReadLimits::default()).unwrap();
+    /// assert_eq!(spam.title_repeats, 2);
+    /// ```
+    pub fn of(input: &PageInput<'_>, limits: &ReadLimits) -> Option<Self> {
+        let mime = input.mime.map(essence).unwrap_or_default();
+        let is_html = HtmlReader.claims(&Content::new(&mime, input.body));
+        is_html.then(|| examine(input, limits).1)
+    }
+
     /// The score, in hundredths.
     pub fn score_percent(&self) -> u8 {
+        let sum: u64 = self.parts().iter().map(|(_, points)| points).sum();
+        u8::try_from(sum.min(100)).unwrap_or(100)
+    }
+
+    /// What each feature adds to the score, by its name.
+    pub fn parts(&self) -> [(&'static str, u64); 7] {
         let elsewhere = share(self.anchors_elsewhere.into(), self.anchors.into());
         let links = share(self.anchors.into(), self.words.max(1).into());
         let hidden = share(self.hidden_bytes, self.hidden_bytes + self.text_bytes);
         let many_anchors = self.anchors >= ANCHORS_MIN;
-        let parts = [
-            points(many_anchors, elsewhere, (70, 100), 20),
-            points(many_anchors, links, (30, 100), 15),
-            points(
-                self.words >= WORDS_MIN,
-                self.top_word_percent.into(),
-                (12, 30),
-                25,
+        let (top, hyphens) = (self.top_word_percent.into(), self.host_hyphens.into());
+        let many_words = self.words >= WORDS_MIN;
+        let long_host = self.host_chars > HOST_CHARS_MIN;
+        [
+            (
+                "links_elsewhere",
+                points(many_anchors, elsewhere, (70, 100), 20),
             ),
-            points(self.hidden_bytes >= 500, hidden, (10, 50), 25),
-            points(true, self.title_repeats.into(), (1, 4), 15),
-            points(true, self.keywords.into(), (20, 60), 10),
-            points(
-                self.host_chars > HOST_CHARS_MIN,
-                self.host_hyphens.into(),
-                (2, 5),
-                15,
+            ("links_to_words", points(many_anchors, links, (30, 100), 15)),
+            ("top_word", points(many_words, top, (12, 30), 25)),
+            (
+                "hidden_text",
+                points(self.hidden_bytes >= 500, hidden, (10, 50), 25),
             ),
-        ];
-        let sum: u64 = parts.iter().sum();
-        u8::try_from(sum.min(100)).unwrap_or(100)
+            (
+                "title_repeats",
+                points(true, self.title_repeats.into(), (1, 4), 15),
+            ),
+            ("keywords", points(true, self.keywords.into(), (20, 60), 10)),
+            ("host_hyphens", points(long_host, hyphens, (2, 5), 15)),
+        ]
     }
 
     /// Counts what the title repeats.

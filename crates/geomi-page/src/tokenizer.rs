@@ -106,6 +106,12 @@ impl<'a> Tokenizer<'a> {
         self.tag_start..self.at
     }
 
+    /// The attributes of the tag last given as they stand in the text, up to and
+    /// with the closing bracket.
+    pub(crate) fn attributes_text(&self) -> &'a str {
+        &self.text[self.name_end..self.at]
+    }
+
     /// Every attribute of the tag last given, known to the reader or not.
     pub(crate) fn attribute_spans(&self) -> impl Iterator<Item = AttributeSpan> + use<'_, 'a> {
         let bytes = &self.text.as_bytes()[..self.at];
@@ -120,6 +126,17 @@ impl<'a> Tokenizer<'a> {
             let found = attribute_at(bytes, at);
             at = found.next;
             Some(found)
+        })
+    }
+
+    /// The same as text, with an empty value where there is none.
+    pub(crate) fn attribute_texts(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'_, 'a> {
+        let text = self.text;
+        self.attribute_spans().map(move |span| {
+            (
+                &text[span.name],
+                span.value.map_or("", |value| &text[value]),
+            )
         })
     }
 

@@ -9,13 +9,14 @@
 //!
 //! | pass | reads | for |
 //! |---|---|---|
-//! | `sweep` | every visit once | counts by state, code, type, depth, topic, site, address; slowest and biggest; dead pages |
+//! | `sweep` | every visit once | counts by state, code, type, depth, topic, site, address; slowest and biggest; dead pages; mirrors, near-duplicates, soft 404s, spam |
 //! | `pages`, `duplicates` | some columns, once for each share of the URL space | what depends on several visits of one page, or on several pages with one content |
 //! | `links` | the pages as stored | which pages link to the dead ones |
 //!
 //! # Memory
 //!
-//! Visits are streamed. Kept are: a tally for each site and each address; a
+//! Visits are streamed. Kept are: a tally for each site and each address; the
+//! samples by which mirrors are told (about 30 MiB at most); a
 //! hash for each dead page; the rows asked for; and in the second pass some
 //! tens of bytes for each page of one share, where a share has at most
 //! `PAGES_PER_PASS` pages. So 100 million visits are more passes, not
@@ -53,6 +54,7 @@ mod duplicates;
 mod error;
 #[cfg(test)]
 mod history_tests;
+mod likeness;
 mod links;
 mod measures;
 mod overview;

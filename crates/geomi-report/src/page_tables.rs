@@ -23,6 +23,7 @@ pub(crate) fn numbers(findings: &Findings, kinds: &[SectionKind]) -> Vec<u64> {
                 let contents = findings.duplicates.top.values();
                 numbers.extend(contents.map(|content| content.first));
             }
+            SectionKind::Soft404s => numbers.extend(findings.sweep.likeness.numbers()),
             SectionKind::DeadLinks => {
                 let dead = dead_in_order(findings).into_iter();
                 numbers.extend(dead.map(|(_, number)| number));

@@ -12,6 +12,7 @@ use geomi_store::{CrawlDir, StoreError};
 use geomi_url::CrawlUrl;
 
 use crate::duplicates::{self, Duplicates};
+use crate::likeness::Originals;
 use crate::links::{Linkers, Stored};
 use crate::pages::{self, PAGES_PER_PASS, Pages};
 use crate::sweep::{self, Known, Sweep};
@@ -64,6 +65,8 @@ pub(crate) struct Findings {
     pub(crate) duplicates: Duplicates,
     /// `None` where stored pages were not read again.
     pub(crate) linkers: Option<Linkers>,
+    /// The pages that near-duplicates are near to.
+    pub(crate) originals: Originals,
     pub(crate) has_include: bool,
     pub(crate) top: Option<usize>,
 }
@@ -115,6 +118,7 @@ pub(crate) fn make_in_shares(
         pages: Pages::new(config.tries, options.top, number_max),
         duplicates: Duplicates::new(config.tries, options.top),
         linkers: None,
+        originals: Originals::new(),
         has_include: !config.scope.include.is_empty(),
         top: options.top,
     };
@@ -125,6 +129,9 @@ pub(crate) fn make_in_shares(
     }
     if options.sections.contains(&SectionKind::DeadLinks) {
         findings.find_linkers(dir, &segments, config, options)?;
+    }
+    if options.sections.contains(&SectionKind::NearDuplicates) {
+        findings.find_originals(dir, &segments)?;
     }
     let visits = findings.sweep.totals.visits;
     let visits_counted = findings
@@ -182,6 +189,23 @@ impl Findings {
         Ok(())
     }
 
+    /// One more pass where near-duplicates are told, for the names of what they
+    /// are near to.
+    fn find_originals(&mut self, dir: &CrawlDir, segments: &[Segment]) -> Result<(), ReportError> {
+        let wanted = self.sweep.likeness.originals();
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        let originals = &mut self.originals;
+        each_visit(dir, segments, &["url"], |visit| {
+            let hash = visit.url.hash64().0;
+            if wanted.contains(&hash) && !originals.contains_key(&hash) {
+                originals.insert(hash, visit.url.clone());
+            }
+            Ok(())
+        })
+    }
+
     fn find_linkers(
         &mut self,
         dir: &CrawlDir,
@@ -227,6 +251,10 @@ const fn needs_pages(kind: SectionKind) -> bool {
         | SectionKind::Topics
         | SectionKind::SlowestSites
         | SectionKind::Servers
+        | SectionKind::Mirrors
+        | SectionKind::NearDuplicates
+        | SectionKind::Soft404s
+        | SectionKind::Spam
         | SectionKind::Robots
         | SectionKind::Known => false,
     }

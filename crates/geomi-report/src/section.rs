@@ -42,6 +42,14 @@ pub enum SectionKind {
     Pages,
     /// Content that several pages have.
     Duplicates,
+    /// Sites that have the same pages as another.
+    Mirrors,
+    /// Pages that say nearly what another said.
+    NearDuplicates,
+    /// Pages that came with 200 and say that they are not there.
+    Soft404s,
+    /// Pages that look like spam.
+    Spam,
     /// robots.txt, and what was not asked for.
     Robots,
     /// Dead pages, with the pages that link to them.
@@ -52,7 +60,7 @@ pub enum SectionKind {
 
 impl SectionKind {
     /// All of them, in the order of a report.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 23] = [
         Self::Overview,
         Self::Measures,
         Self::States,
@@ -69,6 +77,10 @@ impl SectionKind {
         Self::BiggestPages,
         Self::Pages,
         Self::Duplicates,
+        Self::Mirrors,
+        Self::NearDuplicates,
+        Self::Soft404s,
+        Self::Spam,
         Self::Robots,
         Self::DeadLinks,
         Self::Known,
@@ -93,6 +105,10 @@ impl SectionKind {
             Self::BiggestPages => "biggest_pages",
             Self::Pages => "pages",
             Self::Duplicates => "duplicates",
+            Self::Mirrors => "mirrors",
+            Self::NearDuplicates => "near_duplicates",
+            Self::Soft404s => "soft_404s",
+            Self::Spam => "spam",
             Self::Robots => "robots",
             Self::DeadLinks => "dead_links",
             Self::Known => "known",

@@ -83,6 +83,12 @@ impl Sites {
             })
     }
 
+    /// The name of a site that was met.
+    pub(crate) fn name_of(&self, site: SiteHash) -> Option<&str> {
+        let index = *self.by_hash.get(&site)?;
+        Some(&self.all[index as usize].name)
+    }
+
     /// The tally at a place.
     pub(crate) fn at(&mut self, index: SiteIndex) -> &mut SiteTally {
         &mut self.all[index as usize]

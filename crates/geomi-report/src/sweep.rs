@@ -8,6 +8,7 @@ use geomi_model::{CaptureKind, NetworkState, Timestamp, Visit};
 use geomi_url::{CrawlUrl, UrlHash};
 
 use crate::dead::Dead;
+use crate::likeness::Likeness;
 use crate::sites::{Sites, comparison};
 use crate::top::Top;
 
@@ -31,6 +32,12 @@ pub(crate) const COLUMNS: &[&str] = &[
     "ip",
     "mime",
     "charset",
+    "fingerprint",
+    "kind",
+    "near_url",
+    "near_distance",
+    "spam_percent",
+    "soft_404",
     "wire_bytes",
     "body_bytes",
     "changed",
@@ -63,6 +70,7 @@ pub(crate) struct Sweep {
     pub(crate) slowest: Top<Slow>,
     pub(crate) biggest: Top<Big>,
     pub(crate) dead: Dead,
+    pub(crate) likeness: Likeness,
     pub(crate) known: Option<Known>,
 }
 
@@ -189,6 +197,7 @@ impl Sweep {
             slowest: Top::new(top),
             biggest: Top::new(top),
             dead: Dead::default(),
+            likeness: Likeness::new(top),
             known,
         }
     }
@@ -232,6 +241,7 @@ impl Sweep {
     }
 
     fn add_answer(&mut self, visit: &Visit, fate: Fate) {
+        self.likeness.add(visit);
         let mut mime = visit.mime.as_ref().map(|mime| mime.to_ascii_lowercase());
         if self.types.len() >= TYPES_MAX && !self.types.contains_key(&mime) {
             mime = Some(OTHER_TYPES.to_owned());

@@ -7,7 +7,7 @@ use geomi_model::Visit;
 
 use crate::report::Findings;
 use crate::sweep::Group;
-use crate::{Section, SectionKind, Value, measures, overview, page_tables, site_tables};
+use crate::{Section, SectionKind, Value, likeness, measures, overview, page_tables, site_tables};
 
 /// Whole rows of visits, by number.
 pub(crate) type Rows = BTreeMap<u64, Visit>;
@@ -32,6 +32,10 @@ pub(crate) fn section(findings: &Findings, kind: SectionKind, rows: &Rows) -> Se
         SectionKind::BiggestPages => page_tables::biggest_pages(findings),
         SectionKind::Pages => page_tables::pages(findings, rows),
         SectionKind::Duplicates => page_tables::duplicates(findings, rows),
+        SectionKind::Mirrors => likeness::mirrors(findings),
+        SectionKind::NearDuplicates => likeness::near_duplicates(findings),
+        SectionKind::Soft404s => likeness::soft_404s(findings, rows),
+        SectionKind::Spam => likeness::spam(findings),
         SectionKind::DeadLinks => page_tables::dead_links(findings, rows),
         SectionKind::Known => page_tables::known(findings),
     }

@@ -397,7 +397,8 @@ pub(crate) struct VerifyArgs {
 #[command(after_help = "\
 Sections: overview, measures, states, codes, types, charsets, depths, link_types,
 topics, sites, slowest_sites, servers, slowest_pages, biggest_pages, pages,
-duplicates, robots, dead_links, known (with --known).
+duplicates, mirrors, near_duplicates, soft_404s, spam, robots, dead_links, known
+(with --known).
 
 Examples:
   geomi report news

@@ -4,12 +4,14 @@
 //! A running crawl is asked; a crawl at rest is looked at here, under its lock.
 //! Visits that are in Parquet files already are read by this process either way.
 
+mod likeness;
+
 use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use geomi_crawler::explain::{
-    CrawlView, Explanation, QueuePlace, SiteReport, Topic, UrlReport, inspect,
+    CrawlView, Explanation, PageLikeness, QueuePlace, SiteReport, Topic, UrlReport, inspect,
 };
 use geomi_crawler::{Clock as _, LogLine, SystemClock};
 use geomi_store::{CrawlDir, segment, visits};
@@ -39,12 +41,8 @@ pub(crate) fn run(args: &ExplainArgs, global: &Global) -> anyhow::Result<Exit> {
         Some(explanation) => explanation,
         None => look(&dir, &topic, global)?,
     };
-    let past = match &topic {
-        Topic::Url(url) => past_visits(&dir, url)?,
-        _ => Vec::new(),
-    };
-    if let Some(url) = &mut explanation.url {
-        url.recent = [past, std::mem::take(&mut url.recent)].concat();
+    if let (Topic::Url(url), Some(report)) = (&topic, &mut explanation.url) {
+        add_past(&dir, url, report)?;
     }
     print(&match global.format {
         Format::Human => in_words(&explanation, args.visits),
@@ -108,19 +106,27 @@ fn look(dir: &CrawlDir, topic: &Topic, global: &Global) -> anyhow::Result<Explan
     Ok(inspect(&meant, dir, topic, now)?)
 }
 
-/// The visits of a URL in the Parquet files, as lines of log.jsonl.
-fn past_visits(dir: &CrawlDir, url: &CrawlUrl) -> anyhow::Result<Vec<Value>> {
-    let mut lines = Vec::new();
+/// Adds the visits of a URL in the Parquet files, as lines of log.jsonl, and what
+/// they and the archive say of it.
+fn add_past(dir: &CrawlDir, url: &CrawlUrl, report: &mut UrlReport) -> anyhow::Result<()> {
+    let (mut lines, mut past) = (Vec::new(), None);
     for segment in segment::list(dir)? {
         for visit in visits::read_visits(&segment.table(dir))? {
             let visit = visit?;
             if visit.url == *url {
                 let line = serde_json::to_value(LogLine::new(&visit));
                 lines.push(line.context("a visit cannot be shown")?);
+                past = PageLikeness::of(&visit.facts).or(past);
             }
         }
     }
-    Ok(lines)
+    lines.append(&mut report.recent);
+    report.recent = lines;
+    report.likeness = report.likeness.take().or(past);
+    if let Some(likeness) = &mut report.likeness {
+        likeness::complete(likeness, dir, url)?;
+    }
+    Ok(())
 }
 
 fn in_words(explanation: &Explanation, visits_max: usize) -> String {
@@ -164,6 +170,9 @@ fn url_words(text: &mut String, url: &UrlReport, visits_max: usize) {
         row(text, "changes", changes);
     }
     template_words(text, url);
+    if let Some(likeness) = &url.likeness {
+        likeness::words(text, likeness);
+    }
     visit_words(text, url, visits_max);
     text.push('\n');
 }
@@ -329,6 +338,15 @@ fn novelty_words(text: &mut String, site: &SiteReport) {
         novelty.left
     );
     row(text, "novelty", brought);
+    if let Some(mirror) = &site.mirror {
+        let evidence = format!(
+            "of {}: {} of {} compared say the same",
+            mirror.of,
+            mirror.pages_agreeing,
+            words::plural(mirror.pages_compared.into(), "page")
+        );
+        row(text, "mirror", evidence);
+    }
     for (template, requests) in &novelty.closed {
         row(
             text,

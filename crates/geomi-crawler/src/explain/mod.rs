@@ -9,6 +9,7 @@
 //! decided.
 
 mod crawl;
+mod likeness;
 mod rest;
 mod site;
 mod url;
@@ -21,8 +22,9 @@ use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
 pub use crawl::{Cause, CrawlView, SiteGroup};
+pub use likeness::PageLikeness;
 pub use rest::inspect;
-pub use site::SiteReport;
+pub use site::{MirrorView, SiteReport};
 pub use url::{NextStep, QueuePlace, UrlReport};
 
 use crate::books::Unaddressed;

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Knowledge;
 use crate::books::{SiteAccess, Unaddressed};
+use crate::mirrors::MirrorRecord;
 use crate::novelty::domain_hash;
 use crate::{CrawlError, RobotsMode};
 
@@ -69,6 +70,8 @@ pub struct SiteReport {
     /// What its URLs have brought, which templates are closed, and which
     /// parameters make no difference.
     pub novelty: SiteStanding,
+    /// What it is a mirror of, if its pages are those of another site.
+    pub mirror: Option<MirrorView>,
     /// Its registrable domain.
     pub domain: String,
     /// Hosts of that domain opened so far.
@@ -77,6 +80,27 @@ pub struct SiteReport {
     pub domain_hosts_left: u32,
     /// Hosts that were refused.
     pub domain_hosts_refused: u32,
+}
+
+/// That a site is a mirror, and why.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct MirrorView {
+    /// The site of which more was fetched.
+    pub of: String,
+    /// Of the pages compared, those that say the same.
+    pub pages_agreeing: u32,
+    /// Pages at a path that both have, as far as they were compared.
+    pub pages_compared: u32,
+}
+
+impl From<MirrorRecord> for MirrorView {
+    fn from(record: MirrorRecord) -> Self {
+        Self {
+            of: record.of,
+            pages_agreeing: record.mirror.agreeing,
+            pages_compared: record.mirror.common,
+        }
+    }
 }
 
 impl Knowledge<'_> {
@@ -100,6 +124,7 @@ impl Knowledge<'_> {
         let hosts = self.novelty.look_domain(holder, domain)?;
         Ok(SiteReport {
             novelty: novelty.site(limits),
+            mirror: self.partition(hash).mirror_record(hash)?.map(Into::into),
             domain: domain.to_owned(),
             domain_hosts: hosts.hosts,
             domain_hosts_left: hosts.left(limits),

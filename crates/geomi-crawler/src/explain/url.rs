@@ -7,9 +7,10 @@ use geomi_scope::Candidate;
 use geomi_url::CrawlUrl;
 use serde::{Deserialize, Serialize};
 
-use super::{Knowledge, SiteReport};
+use super::{Knowledge, PageLikeness, SiteReport};
 use crate::books::{Access, SiteAccess};
 use crate::log::LogLine;
+use crate::mirrors::MIRROR;
 use crate::novelty::PARAMETER_IGNORED;
 use crate::{CrawlError, RobotsMode};
 
@@ -51,6 +52,8 @@ pub struct UrlReport {
     pub not_worth: Option<String>,
     /// What it becomes when a link leads to it and parameters are dropped.
     pub shortened: Option<String>,
+    /// What it is like, if it was visited and is a page.
+    pub likeness: Option<PageLikeness>,
     /// Visits that are in no Parquet file yet, as lines of log.jsonl.
     pub recent: Vec<serde_json::Value>,
 }
@@ -131,13 +134,17 @@ impl Knowledge<'_> {
             ),
             (None, None) => never_visited(seen, &scope, robots.as_ref(), not_worth.as_deref()),
         };
-        let mut recent = Vec::new();
+        let (mut recent, mut likeness) = (Vec::new(), None);
         partition.visits(&mut |visit| {
             if visit.url == *url {
+                likeness = PageLikeness::of(&visit.facts).or(likeness.take());
                 let line = serde_json::to_value(LogLine::new(&visit));
                 recent.push(line.expect("a line of the log is plain data"));
             }
         })?;
+        if let Some(likeness) = &mut likeness {
+            self.name_near(likeness)?;
+        }
         let visited = record.as_ref().filter(|record| record.visits > 0);
         Ok(UrlReport {
             url: url.as_str().to_owned(),
@@ -158,6 +165,7 @@ impl Knowledge<'_> {
             novelty: self.template_of(url)?,
             not_worth,
             shortened: self.novelty.shortened(url).map(|url| url.to_string()),
+            likeness,
             recent,
         })
     }
@@ -172,6 +180,11 @@ impl Knowledge<'_> {
     /// Why a URL is not worth a request, as its turn would find it.
     fn not_worth(&self, url: &CrawlUrl) -> Result<Option<String>, CrawlError> {
         let (partition, limits) = (self.partition(url.site_hash()), self.novelty.config());
+        if self.config.likeness.skip_mirrors
+            && let Some(record) = partition.mirror_record(url.site_hash())?
+        {
+            return Ok(Some(format!("{MIRROR}: its site mirrors {}", record.of)));
+        }
         let known = self.novelty.look(partition, url.site_hash())?;
         let template = Template::of(url);
         if let Some((stripped, names)) = known.stripped(limits, url, &template)

@@ -5,16 +5,44 @@
 //! from it is the operator's rule, and no rule holds by default.
 
 use geomi_frontier::Entry;
-use geomi_model::{Document, NearDuplicate};
+use geomi_model::{Document, DocumentKind, NearDuplicate, Visit};
+use geomi_novelty::{Nearby, PAGES_MAX, Shape};
+use geomi_store::visits::read_visit_columns;
+use geomi_store::{CrawlDir, segment};
 
-use crate::CrawlConfig;
 use crate::journey::Journey;
+use crate::partition::Partition;
 use crate::stage::read::Read;
+use crate::{CrawlConfig, CrawlError};
 
 /// Why links of a page that says nearly what another said are not followed.
 const NEAR_DUPLICATE: &str = "near-duplicate";
 /// Why links of a page that looks like spam are not followed.
 const SPAM: &str = "spam";
+
+/// The pages of earlier runs that near-duplicates are looked for among: the last
+/// visits of the directory, as many as are ever remembered.
+pub(crate) fn remembered(dir: &CrawlDir, partitions: &[Partition]) -> Result<Nearby, CrawlError> {
+    let mut nearby = Nearby::default();
+    let segments = segment::list(dir)?;
+    let last = segments.last().map_or(0, |segment| segment.last);
+    let from = last.saturating_sub(PAGES_MAX as u64);
+    for segment in segments.iter().filter(|segment| segment.last > from) {
+        for visit in read_visit_columns(&segment.table(dir), &["url", "simhash"])? {
+            remember(&mut nearby, &visit?);
+        }
+    }
+    for partition in partitions {
+        partition.visits(&mut |visit| remember(&mut nearby, &visit))?;
+    }
+    Ok(nearby)
+}
+
+fn remember(nearby: &mut Nearby, visit: &Visit) {
+    if let Some(simhash) = visit.facts.simhash {
+        nearby.meet(simhash, visit.url.hash64().0);
+    }
+}
 
 impl Journey<'_> {
     /// The page met lately that says nearly the same. Exact copies were found
@@ -26,6 +54,17 @@ impl Journey<'_> {
             url: near.url,
             distance: u8::try_from(near.distance).unwrap_or(u8::MAX),
         })
+    }
+
+    /// Learns what a site says of pages it does not have, and recognises it
+    /// where it comes with 200.
+    pub(crate) fn look_for_soft_404(&mut self, read: &mut Read) {
+        let site = read.url.site_hash();
+        if let Some(shape) = read.answer.missing {
+            self.missing.learn(site, shape);
+        } else if let Some(shape) = shape(&read.document) {
+            read.document.says_not_found |= self.missing.is_like_one(site, shape);
+        }
     }
 
     /// The rule by which a page's links are left alone; they are then counted as
@@ -47,12 +86,22 @@ impl Journey<'_> {
     }
 }
 
+/// What the text of an HTML page is recognised by, if it has any.
+pub(crate) fn shape(document: &Document) -> Option<Shape> {
+    let is_html = document.kind == DocumentKind::Html;
+    let fingerprint = document.fingerprint.filter(|_| is_html)?;
+    Some(Shape {
+        fingerprint: fingerprint.0,
+        simhash: document.simhash,
+    })
+}
+
 fn rule(config: &CrawlConfig, document: &Document, is_near: bool) -> Option<&'static str> {
-    let spam_max = config.spam_percent_max;
+    let spam_max = config.likeness.spam_percent_max;
     if spam_max.is_some_and(|max| document.spam_percent > max) {
         return Some(SPAM);
     }
-    (is_near && config.skip_near_duplicates).then_some(NEAR_DUPLICATE)
+    (is_near && config.likeness.skip_near_duplicates).then_some(NEAR_DUPLICATE)
 }
 
 #[cfg(test)]
@@ -67,12 +116,12 @@ mod tests {
             ..Document::default()
         };
         assert_eq!(rule(&config, &page, true), None);
-        config.skip_near_duplicates = true;
+        config.likeness.skip_near_duplicates = true;
         assert_eq!(rule(&config, &page, true), Some(NEAR_DUPLICATE));
         assert_eq!(rule(&config, &page, false), None);
-        config.spam_percent_max = Some(80);
+        config.likeness.spam_percent_max = Some(80);
         assert_eq!(rule(&config, &page, false), None, "not above it");
-        config.spam_percent_max = Some(79);
+        config.likeness.spam_percent_max = Some(79);
         assert_eq!(rule(&config, &page, true), Some(SPAM));
     }
 }

@@ -13,6 +13,7 @@ use bytes::Bytes;
 use geomi_fetch::FetchOutcome;
 use geomi_frontier::{Lease, Work};
 use geomi_model::{Digest, Document, NetworkState, Phases, Protocol, RobotsMeta, Timestamp};
+use geomi_novelty::Shape;
 use geomi_page::{PageInput, ReadLimits, Readers, robots_tag};
 use geomi_store::warc::{self, Encoded, Exchange, GzipLevel};
 use geomi_url::CrawlUrl;
@@ -20,6 +21,7 @@ use sha1::{Digest as _, Sha1};
 
 use crate::CrawlConfig;
 use crate::stage::fetch::Fetched;
+use crate::stage::likeness;
 
 /// `Set-Cookie` lines of one answer that are looked at.
 const COOKIE_LINES_MAX: usize = 64;
@@ -58,6 +60,8 @@ pub(crate) struct Answer {
     pub(crate) cookies: Vec<String>,
     /// What a 401 asks for.
     pub(crate) challenges: Vec<String>,
+    /// What a page that is not there says, where it is a 404.
+    pub(crate) missing: Option<Shape>,
     /// The decoded body, where the answer is a robots.txt.
     pub(crate) robots: Option<Bytes>,
 }
@@ -86,6 +90,7 @@ impl Answer {
             last_modified: None,
             cookies: Vec::new(),
             challenges: Vec::new(),
+            missing: None,
             robots: None,
         }
     }
@@ -200,9 +205,18 @@ pub(crate) fn understand(
         Document::default()
     };
     let is_answer = outcome.state.is_answer();
+    let is_missing = is_answer && outcome.code == Some(404) && !subject.is_robots;
+    // Its links lead nowhere that is wanted, and it is no page of the site: only
+    // what it looks like is kept.
+    let missing = is_missing
+        .then(|| readers.read(&declared.input(subject.url, outcome), &settings.limits))
+        .and_then(|page| likeness::shape(&page));
     Understood {
         stored: is_answer.then(|| store(subject, outcome, settings.gzip)),
-        answer: answer(subject, outcome, declared.mime),
+        answer: Answer {
+            missing,
+            ..answer(subject, outcome, declared.mime)
+        },
         document,
     }
 }
@@ -278,6 +292,7 @@ fn answer(subject: Subject<'_>, outcome: &FetchOutcome, mime: Option<String>) ->
         } else {
             Vec::new()
         },
+        missing: None,
         robots: subject.is_robots.then(|| outcome.body.bytes.clone()),
     }
 }

@@ -232,6 +232,10 @@ impl Journey<'_> {
             .before
             .as_ref()
             .is_none_or(|before| before.digest.is_none());
+        if is_first {
+            self.compare_sites(&read)?;
+        }
+        self.look_for_soft_404(&mut read);
         let near = self.near_duplicate(&read, judgement.duplicate_of.is_some());
         let links_admitted = self.take_links(&entry, &read, fate, is_first, near.is_some())?;
         self.count_page(partition, &entry, &read, fate, links_admitted);

@@ -19,6 +19,10 @@ Exit codes: 0 written, 1 error, or a damaged record, 2 usage, no index, or never
 
 /// Arguments of `geomi cat`.
 #[derive(Debug, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each flag of a command line is given or not"
+)]
 #[command(group = clap::ArgGroup::new("part").multiple(false))]
 pub(crate) struct CatArgs {
     /// Crawl directory

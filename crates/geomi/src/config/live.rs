@@ -29,6 +29,7 @@ pub(crate) const LIVE: &[&str] = &[
     "scope.depth",
     "scope.url_chars_max",
     "scope.skip_near_duplicates",
+    "scope.skip_mirrors",
     "scope.spam_percent_max",
     "scope.extensions_denied",
     "scope.mimes_wanted",

@@ -359,14 +359,20 @@ pub(crate) const KEYS: &[Key] = &[
     key(
         "scope.skip_near_duplicates",
         "false",
-        Kind::Flag(|d, yes| d.crawl.skip_near_duplicates = yes),
+        Kind::Flag(|d, yes| d.crawl.likeness.skip_near_duplicates = yes),
         "Whether links of pages that say nearly what another said are not followed.",
+    ),
+    key(
+        "scope.skip_mirrors",
+        "false",
+        Kind::Flag(|d, yes| d.crawl.likeness.skip_mirrors = yes),
+        "Whether URLs of a site that has the same pages as another are refused, once that is known.",
     ),
     unset(
         "scope.spam_percent_max",
         "80",
         Kind::MaybeCount(0, 100, |d, n| {
-            d.crawl.spam_percent_max = n.map(|n| n as u8);
+            d.crawl.likeness.spam_percent_max = n.map(|n| n as u8);
         }),
         "Spam score, 0 to 100, above which a page's links are not followed.",
     ),

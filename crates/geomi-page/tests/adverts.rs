@@ -1,0 +1,83 @@
+//! What is beside the main text of a page: advertisements, and what nobody reads.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+use geomi_model::Document;
+use geomi_page::{PageInput, ReadLimits, Readers};
+use geomi_url::CrawlUrl;
+
+fn read(body: &str) -> Document {
+    let url = CrawlUrl::parse("http://example.com/").unwrap();
+    let input = PageInput {
+        url: &url,
+        mime: Some("text/html"),
+        charset_label: None,
+        body: body.as_bytes(),
+    };
+    Readers::standard().read(&input, &ReadLimits::default())
+}
+
+fn words(seed: u64) -> String {
+    let word = |at: u64| format!("w{}x ", (seed * 131 + at * at).wrapping_mul(7_919) % 4_999);
+    (0..100).map(word).collect()
+}
+
+/// Checks that a page is about the same as the text `main`, and holds more.
+fn is_about(page: &str, main: &str) {
+    let (page_read, main_read) = (read(page), read(main));
+    assert_eq!(page_read.simhash, main_read.simhash, "{page}");
+    assert!(page_read.simhash.is_some());
+    assert_eq!(
+        page_read.main_text_bytes.div_ceil(10),
+        main_read.main_text_bytes.div_ceil(10),
+        "{page}"
+    );
+}
+
+#[test]
+fn advertisements_are_beside_the_main_text() {
+    let (first, more, advert) = (words(1), words(2), words(3));
+    let main = format!("<p>{first}<p>{more}");
+    for (open, close) in [
+        ("<div class=ad>", "</div>"),
+        ("<div class='x topAd'><div>y</div>", "</div>"),
+        ("<section id=main_banner>", "</section>"),
+        ("<table class='adbox'><tr><td>", "</table>"),
+        ("<div id=\"ad_area\"><ul><li>", "</ul></div>"),
+        ("<nav><div class=ad>", "</div></nav>"),
+        ("<div class=ad><nav>", "</nav></div>"),
+        ("<svg><text>", "</text></svg>"),
+        (
+            "<svg><title>x</title><foreignObject>",
+            "</foreignObject></svg>",
+        ),
+        ("<template><p>", "</template>"),
+        ("<noscript>", "</noscript>"),
+        ("<script>", "</script>"),
+        ("<style>", "</style>"),
+    ] {
+        is_about(&format!("<p>{first}{open}{advert}{close}<p>{more}"), &main);
+    }
+}
+
+#[test]
+fn what_only_sounds_like_one_is_main_text() {
+    let (first, more) = (words(1), words(2));
+    let main = format!("<p>{first}<p>{more}");
+    for (open, close) in [
+        ("<div class='header download'>", "</div>"),
+        ("<div class=with-ads><h1>", "</h1></div>"),
+        ("<div class=with-ads><article>", "</article></div>"),
+        ("<b class=ad>", "</b>"),
+        ("<svg><circle><p>", ""),
+    ] {
+        is_about(&format!("<p>{first}{open}{more}{close}"), &main);
+    }
+}
+
+#[test]
+fn advertisements_are_still_seen() {
+    let page = read("<p>one <div class=ad>two</div>");
+    assert_eq!(page.text_bytes, 7);
+    assert_ne!(page.fingerprint, read("<p>one").fingerprint);
+}
