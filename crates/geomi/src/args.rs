@@ -221,6 +221,9 @@ Examples:
 
 Exit codes: 0 added, 1 error, 2 usage, or no such crawl is running.")]
     Add(AddArgs),
+    /// Serve the web console and the API over one or many crawls
+    #[command(after_help = crate::serve::AFTER_HELP)]
+    Serve(crate::serve::ServeArgs),
     /// Print a JSON schema of geomi.toml, for editors
     #[command(after_help = "\
 Example:
@@ -309,6 +312,16 @@ pub(crate) struct CrawlArgs {
         value_parser = clap::builder::FalseyValueParser::new()
     )]
     pub(crate) again: bool,
+    /// Serve the web console of this crawl while it runs [default ADDR: 127.0.0.1:8600]
+    #[arg(
+        long,
+        value_name = "ADDR",
+        num_args = 0..=1,
+        default_missing_value = crate::serve::LISTEN,
+        env = "GEOMI_SERVE",
+        hide_env_values = true
+    )]
+    pub(crate) serve: Option<std::net::SocketAddr>,
     /// Flags that set a key.
     #[command(flatten)]
     pub(crate) settings: Settings,
@@ -368,6 +381,16 @@ pub(crate) struct DemoArgs {
         hide_env_values = true
     )]
     pub(crate) out: Option<PathBuf>,
+    /// Where the web console is while the demo runs [default: 127.0.0.1:8600, or a free port]
+    #[arg(
+        long,
+        value_name = "ADDR",
+        num_args = 0..=1,
+        default_missing_value = crate::serve::LISTEN,
+        env = "GEOMI_SERVE",
+        hide_env_values = true
+    )]
+    pub(crate) serve: Option<std::net::SocketAddr>,
 }
 
 /// Arguments of `geomi verify`.

@@ -19,6 +19,7 @@ mod report;
 mod report_command;
 mod running;
 mod seeds_file;
+mod serve;
 mod session;
 mod settings;
 mod signals;
@@ -93,6 +94,7 @@ fn main() -> ExitCode {
         Task::Stop(args) => commands::stop(args, &cli.global),
         Task::Set(args) => commands::set(args, &cli.global),
         Task::Add(args) => commands::add(args, &cli.global),
+        Task::Serve(args) => serve::run(args, &cli.global),
         Task::Schema => settings::schema(),
         Task::Bench(args) => bench::run(args, &cli.global),
         Task::Completions(args) => manual::complete(args),

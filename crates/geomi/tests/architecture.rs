@@ -25,11 +25,23 @@ fn allowed(name: &str) -> Option<Vec<&'static str>> {
         "geomi-testweb" => WORDS.to_vec(),
         "geomi-fuzz" | "geomi-crawler" => [&WORDS[..], &DECISIONS, &ADAPTERS].concat(),
         "geomi-report" => [&WORDS[..], &DECISIONS, &ADAPTERS, &["geomi-crawler"]].concat(),
+        "geomi-console" => [
+            &WORDS[..],
+            &DECISIONS,
+            &ADAPTERS,
+            &["geomi-crawler", "geomi-report"],
+        ]
+        .concat(),
         "geomi" => [
             &WORDS[..],
             &DECISIONS,
             &ADAPTERS,
-            &["geomi-crawler", "geomi-report", "geomi-testweb"],
+            &[
+                "geomi-crawler",
+                "geomi-report",
+                "geomi-console",
+                "geomi-testweb",
+            ],
         ]
         .concat(),
         _ => return None,

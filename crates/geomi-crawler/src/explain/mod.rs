@@ -9,6 +9,7 @@
 //! decided.
 
 mod crawl;
+mod list;
 mod rest;
 mod site;
 mod url;
@@ -21,6 +22,7 @@ use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
 pub use crawl::{Cause, CrawlView, SiteGroup};
+pub use list::{SITES_PER_PAGE_MAX, SiteLine, SiteOrder, SitesPage, SitesQuery};
 pub use rest::inspect;
 pub use site::SiteReport;
 pub use url::{NextStep, QueuePlace, UrlReport};

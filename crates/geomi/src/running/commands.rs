@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use anyhow::Context as _;
+use geomi_crawler::remote::{Request, Response};
 use rustix::fs::{FlockOperation, flock};
 use serde_json::json;
 
 use super::client;
-use super::protocol::{Request, Response};
 use crate::Exit;
 use crate::args::{AddArgs, Format, Global, SetArgs, SteerArgs, StopArgs};
 use crate::config::Problems;

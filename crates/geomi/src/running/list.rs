@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use geomi_crawler::Status;
+use geomi_crawler::{Status, remote};
 use serde_json::{Value, json};
 
-use super::{client, registry};
+use super::registry;
 use crate::Exit;
 use crate::args::{Format, Global, LsArgs};
 use crate::session::print;
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &LsArgs, global: &Global) -> anyhow::Result<Exit> {
 fn running() -> anyhow::Result<Vec<Listed>> {
     let mut crawls: Vec<Listed> = Vec::new();
     for (dir, note) in registry::noted().context("cannot list running crawls")? {
-        match client::status(&dir) {
+        match remote::status(&dir) {
             Ok(Some((pid, status))) => {
                 let is_known = crawls.iter().any(|crawl| crawl.dir == dir);
                 if !is_known {
@@ -83,7 +83,7 @@ fn look_into(folder: &Path, depth: usize, found: &mut Vec<Listed>) -> anyhow::Re
     let status = geomi_store::CrawlDir::new(folder).status();
     if status.is_file() {
         let text = std::fs::read(&status)?;
-        let (pid, status) = match client::status(folder) {
+        let (pid, status) = match remote::status(folder) {
             Ok(Some((pid, status))) => (Some(pid), status),
             _ => (None, serde_json::from_slice(&text)?),
         };

@@ -1,0 +1,394 @@
+//! Users, API tokens and the audit log.
+
+use axum::extract::State;
+use axum::response::Response;
+use http::HeaderMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::limit;
+use crate::accounts::audit::Entry;
+use crate::accounts::store::{NewUser, Token, User, UserChange};
+use crate::accounts::{Principal, Refusal, Role, password};
+use crate::actions::note;
+use crate::app::App;
+use crate::http::extract::{Json, Path, Query};
+use crate::http::guard::Caller;
+use crate::http::operation::{Answer, Operation, SchemaOf, number, schema};
+use crate::http::problem::Problem;
+use crate::http::respond;
+
+/// The longest id and name.
+const NAME_MAX: usize = 100;
+
+const fn about(id: &'static str, summary: &'static str, body: Option<SchemaOf>, answer: Answer, problems: &'static [u16]) -> Operation {
+    Operation {
+        id,
+        tag: "accounts",
+        summary,
+        params: &[],
+        body,
+        answer,
+        problems,
+    }
+}
+
+/// A user, without the hash of the password.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct UserView {
+    /// Number.
+    no: u32,
+    /// Name for people.
+    name: String,
+    /// What the user logs in with.
+    id: String,
+    /// When it was made.
+    date: String,
+    /// What the user may do.
+    role: Role,
+}
+
+impl From<User> for UserView {
+    fn from(user: User) -> Self {
+        Self {
+            no: user.no,
+            name: user.name,
+            id: user.id,
+            date: user.date,
+            role: user.role,
+        }
+    }
+}
+
+/// All users.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Users {
+    items: Vec<UserView>,
+}
+
+pub(crate) const LIST_USERS: Operation = about("listUsers", "All users.", None, Answer::Json(schema::<Users>), &[]);
+
+/// Lists users.
+pub(crate) async fn list_users(State(app): State<App>, headers: HeaderMap) -> Response {
+    let users = app.accounts.users().into_iter();
+    let items = users.map(UserView::from).collect();
+    respond::json(&headers, &Users { items })
+}
+
+/// A user to be made.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MakeUser {
+    /// What the user logs in with.
+    #[schemars(length(min = 1, max = 100))]
+    pub(crate) id: String,
+    /// Name for people; the id unless given.
+    #[serde(default)]
+    #[schemars(length(max = 100))]
+    pub(crate) name: Option<String>,
+    /// At least ten characters.
+    #[schemars(length(min = 10, max = 1024))]
+    pub(crate) password: String,
+    /// What the user may do.
+    pub(crate) role: Role,
+}
+
+/// What is wrong with an id or name, if anything is.
+fn name_fault(what: &str, text: &str) -> Option<String> {
+    let len = text.chars().count();
+    let is_plain = !text.chars().any(char::is_control) && text.trim() == text;
+    let is_fine = (1..=NAME_MAX).contains(&len) && is_plain;
+    (!is_fine).then(|| {
+        format!("{what} has from 1 to {NAME_MAX} characters, none of them invisible, no space at either end")
+    })
+}
+
+/// A new user with the password hashed, or everything that is wrong with it.
+pub(crate) async fn prepare(app: &App, make: MakeUser) -> Result<NewUser, Problem> {
+    let name = make.name.filter(|name| !name.is_empty()).unwrap_or_else(|| make.id.clone());
+    let mut faults = Vec::new();
+    faults.extend(name_fault("an id", &make.id));
+    faults.extend(name_fault("a name", &name));
+    faults.extend(password::fault(&make.password).map(str::to_owned));
+    if !faults.is_empty() {
+        return Err(Problem::unprocessable("the user cannot be made").with_errors(faults));
+    }
+    let password = make.password;
+    let pw = app.hash(move |_| password::hash(&password)).await;
+    Ok(NewUser {
+        name,
+        id: make.id,
+        pw,
+        role: make.role,
+    })
+}
+
+/// A refusal as a problem.
+pub(crate) fn refused(refusal: Refusal) -> Problem {
+    match refusal {
+        Refusal::Unknown => Problem::not_found("there is no such account"),
+        Refusal::Taken => Problem::conflict("this id is taken: choose another"),
+        Refusal::LastAdmin => Problem::conflict("somebody has to stay an admin: make another one first"),
+        Refusal::LinkUsed => Problem::forbidden("this link was used, or is of an earlier start: log in, or start the console again"),
+    }
+}
+
+pub(crate) const ADD_USER: Operation = about(
+    "addUser",
+    "Make a user.",
+    Some(schema::<MakeUser>),
+    Answer::Created(schema::<UserView>),
+    &[409],
+);
+
+/// Makes a user.
+pub(crate) async fn add_user(
+    State(app): State<App>,
+    caller: Caller,
+    Json(make): Json<MakeUser>,
+) -> Result<Response, Problem> {
+    let user = make_user(&app, &caller, make).await?;
+    let place = format!("/api/v1/users/{}", user.no);
+    Ok(respond::created(&place, &UserView::from(user)))
+}
+
+/// Makes a user, for the API and the page.
+pub(crate) async fn make_user(app: &App, caller: &Caller, make: MakeUser) -> Result<User, Problem> {
+    let new = prepare(app, make).await?;
+    let made = app.read(move |app| app.accounts.add_user(new, app.now())).await?;
+    let user = made.map_err(refused)?;
+    note(app, caller, "add-user", &format!("{} ({})", user.id, user.role.as_str()));
+    Ok(user)
+}
+
+/// What to change about a user.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ChangeUser {
+    /// Another name.
+    #[serde(default)]
+    #[schemars(length(min = 1, max = 100))]
+    pub(crate) name: Option<String>,
+    /// Another password.
+    #[serde(default)]
+    #[schemars(length(min = 10, max = 1024))]
+    pub(crate) password: Option<String>,
+    /// Another role.
+    #[serde(default)]
+    pub(crate) role: Option<Role>,
+}
+
+pub(crate) const CHANGE_USER: Operation = about(
+    "changeUser",
+    "Change a user's name, password or role; the user's sessions end.",
+    Some(schema::<ChangeUser>),
+    Answer::Fresh(schema::<UserView>),
+    &[409],
+);
+
+/// Changes a user.
+pub(crate) async fn change_user(
+    State(app): State<App>,
+    caller: Caller,
+    Path(no): Path<u32>,
+    Json(change): Json<ChangeUser>,
+) -> Result<Response, Problem> {
+    let mut faults = Vec::new();
+    faults.extend(change.name.as_deref().and_then(|name| name_fault("a name", name)));
+    faults.extend(change.password.as_deref().and_then(password::fault).map(str::to_owned));
+    if !faults.is_empty() {
+        return Err(Problem::unprocessable("nothing was changed").with_errors(faults));
+    }
+    let changed = app
+        .hash(move |app| {
+            let change = UserChange {
+                name: change.name,
+                pw: change.password.map(|password| password::hash(&password)),
+                role: change.role,
+            };
+            app.accounts.change_user(no, change)
+        })
+        .await?;
+    let user = changed.map_err(refused)?;
+    note(&app, &caller, "change-user", &user.id);
+    Ok(respond::plain_json(&UserView::from(user)))
+}
+
+pub(crate) const REMOVE_USER: Operation = about("removeUser", "Remove a user with all tokens.", None, Answer::Done, &[409]);
+
+/// Removes a user.
+pub(crate) async fn remove_user(State(app): State<App>, caller: Caller, Path(no): Path<u32>) -> Result<Response, Problem> {
+    drop_user(&app, &caller, no).await?;
+    Ok(respond::done())
+}
+
+/// Removes a user, for the API and the page.
+pub(crate) async fn drop_user(app: &App, caller: &Caller, no: u32) -> Result<(), Problem> {
+    let users = app.accounts.users();
+    let id = users.into_iter().find(|user| user.no == no).map(|user| user.id);
+    let removed = app.read(move |app| app.accounts.remove_user(no)).await?;
+    removed.map_err(refused)?;
+    note(app, caller, "remove-user", &id.unwrap_or_default());
+    Ok(())
+}
+
+/// A token, without its secret.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct TokenView {
+    /// Number.
+    no: u32,
+    /// Number of its user.
+    user: u32,
+    /// What it is for.
+    name: String,
+    /// What may be done with it.
+    scope: Role,
+    /// When it was made.
+    date: String,
+}
+
+impl From<Token> for TokenView {
+    fn from(token: Token) -> Self {
+        Self {
+            no: token.no,
+            user: token.user,
+            name: token.name,
+            scope: token.scope,
+            date: token.date,
+        }
+    }
+}
+
+/// The tokens somebody may see.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Tokens {
+    items: Vec<TokenView>,
+}
+
+pub(crate) const LIST_TOKENS: Operation = about(
+    "listTokens",
+    "Your API tokens; for admins, those of everybody.",
+    None,
+    Answer::Json(schema::<Tokens>),
+    &[],
+);
+
+/// The tokens this caller may see.
+pub(crate) fn visible_tokens(app: &App, known: &Principal) -> Vec<Token> {
+    let of = (known.role < Role::Admin).then_some(known.user);
+    app.accounts.tokens(of)
+}
+
+/// Lists tokens.
+pub(crate) async fn list_tokens(State(app): State<App>, caller: Caller, headers: HeaderMap) -> Response {
+    let tokens = visible_tokens(&app, caller.known()).into_iter();
+    let items = tokens.map(TokenView::from).collect();
+    respond::json(&headers, &Tokens { items })
+}
+
+/// A token to be made.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MakeToken {
+    /// What it is for.
+    #[schemars(length(min = 1, max = 100))]
+    pub(crate) name: String,
+    /// What may be done with it.
+    pub(crate) scope: Role,
+}
+
+/// A token with its secret, which is told this once.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct NewToken {
+    #[serde(flatten)]
+    token: TokenView,
+    /// Send it as `Authorization: Bearer`.
+    pub(crate) secret: String,
+}
+
+pub(crate) const ADD_TOKEN: Operation = about(
+    "addToken",
+    "Make an API token of your own; its secret is told this once.",
+    Some(schema::<MakeToken>),
+    Answer::Created(schema::<NewToken>),
+    &[],
+);
+
+/// Makes a token.
+pub(crate) async fn add_token(State(app): State<App>, caller: Caller, Json(make): Json<MakeToken>) -> Result<Response, Problem> {
+    let token = make_token(&app, &caller, make).await?;
+    let place = format!("/api/v1/tokens/{}", token.token.no);
+    Ok(respond::created(&place, &token))
+}
+
+/// Makes a token, for the API and the page.
+pub(crate) async fn make_token(app: &App, caller: &Caller, make: MakeToken) -> Result<NewToken, Problem> {
+    let known = caller.known();
+    if let Some(fault) = name_fault("a name", &make.name) {
+        return Err(Problem::unprocessable(fault));
+    }
+    if make.scope > known.role {
+        return Err(Problem::forbidden("a token may do no more than its user"));
+    }
+    let user = known.user;
+    let made = app
+        .read(move |app| app.accounts.add_token(user, make.name, make.scope, app.now()))
+        .await?;
+    let (token, secret) = made;
+    note(app, caller, "add-token", &format!("{} ({})", token.name, token.scope.as_str()));
+    Ok(NewToken {
+        token: token.into(),
+        secret,
+    })
+}
+
+pub(crate) const REMOVE_TOKEN: Operation = about("removeToken", "Remove an API token; it works no longer.", None, Answer::Done, &[]);
+
+/// Removes a token.
+pub(crate) async fn remove_token(State(app): State<App>, caller: Caller, Path(no): Path<u32>) -> Result<Response, Problem> {
+    drop_token(&app, &caller, no).await?;
+    Ok(respond::done())
+}
+
+/// Removes a token, for the API and the page.
+pub(crate) async fn drop_token(app: &App, caller: &Caller, no: u32) -> Result<(), Problem> {
+    let visible = visible_tokens(app, caller.known());
+    let Some(token) = visible.into_iter().find(|token| token.no == no) else {
+        return Err(refused(Refusal::Unknown));
+    };
+    let removed = app.read(move |app| app.accounts.remove_token(no)).await?;
+    removed.map_err(refused)?;
+    note(app, caller, "remove-token", &token.name);
+    Ok(())
+}
+
+/// A page of the audit log.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct AuditPage {
+    /// What was done, the latest first.
+    items: Vec<Entry>,
+}
+
+/// How much of it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AuditQuery {
+    limit: Option<u64>,
+}
+
+pub(crate) const AUDIT: Operation = Operation {
+    id: "listAudit",
+    tag: "accounts",
+    summary: "Who did what, the latest first.",
+    params: &[number("limit", 1, 1000, "How many, 100 unless given")],
+    body: None,
+    answer: Answer::Json(schema::<AuditPage>),
+    problems: &[],
+};
+
+/// Gives the audit log.
+pub(crate) async fn audit(State(app): State<App>, headers: HeaderMap, Query(query): Query<AuditQuery>) -> Result<Response, Problem> {
+    let limit = limit(query.limit, 100, 1_000)?;
+    let items = app.read(move |app| app.accounts.audit.latest(0, limit)).await?;
+    Ok(respond::json(&headers, &AuditPage { items }))
+}
