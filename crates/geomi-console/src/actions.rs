@@ -105,7 +105,9 @@ pub(crate) fn plan(app: &App, new: &NewCrawl) -> Result<Plan, Problem> {
     for text in &new.urls {
         match seed(text) {
             Ok(url) => {
-                first_host.get_or_insert_with(|| url.authority().replace(['[', ']'], "").replace(':', "-"));
+                first_host.get_or_insert_with(|| {
+                    url.authority().replace(['[', ']'], "").replace(':', "-")
+                });
             }
             Err(fault) => faults.push(format!("{text:?}: {fault}")),
         }
@@ -150,14 +152,21 @@ fn check_settings(settings: &[String], faults: &mut Vec<String>) {
 
 /// Where a new crawl goes: the name given, which must be free, or the first
 /// free one after the host.
-fn directory(app: &App, name: Option<&str>, host: Option<&str>, faults: &mut Vec<String>) -> PathBuf {
+fn directory(
+    app: &App,
+    name: Option<&str>,
+    host: Option<&str>,
+    faults: &mut Vec<String>,
+) -> PathBuf {
     let root = app.library.root();
     if let Some(name) = name.map(str::trim).filter(|name| !name.is_empty()) {
         let path = root.join(name);
         if !is_name(name) {
             faults.push("a name has letters, digits, dots, dashes and underscores, 100 at most, and begins with a letter or digit".to_owned());
         } else if path.exists() {
-            faults.push(format!("{name} is there already: choose another name, or start that crawl again"));
+            faults.push(format!(
+                "{name} is there already: choose another name, or start that crawl again"
+            ));
         }
         return path;
     }
@@ -166,7 +175,9 @@ fn directory(app: &App, name: Option<&str>, host: Option<&str>, faults: &mut Vec
         1 => format!("geomi-{host}"),
         n => format!("geomi-{host}-{n}"),
     });
-    let mut free = numbered.map(|name| root.join(name)).filter(|path| !path.exists());
+    let mut free = numbered
+        .map(|name| root.join(name))
+        .filter(|path| !path.exists());
     free.next().expect("numbers do not run out")
 }
 
@@ -179,13 +190,21 @@ fn is_name(name: &str) -> bool {
 }
 
 /// Starts a new crawl.
-pub(crate) async fn start_new(app: &App, caller: &Caller, new: NewCrawl) -> Result<Started, Problem> {
+pub(crate) async fn start_new(
+    app: &App,
+    caller: &Caller,
+    new: NewCrawl,
+) -> Result<Started, Problem> {
     let planned = app.read(move |app| plan(app, &new)).await?;
     launch(app, caller, planned).await
 }
 
 /// Starts a crawl at rest again: it resumes.
-pub(crate) async fn start_again(app: &App, caller: &Caller, crawl: &Crawl) -> Result<Started, Problem> {
+pub(crate) async fn start_again(
+    app: &App,
+    caller: &Caller,
+    crawl: &Crawl,
+) -> Result<Started, Problem> {
     if crawl.is_running() {
         return Err(Problem::conflict("the crawl is running already"));
     }
@@ -202,7 +221,10 @@ async fn launch(app: &App, caller: &Caller, plan: Plan) -> Result<Started, Probl
         return Err(Problem::conflict(detail));
     }
     let command = plan.command();
-    let name = plan.dir.strip_prefix(app.library.root()).unwrap_or(&plan.dir);
+    let name = plan
+        .dir
+        .strip_prefix(app.library.root())
+        .unwrap_or(&plan.dir);
     let name = name.display().to_string();
     let begun = app
         .read(move |app| app.launcher.as_ref().map(|launcher| launcher.start(&plan)))
@@ -228,7 +250,9 @@ pub(crate) async fn ask(app: &App, crawl: &Crawl, request: Request) -> Result<Re
     let dir = crawl.dir.root().to_owned();
     let answer = app.read(move |_| remote::ask(&dir, &request)).await?;
     match answer {
-        None => Err(Problem::conflict("the crawl is not running: start it first")),
+        None => Err(Problem::conflict(
+            "the crawl is not running: start it first",
+        )),
         Some(Response::Refused { problems }) => {
             Err(Problem::unprocessable("the crawl refused it").with_errors(problems))
         }
@@ -245,7 +269,12 @@ pub(crate) enum Steer {
 }
 
 /// Steers a running crawl.
-pub(crate) async fn steer(app: &App, caller: &Caller, crawl: &Crawl, how: Steer) -> Result<(), Problem> {
+pub(crate) async fn steer(
+    app: &App,
+    caller: &Caller,
+    crawl: &Crawl,
+    how: Steer,
+) -> Result<(), Problem> {
     let (request, word) = match how {
         Steer::Pause => (Request::Pause, "pause"),
         Steer::Resume => (Request::Resume, "resume"),
@@ -258,7 +287,12 @@ pub(crate) async fn steer(app: &App, caller: &Caller, crawl: &Crawl, how: Steer)
 }
 
 /// Adds seeds to a running crawl.
-pub(crate) async fn add_seeds(app: &App, caller: &Caller, crawl: &Crawl, urls: &[String]) -> Result<Added, Problem> {
+pub(crate) async fn add_seeds(
+    app: &App,
+    caller: &Caller,
+    crawl: &Crawl,
+    urls: &[String],
+) -> Result<Added, Problem> {
     let mut faults = Vec::new();
     let mut seeds = Vec::new();
     for text in urls {
@@ -298,7 +332,12 @@ fn shortened(text: &str) -> String {
 }
 
 /// Changes keys of a running crawl.
-pub(crate) async fn set(app: &App, caller: &Caller, crawl: &Crawl, settings: Vec<String>) -> Result<(), Problem> {
+pub(crate) async fn set(
+    app: &App,
+    caller: &Caller,
+    crawl: &Crawl,
+    settings: Vec<String>,
+) -> Result<(), Problem> {
     let mut faults = Vec::new();
     check_settings(&settings, &mut faults);
     if settings.is_empty() || settings.len() > SETTINGS_MAX {
@@ -314,15 +353,26 @@ pub(crate) async fn set(app: &App, caller: &Caller, crawl: &Crawl, settings: Vec
 }
 
 /// Keeps what matches these patterns out of a running crawl.
-pub(crate) async fn exclude(app: &App, caller: &Caller, crawl: &Crawl, patterns: &[String]) -> Result<(), Problem> {
+pub(crate) async fn exclude(
+    app: &App,
+    caller: &Caller,
+    crawl: &Crawl,
+    patterns: &[String],
+) -> Result<(), Problem> {
     compile(patterns)?;
-    let settings = patterns.iter().map(|pattern| format!("scope.exclude+={pattern}"));
+    let settings = patterns
+        .iter()
+        .map(|pattern| format!("scope.exclude+={pattern}"));
     set(app, caller, crawl, settings.collect()).await
 }
 
 /// What these patterns would have kept out of the latest visits. Changes
 /// nothing.
-pub(crate) async fn preview(app: &App, crawl: Arc<Crawl>, patterns: &[String]) -> Result<Preview, Problem> {
+pub(crate) async fn preview(
+    app: &App,
+    crawl: Arc<Crawl>,
+    patterns: &[String],
+) -> Result<Preview, Problem> {
     let scope = compile(patterns)?;
     app.read(move |_| Ok(look_back(&crawl, &scope)?)).await
 }
@@ -369,7 +419,13 @@ fn compile(patterns: &[String]) -> Result<Scope, Problem> {
     match Scope::new(config) {
         Ok(scope) if faults.is_empty() => Ok(scope),
         compiled => {
-            faults.extend(compiled.err().into_iter().flatten().map(|error| error.to_string()));
+            faults.extend(
+                compiled
+                    .err()
+                    .into_iter()
+                    .flatten()
+                    .map(|error| error.to_string()),
+            );
             Err(Problem::unprocessable("the patterns cannot be used").with_errors(faults))
         }
     }

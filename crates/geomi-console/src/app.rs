@@ -138,7 +138,9 @@ impl App {
 
     /// The crawl of this id, as it stands.
     pub(crate) async fn crawl(&self, id: String) -> Result<Arc<Crawl>, Problem> {
-        let found = self.read(move |app| app.library.get(&id, app.now())).await?;
+        let found = self
+            .read(move |app| app.library.get(&id, app.now()))
+            .await?;
         found.ok_or_else(|| Problem::not_found("there is no such crawl"))
     }
 }

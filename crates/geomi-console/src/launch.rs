@@ -169,14 +169,18 @@ fn ended(status: ExitStatus, said: &Path) -> Begun {
         _ => {
             let mut text = String::new();
             // Without what it said there is still the code.
-            let read = File::open(said).and_then(|file| file.take(SAID_BYTES_MAX).read_to_string(&mut text));
+            let read = File::open(said)
+                .and_then(|file| file.take(SAID_BYTES_MAX).read_to_string(&mut text));
             let mut lines: Vec<String> = text
                 .lines()
                 .filter_map(|line| line.strip_prefix("error: "))
                 .map(str::to_owned)
                 .collect();
             if lines.is_empty() || read.is_err() {
-                lines.push(format!("the crawl ended at once: {status}; see {}", said.display()));
+                lines.push(format!(
+                    "the crawl ended at once: {status}; see {}",
+                    said.display()
+                ));
             }
             Begun::Refused(lines)
         }

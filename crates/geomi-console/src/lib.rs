@@ -53,6 +53,8 @@ mod metrics;
 mod pages;
 mod secret;
 pub mod server;
+#[cfg(test)]
+mod tests;
 mod words;
 
 pub use app::{Options, Settings};

@@ -34,12 +34,16 @@ impl Page {
         let mut put = |line: std::fmt::Arguments<'_>| {
             self.0.write_fmt(line).expect("a string takes everything");
         };
-        put(format_args!("# HELP geomi_{name} {help}\n# TYPE geomi_{name} {kind}\n"));
+        put(format_args!(
+            "# HELP geomi_{name} {help}\n# TYPE geomi_{name} {kind}\n"
+        ));
         for (label, value) in values {
             match label {
                 None => put(format_args!("geomi_{name} {value}\n")),
                 // Labels are words of ours, without quotes.
-                Some((key, word)) => put(format_args!("geomi_{name}{{{key}=\"{word}\"}} {value}\n")),
+                Some((key, word)) => {
+                    put(format_args!("geomi_{name}{{{key}=\"{word}\"}} {value}\n"))
+                }
             }
         }
     }
@@ -95,40 +99,108 @@ pub(crate) async fn get(State(app): State<App>) -> Result<Response, Problem> {
         sums.add(crawl);
     }
     let text = page(&sums, app.hubs.counts());
-    Ok(respond::with_type("text/plain; version=0.0.4; charset=utf-8", text.into()))
+    Ok(respond::with_type(
+        "text/plain; version=0.0.4; charset=utf-8",
+        text.into(),
+    ))
 }
 
 fn page(sums: &Sums, (watched, watchers): (usize, usize)) -> String {
     use Kind::{Counter, Gauge};
     let mut page = Page::default();
     let version = Some(("version", env!("CARGO_PKG_VERSION")));
-    page.add(Gauge, "build_info", "Version of the program; always 1.", &[(version, 1.0)]);
+    page.add(
+        Gauge,
+        "build_info",
+        "Version of the program; always 1.",
+        &[(version, 1.0)],
+    );
     let states: Vec<_> = STATES
         .iter()
-        .map(|state| (Some(("state", *state)), sums.by_state.get(state).copied().unwrap_or(0) as f64))
+        .map(|state| {
+            (
+                Some(("state", *state)),
+                sums.by_state.get(state).copied().unwrap_or(0) as f64,
+            )
+        })
         .collect();
     page.add(Gauge, "crawls", "Crawls by how they stand.", &states);
     let visits: Vec<_> = crate::api::log::STATES
         .iter()
-        .map(|state| (Some(("state", *state)), sums.visits.get(*state).copied().unwrap_or(0) as f64))
+        .map(|state| {
+            (
+                Some(("state", *state)),
+                sums.visits.get(*state).copied().unwrap_or(0) as f64,
+            )
+        })
         .collect();
     page.add(Counter, "visits_total", "Visits by network state.", &visits);
-    page.one(Counter, "pages_saved_total", "Pages saved.", sums.saved as f64);
-    page.one(Counter, "pages_failed_total", "Pages given up.", sums.failed as f64);
-    page.one(Counter, "pages_redirected_total", "Pages that redirect.", sums.redirected as f64);
-    page.one(Counter, "urls_refused_total", "URLs never requested, by robots.txt or a rule.", sums.refused as f64);
-    page.one(Counter, "received_bytes_total", "Bytes over the wire.", sums.wire_bytes as f64);
-    page.one(Gauge, "queued_urls", "URLs waiting in running crawls.", sums.queued as f64);
-    page.one(Gauge, "requests_in_flight", "Requests under way.", sums.in_flight as f64);
+    page.one(
+        Counter,
+        "pages_saved_total",
+        "Pages saved.",
+        sums.saved as f64,
+    );
+    page.one(
+        Counter,
+        "pages_failed_total",
+        "Pages given up.",
+        sums.failed as f64,
+    );
+    page.one(
+        Counter,
+        "pages_redirected_total",
+        "Pages that redirect.",
+        sums.redirected as f64,
+    );
+    page.one(
+        Counter,
+        "urls_refused_total",
+        "URLs never requested, by robots.txt or a rule.",
+        sums.refused as f64,
+    );
+    page.one(
+        Counter,
+        "received_bytes_total",
+        "Bytes over the wire.",
+        sums.wire_bytes as f64,
+    );
+    page.one(
+        Gauge,
+        "queued_urls",
+        "URLs waiting in running crawls.",
+        sums.queued as f64,
+    );
+    page.one(
+        Gauge,
+        "requests_in_flight",
+        "Requests under way.",
+        sums.in_flight as f64,
+    );
     let holds = ["ready", "waiting", "backing_off"];
     let sites: Vec<_> = holds
         .iter()
         .zip(sums.sites)
         .map(|(hold, count)| (Some(("state", *hold)), count as f64))
         .collect();
-    page.add(Gauge, "sites", "Sites of running crawls by what they do.", &sites);
-    page.one(Gauge, "console_watched_crawls", "Crawls somebody watches.", watched as f64);
-    page.one(Gauge, "console_watchers", "Streams of events that are open.", watchers as f64);
+    page.add(
+        Gauge,
+        "sites",
+        "Sites of running crawls by what they do.",
+        &sites,
+    );
+    page.one(
+        Gauge,
+        "console_watched_crawls",
+        "Crawls somebody watches.",
+        watched as f64,
+    );
+    page.one(
+        Gauge,
+        "console_watchers",
+        "Streams of events that are open.",
+        watchers as f64,
+    );
     page.0
 }
 

@@ -24,10 +24,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt as _;
 
+use crate::ConsoleError;
 use crate::app::{App, Options};
 use crate::http::guard::Peer;
 use crate::http::routes::router;
-use crate::ConsoleError;
 
 /// Threads of the runtime.
 const THREADS: usize = 2;
@@ -107,7 +107,9 @@ pub fn start(options: Options) -> Result<Server, ConsoleError> {
         address: wanted,
         source,
     };
-    let listener = runtime.block_on(TcpListener::bind(wanted)).map_err(listen)?;
+    let listener = runtime
+        .block_on(TcpListener::bind(wanted))
+        .map_err(listen)?;
     let address = listener.local_addr().map_err(listen)?;
     let is_tls = tls.is_some();
     let first = app.accounts.first_secret();
@@ -145,7 +147,13 @@ async fn accept(listener: TcpListener, tls: Option<TlsAcceptor>, router: Router)
         let permit = permit.expect("it is never closed");
         match listener.accept().await {
             Ok((stream, peer)) => {
-                tokio::spawn(connection(stream, peer, tls.clone(), router.clone(), permit));
+                tokio::spawn(connection(
+                    stream,
+                    peer,
+                    tls.clone(),
+                    router.clone(),
+                    permit,
+                ));
             }
             // Too many open files, most likely: others close theirs meanwhile.
             Err(error) => {

@@ -182,6 +182,7 @@ Exit codes: 0 explained, 1 error, 2 usage.")]
 Examples:
   geomi ls
   geomi ls ~/crawls --format json
+  GEOMI_TOKEN=... geomi ls --server https://crawler.example.org:8600
 
 Exit codes: 0 listed, 1 error, 2 usage.")]
     Ls(LsArgs),
@@ -502,6 +503,9 @@ pub(crate) struct LsArgs {
     /// List all crawls in these folders, running or not
     #[arg(value_name = "FOLDER")]
     pub(crate) folders: Vec<PathBuf>,
+    /// A console to ask.
+    #[command(flatten)]
+    pub(crate) server: crate::running::api::ServerArgs,
 }
 
 /// Arguments of `geomi pause` and `geomi resume`.
@@ -509,6 +513,9 @@ pub(crate) struct LsArgs {
 pub(crate) struct SteerArgs {
     /// Crawl directory; may be left out while only one crawl is running
     pub(crate) dir: Option<PathBuf>,
+    /// A console to ask.
+    #[command(flatten)]
+    pub(crate) server: crate::running::api::ServerArgs,
 }
 
 /// Arguments of `geomi stop`.
@@ -524,6 +531,9 @@ pub(crate) struct StopArgs {
     #[arg(long, env = "GEOMI_STOP_NO_WAIT", hide_env_values = true,
         value_parser = clap::builder::FalseyValueParser::new())]
     pub(crate) no_wait: bool,
+    /// A console to ask.
+    #[command(flatten)]
+    pub(crate) server: crate::running::api::ServerArgs,
 }
 
 /// Arguments of `geomi set`.

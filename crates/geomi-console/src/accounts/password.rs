@@ -59,7 +59,10 @@ mod tests {
     #[test]
     fn only_the_right_password_fits() {
         let kept = hash("correct horse battery");
-        assert!(kept.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{kept}");
+        assert!(
+            kept.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"),
+            "{kept}"
+        );
         assert!(is_right("correct horse battery", Some(&kept)));
         assert!(!is_right("correct horse batterY", Some(&kept)));
         assert!(!is_right("correct horse battery", None));

@@ -252,8 +252,14 @@ mod tests {
     fn accounts_survive_and_numbers_are_never_given_twice() {
         let folder = tempfile::tempdir().unwrap();
         let mut book = Book::open(folder.path()).unwrap();
-        let kim = book.add_user(new("kim", Role::Admin), NOW).unwrap().unwrap();
-        let lee = book.add_user(new("lee", Role::Viewer), NOW).unwrap().unwrap();
+        let kim = book
+            .add_user(new("kim", Role::Admin), NOW)
+            .unwrap()
+            .unwrap();
+        let lee = book
+            .add_user(new("lee", Role::Viewer), NOW)
+            .unwrap()
+            .unwrap();
         assert_eq!((kim.no, lee.no), (1, 2));
         let token = book
             .add_token(2, "grafana".into(), Role::Viewer, "secret", NOW)
@@ -266,7 +272,9 @@ mod tests {
         assert_eq!(book.tokens(), [], "the tokens of a user go with it");
         let park = book.add_user(new("park", Role::Viewer), NOW).unwrap();
         assert_eq!(park.unwrap().no, 3);
-        let mode = fs::metadata(folder.path().join(FILE)).unwrap().permissions();
+        let mode = fs::metadata(folder.path().join(FILE))
+            .unwrap()
+            .permissions();
         assert_eq!(mode.mode() & 0o777, 0o600);
     }
 
@@ -274,7 +282,9 @@ mod tests {
     fn the_last_admin_stays_one() {
         let folder = tempfile::tempdir().unwrap();
         let mut book = Book::open(folder.path()).unwrap();
-        book.add_user(new("kim", Role::Admin), NOW).unwrap().unwrap();
+        book.add_user(new("kim", Role::Admin), NOW)
+            .unwrap()
+            .unwrap();
         let lesser = UserChange {
             role: Some(Role::Operator),
             ..UserChange::default()
@@ -284,7 +294,9 @@ mod tests {
             Err(Refusal::LastAdmin)
         );
         assert_eq!(book.remove_user(1).unwrap(), Err(Refusal::LastAdmin));
-        book.add_user(new("lee", Role::Admin), NOW).unwrap().unwrap();
+        book.add_user(new("lee", Role::Admin), NOW)
+            .unwrap()
+            .unwrap();
         assert!(book.change_user(1, lesser).unwrap().is_ok());
         assert_eq!(
             book.add_user(new("lee", Role::Viewer), NOW).unwrap(),

@@ -21,7 +21,13 @@ use crate::http::respond;
 /// The longest id and name.
 const NAME_MAX: usize = 100;
 
-const fn about(id: &'static str, summary: &'static str, body: Option<SchemaOf>, answer: Answer, problems: &'static [u16]) -> Operation {
+const fn about(
+    id: &'static str,
+    summary: &'static str,
+    body: Option<SchemaOf>,
+    answer: Answer,
+    problems: &'static [u16],
+) -> Operation {
     Operation {
         id,
         tag: "accounts",
@@ -66,7 +72,13 @@ pub(crate) struct Users {
     items: Vec<UserView>,
 }
 
-pub(crate) const LIST_USERS: Operation = about("listUsers", "All users.", None, Answer::Json(schema::<Users>), &[]);
+pub(crate) const LIST_USERS: Operation = about(
+    "listUsers",
+    "All users.",
+    None,
+    Answer::Json(schema::<Users>),
+    &[],
+);
 
 /// Lists users.
 pub(crate) async fn list_users(State(app): State<App>, headers: HeaderMap) -> Response {
@@ -105,7 +117,10 @@ fn name_fault(what: &str, text: &str) -> Option<String> {
 
 /// A new user with the password hashed, or everything that is wrong with it.
 pub(crate) async fn prepare(app: &App, make: MakeUser) -> Result<NewUser, Problem> {
-    let name = make.name.filter(|name| !name.is_empty()).unwrap_or_else(|| make.id.clone());
+    let name = make
+        .name
+        .filter(|name| !name.is_empty())
+        .unwrap_or_else(|| make.id.clone());
     let mut faults = Vec::new();
     faults.extend(name_fault("an id", &make.id));
     faults.extend(name_fault("a name", &name));
@@ -128,8 +143,12 @@ pub(crate) fn refused(refusal: Refusal) -> Problem {
     match refusal {
         Refusal::Unknown => Problem::not_found("there is no such account"),
         Refusal::Taken => Problem::conflict("this id is taken: choose another"),
-        Refusal::LastAdmin => Problem::conflict("somebody has to stay an admin: make another one first"),
-        Refusal::LinkUsed => Problem::forbidden("this link was used, or is of an earlier start: log in, or start the console again"),
+        Refusal::LastAdmin => {
+            Problem::conflict("somebody has to stay an admin: make another one first")
+        }
+        Refusal::LinkUsed => Problem::forbidden(
+            "this link was used, or is of an earlier start: log in, or start the console again",
+        ),
     }
 }
 
@@ -155,9 +174,16 @@ pub(crate) async fn add_user(
 /// Makes a user, for the API and the page.
 pub(crate) async fn make_user(app: &App, caller: &Caller, make: MakeUser) -> Result<User, Problem> {
     let new = prepare(app, make).await?;
-    let made = app.read(move |app| app.accounts.add_user(new, app.now())).await?;
+    let made = app
+        .read(move |app| app.accounts.add_user(new, app.now()))
+        .await?;
     let user = made.map_err(refused)?;
-    note(app, caller, "add-user", &format!("{} ({})", user.id, user.role.as_str()));
+    note(
+        app,
+        caller,
+        "add-user",
+        &format!("{} ({})", user.id, user.role.as_str()),
+    );
     Ok(user)
 }
 
@@ -194,8 +220,19 @@ pub(crate) async fn change_user(
     Json(change): Json<ChangeUser>,
 ) -> Result<Response, Problem> {
     let mut faults = Vec::new();
-    faults.extend(change.name.as_deref().and_then(|name| name_fault("a name", name)));
-    faults.extend(change.password.as_deref().and_then(password::fault).map(str::to_owned));
+    faults.extend(
+        change
+            .name
+            .as_deref()
+            .and_then(|name| name_fault("a name", name)),
+    );
+    faults.extend(
+        change
+            .password
+            .as_deref()
+            .and_then(password::fault)
+            .map(str::to_owned),
+    );
     if !faults.is_empty() {
         return Err(Problem::unprocessable("nothing was changed").with_errors(faults));
     }
@@ -214,10 +251,20 @@ pub(crate) async fn change_user(
     Ok(respond::plain_json(&UserView::from(user)))
 }
 
-pub(crate) const REMOVE_USER: Operation = about("removeUser", "Remove a user with all tokens.", None, Answer::Done, &[409]);
+pub(crate) const REMOVE_USER: Operation = about(
+    "removeUser",
+    "Remove a user with all tokens.",
+    None,
+    Answer::Done,
+    &[409],
+);
 
 /// Removes a user.
-pub(crate) async fn remove_user(State(app): State<App>, caller: Caller, Path(no): Path<u32>) -> Result<Response, Problem> {
+pub(crate) async fn remove_user(
+    State(app): State<App>,
+    caller: Caller,
+    Path(no): Path<u32>,
+) -> Result<Response, Problem> {
     drop_user(&app, &caller, no).await?;
     Ok(respond::done())
 }
@@ -225,7 +272,10 @@ pub(crate) async fn remove_user(State(app): State<App>, caller: Caller, Path(no)
 /// Removes a user, for the API and the page.
 pub(crate) async fn drop_user(app: &App, caller: &Caller, no: u32) -> Result<(), Problem> {
     let users = app.accounts.users();
-    let id = users.into_iter().find(|user| user.no == no).map(|user| user.id);
+    let id = users
+        .into_iter()
+        .find(|user| user.no == no)
+        .map(|user| user.id);
     let removed = app.read(move |app| app.accounts.remove_user(no)).await?;
     removed.map_err(refused)?;
     note(app, caller, "remove-user", &id.unwrap_or_default());
@@ -280,7 +330,11 @@ pub(crate) fn visible_tokens(app: &App, known: &Principal) -> Vec<Token> {
 }
 
 /// Lists tokens.
-pub(crate) async fn list_tokens(State(app): State<App>, caller: Caller, headers: HeaderMap) -> Response {
+pub(crate) async fn list_tokens(
+    State(app): State<App>,
+    caller: Caller,
+    headers: HeaderMap,
+) -> Response {
     let tokens = visible_tokens(&app, caller.known()).into_iter();
     let items = tokens.map(TokenView::from).collect();
     respond::json(&headers, &Tokens { items })
@@ -315,14 +369,22 @@ pub(crate) const ADD_TOKEN: Operation = about(
 );
 
 /// Makes a token.
-pub(crate) async fn add_token(State(app): State<App>, caller: Caller, Json(make): Json<MakeToken>) -> Result<Response, Problem> {
+pub(crate) async fn add_token(
+    State(app): State<App>,
+    caller: Caller,
+    Json(make): Json<MakeToken>,
+) -> Result<Response, Problem> {
     let token = make_token(&app, &caller, make).await?;
     let place = format!("/api/v1/tokens/{}", token.token.no);
     Ok(respond::created(&place, &token))
 }
 
 /// Makes a token, for the API and the page.
-pub(crate) async fn make_token(app: &App, caller: &Caller, make: MakeToken) -> Result<NewToken, Problem> {
+pub(crate) async fn make_token(
+    app: &App,
+    caller: &Caller,
+    make: MakeToken,
+) -> Result<NewToken, Problem> {
     let known = caller.known();
     if let Some(fault) = name_fault("a name", &make.name) {
         return Err(Problem::unprocessable(fault));
@@ -332,20 +394,38 @@ pub(crate) async fn make_token(app: &App, caller: &Caller, make: MakeToken) -> R
     }
     let user = known.user;
     let made = app
-        .read(move |app| app.accounts.add_token(user, make.name, make.scope, app.now()))
+        .read(move |app| {
+            app.accounts
+                .add_token(user, make.name, make.scope, app.now())
+        })
         .await?;
     let (token, secret) = made;
-    note(app, caller, "add-token", &format!("{} ({})", token.name, token.scope.as_str()));
+    note(
+        app,
+        caller,
+        "add-token",
+        &format!("{} ({})", token.name, token.scope.as_str()),
+    );
     Ok(NewToken {
         token: token.into(),
         secret,
     })
 }
 
-pub(crate) const REMOVE_TOKEN: Operation = about("removeToken", "Remove an API token; it works no longer.", None, Answer::Done, &[]);
+pub(crate) const REMOVE_TOKEN: Operation = about(
+    "removeToken",
+    "Remove an API token; it works no longer.",
+    None,
+    Answer::Done,
+    &[],
+);
 
 /// Removes a token.
-pub(crate) async fn remove_token(State(app): State<App>, caller: Caller, Path(no): Path<u32>) -> Result<Response, Problem> {
+pub(crate) async fn remove_token(
+    State(app): State<App>,
+    caller: Caller,
+    Path(no): Path<u32>,
+) -> Result<Response, Problem> {
     drop_token(&app, &caller, no).await?;
     Ok(respond::done())
 }
@@ -387,8 +467,14 @@ pub(crate) const AUDIT: Operation = Operation {
 };
 
 /// Gives the audit log.
-pub(crate) async fn audit(State(app): State<App>, headers: HeaderMap, Query(query): Query<AuditQuery>) -> Result<Response, Problem> {
+pub(crate) async fn audit(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Query(query): Query<AuditQuery>,
+) -> Result<Response, Problem> {
     let limit = limit(query.limit, 100, 1_000)?;
-    let items = app.read(move |app| app.accounts.audit.latest(0, limit)).await?;
+    let items = app
+        .read(move |app| app.accounts.audit.latest(0, limit))
+        .await?;
     Ok(respond::json(&headers, &AuditPage { items }))
 }

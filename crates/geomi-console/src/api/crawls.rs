@@ -106,7 +106,11 @@ impl CrawlRow {
             failed: counters.failed,
             refused: counters.refused,
             queued: status.queued,
-            in_flight: if crawl.is_running() { status.in_flight } else { 0 },
+            in_flight: if crawl.is_running() {
+                status.in_flight
+            } else {
+                0
+            },
             pages_per_s: rate(status.pages_per_s),
             bytes_per_s: rate(status.bytes_per_s),
             wire_bytes: counters.wire_bytes,
@@ -219,19 +223,33 @@ pub(crate) async fn list(
     if let Some(state) = &query.state
         && !STATES.contains(&state.as_str())
     {
-        return Err(Problem::bad_request(format!("state is one of {}", STATES.join(", "))));
+        return Err(Problem::bad_request(format!(
+            "state is one of {}",
+            STATES.join(", ")
+        )));
     }
     let crawls = app.read(|app| app.library.list(app.now())).await?;
-    let wanted = |crawl: &Crawl| query.state.as_ref().is_none_or(|state| crawl.state() == state);
+    let wanted = |crawl: &Crawl| {
+        query
+            .state
+            .as_ref()
+            .is_none_or(|state| crawl.state() == state)
+    };
     let total = crawls.iter().filter(|crawl| wanted(crawl)).count() as u64;
     let behind = crawls
         .iter()
         .filter(|crawl| after.as_ref().is_none_or(|after| crawl.name > *after))
         .filter(|crawl| wanted(crawl));
-    let mut items: Vec<CrawlRow> = behind.take(limit + 1).map(|crawl| CrawlRow::new(crawl)).collect();
+    let mut items: Vec<CrawlRow> = behind
+        .take(limit + 1)
+        .map(|crawl| CrawlRow::new(crawl))
+        .collect();
     let has_more = items.len() > limit;
     items.truncate(limit);
-    let next = items.last().filter(|_| has_more).map(|row| row.name.clone());
+    let next = items
+        .last()
+        .filter(|_| has_more)
+        .map(|row| row.name.clone());
     Ok(respond::json(&headers, &CrawlPage { items, next, total }))
 }
 
@@ -273,7 +291,12 @@ pub(crate) const STATS: Operation = Operation {
     id: "getStats",
     tag: "crawls",
     summary: "Rates and counts over time, thinned out evenly.",
-    params: &[number("points", 2, 5000, "How many samples at most, 500 unless given")],
+    params: &[number(
+        "points",
+        2,
+        5000,
+        "How many samples at most, 500 unless given",
+    )],
     body: None,
     answer: Answer::Json(schema::<Stats>),
     problems: &[],
@@ -328,7 +351,8 @@ pub(crate) fn config_text(crawl: &Crawl) -> Result<String, geomi_store::StoreErr
     use std::io::Read as _;
     let path = crawl.dir.config();
     let mut text = String::new();
-    let read = std::fs::File::open(&path).and_then(|file| file.take(1 << 20).read_to_string(&mut text));
+    let read =
+        std::fs::File::open(&path).and_then(|file| file.take(1 << 20).read_to_string(&mut text));
     match read {
         Ok(_) => Ok(text),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(text),
@@ -375,8 +399,16 @@ pub(crate) const WORKERS: Operation = Operation {
 };
 
 /// Lists workers.
-pub(crate) async fn workers(State(app): State<App>, headers: HeaderMap) -> Result<Response, Problem> {
-    Ok(respond::json(&headers, &Workers { items: find_workers(&app).await? }))
+pub(crate) async fn workers(
+    State(app): State<App>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    Ok(respond::json(
+        &headers,
+        &Workers {
+            items: find_workers(&app).await?,
+        },
+    ))
 }
 
 /// The workers of all running crawls.

@@ -93,7 +93,10 @@ pub(crate) async fn list(
     files.retain(|file| after.as_ref().is_none_or(|after| file.path > *after));
     let has_more = files.len() > limit;
     files.truncate(limit);
-    let next = files.last().filter(|_| has_more).map(|file| file.path.clone());
+    let next = files
+        .last()
+        .filter(|_| has_more)
+        .map(|file| file.path.clone());
     Ok(respond::json(&headers, &FileRows { items: files, next }))
 }
 
@@ -103,11 +106,17 @@ pub(crate) fn all_files(dir: &CrawlDir) -> Result<Vec<FileRow>, StoreError> {
     for folder in [&[""][..], &FOLDERS].concat() {
         let path = dir.root().join(folder);
         // A folder that is not there has no files.
-        let Ok(entries) = std::fs::read_dir(&path) else { continue };
+        let Ok(entries) = std::fs::read_dir(&path) else {
+            continue;
+        };
         for entry in entries {
             let entry = entry.map_err(|error| StoreError::from_io("list", &path, error))?;
             let name = entry.file_name().to_string_lossy().into_owned();
-            let relative = if folder.is_empty() { name } else { format!("{folder}/{name}") };
+            let relative = if folder.is_empty() {
+                name
+            } else {
+                format!("{folder}/{name}")
+            };
             // A file that vanished in this moment is not listed.
             if let Ok(meta) = entry.metadata()
                 && meta.is_file()
@@ -128,11 +137,15 @@ pub(crate) fn all_files(dir: &CrawlDir) -> Result<Vec<FileRow>, StoreError> {
 fn is_given(path: &str) -> bool {
     match path.rsplit_once('/') {
         None => {
-            let is_log = path == "log.jsonl" || (path.starts_with("log-") && path.ends_with(".jsonl"));
+            let is_log =
+                path == "log.jsonl" || (path.starts_with("log-") && path.ends_with(".jsonl"));
             is_log || TOP.contains(&path)
         }
         Some((folder, name)) => {
-            FOLDERS.contains(&folder) && !name.starts_with('.') && !name.is_empty() && !name.contains(['\\', '\0'])
+            FOLDERS.contains(&folder)
+                && !name.starts_with('.')
+                && !name.is_empty()
+                && !name.contains(['\\', '\0'])
         }
     }
 }
@@ -169,8 +182,12 @@ pub(crate) async fn get(
         Part::Whole => (StatusCode::OK, 0, len),
         Part::Of(first, last) => (StatusCode::PARTIAL_CONTENT, first, last + 1),
         Part::Nothing => {
-            let all = HeaderValue::from_str(&format!("bytes */{len}")).expect("digits are plain text");
-            let problem = Problem::new(StatusCode::RANGE_NOT_SATISFIABLE, format!("the file has {len} bytes"));
+            let all =
+                HeaderValue::from_str(&format!("bytes */{len}")).expect("digits are plain text");
+            let problem = Problem::new(
+                StatusCode::RANGE_NOT_SATISFIABLE,
+                format!("the file has {len} bytes"),
+            );
             return Ok(problem.with(header::CONTENT_RANGE, all).into_response());
         }
     };
@@ -187,7 +204,10 @@ pub(crate) async fn get(
     put(header::ETAG, tag);
     put(header::CONTENT_DISPOSITION, "attachment".to_owned());
     if status == StatusCode::PARTIAL_CONTENT {
-        put(header::CONTENT_RANGE, format!("bytes {first}-{}/{len}", last - 1));
+        put(
+            header::CONTENT_RANGE,
+            format!("bytes {first}-{}/{len}", last - 1),
+        );
     }
     Ok(response)
 }
@@ -202,8 +222,15 @@ fn open(path: &PathBuf) -> Result<Option<(File, u64, String)>, StoreError> {
         Err(error) => return Err(StoreError::from_io("read", path, error)),
     };
     // A file system without dates has sizes.
-    let age = meta.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    let tag = format!("\"{:x}-{:x}\"", age.unwrap_or_default().as_micros(), meta.len());
+    let age = meta
+        .modified()
+        .ok()
+        .and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let tag = format!(
+        "\"{:x}-{:x}\"",
+        age.unwrap_or_default().as_micros(),
+        meta.len()
+    );
     Ok(Some((file, meta.len(), tag)))
 }
 
@@ -220,18 +247,27 @@ enum Part {
 /// Reads `Range`: one range of bytes. Several, or what cannot be read, is the
 /// whole, as RFC 9110 lets us.
 fn part(headers: &HeaderMap, len: u64, tag: &str) -> Part {
-    let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+    let text = |name| {
+        headers
+            .get(name)
+            .and_then(|value: &HeaderValue| value.to_str().ok())
+    };
     if text(header::IF_RANGE).is_some_and(|known| known != tag) {
         return Part::Whole;
     }
     let range = text(header::RANGE).and_then(|range| range.trim().strip_prefix("bytes="));
-    let Some((from, to)) = range.filter(|range| !range.contains(',')).and_then(|range| range.split_once('-')) else {
+    let Some((from, to)) = range
+        .filter(|range| !range.contains(','))
+        .and_then(|range| range.split_once('-'))
+    else {
         return Part::Whole;
     };
     let number = |text: &str| text.trim().parse::<u64>().ok();
     match (number(from), number(to)) {
         (None, Some(0)) => Part::Nothing,
-        (None, Some(last)) if from.trim().is_empty() && len > 0 => Part::Of(len.saturating_sub(last), len - 1),
+        (None, Some(last)) if from.trim().is_empty() && len > 0 => {
+            Part::Of(len.saturating_sub(last), len - 1)
+        }
         (Some(first), _) if first >= len => Part::Nothing,
         (Some(first), None) if to.trim().is_empty() => Part::Of(first, len - 1),
         (Some(first), Some(last)) if last >= first => Part::Of(first, last.min(len - 1)),
@@ -272,12 +308,26 @@ mod tests {
     #[test]
     fn what_is_private_is_not_given() {
         for path in [
-            "lock", "control.sock", "console/accounts.json", "frontier/p0000/x", "../a/status.json",
-            "warc/../lock", "warc/", "warc/.hidden", "", "run.log", "index/parts/../../lock",
+            "lock",
+            "control.sock",
+            "console/accounts.json",
+            "frontier/p0000/x",
+            "../a/status.json",
+            "warc/../lock",
+            "warc/",
+            "warc/.hidden",
+            "",
+            "run.log",
+            "index/parts/../../lock",
         ] {
             assert!(!is_given(path), "{path}");
         }
-        for path in ["log.jsonl", "log-000000000010.jsonl", "warc/a.warc.gz", "index/index.cdxj"] {
+        for path in [
+            "log.jsonl",
+            "log-000000000010.jsonl",
+            "warc/a.warc.gz",
+            "index/index.cdxj",
+        ] {
             assert!(is_given(path), "{path}");
         }
     }

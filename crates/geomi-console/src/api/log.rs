@@ -19,7 +19,18 @@ use crate::live::{self, Form};
 
 /// Network states, as the log names them.
 pub(crate) const STATES: &[&str] = &[
-    "OK", "code", "noIP", "cErr", "cTim", "Conn", "hErr", "hTim", "hSht", "hNpr", "dErr", "dTim",
+    "OK",
+    "code",
+    "noIP",
+    "cErr",
+    "cTim",
+    "Conn",
+    "hErr",
+    "hTim",
+    "hSht",
+    "hNpr",
+    "dErr",
+    "dTim",
     "not tried",
 ];
 /// Lines one request looks at.
@@ -119,9 +130,14 @@ impl LogQuery {
     }
 
     fn is_wanted(&self, visit: &LoggedVisit) -> bool {
-        self.state.as_ref().is_none_or(|state| visit.state == *state)
+        self.state
+            .as_ref()
+            .is_none_or(|state| visit.state == *state)
             && self.code.is_none_or(|code| visit.code == Some(code))
-            && self.part.as_ref().is_none_or(|part| visit.url.contains(part))
+            && self
+                .part
+                .as_ref()
+                .is_none_or(|part| visit.url.contains(part))
     }
 }
 
@@ -130,7 +146,12 @@ pub(crate) const LIST: Operation = Operation {
     tag: "log",
     summary: "Visits, the latest first. A filter looks at 100,000 lines at a time: go on while `next` is not null.",
     params: &[
-        number("before", 1, 1 << 53, "Visits before this number: what `next` said"),
+        number(
+            "before",
+            1,
+            1 << 53,
+            "Visits before this number: what `next` said",
+        ),
         number("limit", 1, 1000, "How many, 100 unless given"),
         Param {
             name: "state",
@@ -161,7 +182,12 @@ pub(crate) async fn list(
 }
 
 /// Looks for lines, for the API and the page.
-pub(crate) async fn find(app: &App, crawl: &Crawl, query: LogQuery, limit: usize) -> Result<Found, Problem> {
+pub(crate) async fn find(
+    app: &App,
+    crawl: &Crawl,
+    query: LogQuery,
+    limit: usize,
+) -> Result<Found, Problem> {
     let query = query.check()?;
     if query.before == Some(0) {
         return Err(Problem::bad_request("before is 1 or more"));
@@ -171,7 +197,9 @@ pub(crate) async fn find(app: &App, crawl: &Crawl, query: LogQuery, limit: usize
         lines: limit,
         looks: LOOKS_MAX,
     };
-    let look = move |_: &App| log_reader::before(&dir, query.before, bounds, &|visit| query.is_wanted(visit));
+    let look = move |_: &App| {
+        log_reader::before(&dir, query.before, bounds, &|visit| query.is_wanted(visit))
+    };
     Ok(app.read(look).await?)
 }
 
@@ -192,7 +220,12 @@ pub(crate) const EVENTS: Operation = Operation {
     tag: "log",
     summary: "What happens, as server-sent events: `status`, `visit` (its number is the id), `skipped` (numbers not shown one by one). \
         Come back with Last-Event-ID and nothing is missed.",
-    params: &[number("since", 0, 1 << 53, "Begin behind this visit, where there is no Last-Event-ID")],
+    params: &[number(
+        "since",
+        0,
+        1 << 53,
+        "Begin behind this visit, where there is no Last-Event-ID",
+    )],
     body: None,
     answer: Answer::Events,
     problems: &[],
@@ -223,6 +256,14 @@ pub(crate) async fn stream(
     let frames = live::watch(app, crawl, last.or(since), form).await?;
     let response = respond::with_type("text/event-stream", Body::new(frames));
     // A proxy that collects an answer before passing it on would stop it.
-    let response = respond::and(response, header::HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
-    Ok(respond::and(response, header::CACHE_CONTROL, HeaderValue::from_static("no-store")))
+    let response = respond::and(
+        response,
+        header::HeaderName::from_static("x-accel-buffering"),
+        HeaderValue::from_static("no"),
+    );
+    Ok(respond::and(
+        response,
+        header::CACHE_CONTROL,
+        HeaderValue::from_static("no-store"),
+    ))
 }

@@ -25,11 +25,15 @@ pub(crate) fn limit(asked: Option<u64>, usual: usize, max: usize) -> Result<usiz
 }
 
 /// Text within a bound.
-pub(crate) fn bounded(name: &str, text: Option<String>, max: usize) -> Result<Option<String>, Problem> {
+pub(crate) fn bounded(
+    name: &str,
+    text: Option<String>,
+    max: usize,
+) -> Result<Option<String>, Problem> {
     match text {
-        Some(text) if text.chars().count() > max => {
-            Err(Problem::bad_request(format!("{name} has at most {max} characters")))
-        }
+        Some(text) if text.chars().count() > max => Err(Problem::bad_request(format!(
+            "{name} has at most {max} characters"
+        ))),
         text => Ok(text.filter(|text| !text.is_empty())),
     }
 }

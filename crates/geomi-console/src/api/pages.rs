@@ -93,7 +93,12 @@ pub(crate) const LIST: Operation = Operation {
     tag: "pages",
     summary: "Pages in closed tables of visits, the latest first. A filter reads some tables at a time: go on while `next` is not null.",
     params: &[
-        number("before", 1, 1 << 53, "Visits before this number: what `next` said"),
+        number(
+            "before",
+            1,
+            1 << 53,
+            "Visits before this number: what `next` said",
+        ),
         number("limit", 1, 500, "How many, 50 unless given"),
         text("part", 500, "Only URLs and titles with this in them"),
         number("code", 100, 999, "Only answers with this code"),
@@ -143,7 +148,10 @@ impl Wanted {
     fn fits(&self, visit: &Visit) -> bool {
         let has_part = |part: &String| {
             visit.url.as_str().contains(part)
-                || visit.title.as_ref().is_some_and(|title| title.contains(part.as_str()))
+                || visit
+                    .title
+                    .as_ref()
+                    .is_some_and(|title| title.contains(part.as_str()))
         };
         !visit.is_robots
             && visit.number < self.before
@@ -156,7 +164,11 @@ impl Wanted {
 fn look(dir: &CrawlDir, wanted: &Wanted, limit: usize) -> Result<PageRows, StoreError> {
     let mut found = PageRows::default();
     let segments = segment::list(dir)?;
-    let mut older = segments.iter().rev().filter(|segment| segment.first < wanted.before).peekable();
+    let mut older = segments
+        .iter()
+        .rev()
+        .filter(|segment| segment.first < wanted.before)
+        .peekable();
     let mut tables = 0;
     while let Some(segment) = older.next() {
         let left = limit - found.items.len();
@@ -172,7 +184,9 @@ fn look(dir: &CrawlDir, wanted: &Wanted, limit: usize) -> Result<PageRows, Store
             }
         }
         let has_more_here = last.len() > left;
-        found.items.extend(last.into_iter().rev().take(left).map(PageRow::from));
+        found
+            .items
+            .extend(last.into_iter().rev().take(left).map(PageRow::from));
         if has_more_here {
             found.next = found.items.last().map(|row| row.n);
             return Ok(found);

@@ -45,7 +45,11 @@ pub(crate) const GET: Operation = Operation {
     tag: "report",
     summary: "What a crawl came to, up to its last closed table of visits.",
     params: &[
-        text("section", 500, "Sections with commas between; overview, states, codes and types unless given"),
+        text(
+            "section",
+            500,
+            "Sections with commas between; overview, states, codes and types unless given",
+        ),
         number("top", 1, 1000, "Rows of a table, 20 unless given"),
     ],
     body: None,
@@ -64,7 +68,9 @@ pub(crate) async fn get(
     let kinds = kinds(bounded("section", query.section, 500)?.as_deref())?;
     let top = limit(query.top, 20, 1_000)?;
     let made = sections(&app, &crawl, kinds, top).await?;
-    let named = made.iter().map(|section| (section.kind.as_str().to_owned(), section.to_json()));
+    let named = made
+        .iter()
+        .map(|section| (section.kind.as_str().to_owned(), section.to_json()));
     let view = ReportView {
         sections: named.collect(),
     };
@@ -79,7 +85,9 @@ fn kinds(names: Option<&str>) -> Result<Vec<SectionKind>, Problem> {
             Some(kind) if kinds.contains(&kind) => {}
             Some(kind) => kinds.push(kind),
             None => {
-                let all = SectionKind::ALL.iter().filter(|kind| **kind != SectionKind::Known);
+                let all = SectionKind::ALL
+                    .iter()
+                    .filter(|kind| **kind != SectionKind::Known);
                 let all: Vec<&str> = all.map(|kind| kind.as_str()).collect();
                 let detail = format!("there is no section {name:?}; there are {}", all.join(", "));
                 return Err(Problem::bad_request(detail));
@@ -98,7 +106,10 @@ pub(crate) async fn sections(
 ) -> Result<Arc<Vec<Section>>, Problem> {
     let names: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
     let key = (crawl.id.clone(), names.join(","), top);
-    let visits = crawl.status.as_ref().map_or(0, |status| status.counters.visits);
+    let visits = crawl
+        .status
+        .as_ref()
+        .map_or(0, |status| status.counters.visits);
     let (about, age) = if crawl.is_running() {
         (0, RUNNING_AGE)
     } else {
@@ -110,11 +121,18 @@ pub(crate) async fn sections(
     let crawl = Arc::clone(crawl);
     let made = app.read(move |app| make(app, &crawl, kinds, top)).await?;
     let made = Arc::new(made);
-    app.caches.reports.put(key, about, Arc::clone(&made), app.now());
+    app.caches
+        .reports
+        .put(key, about, Arc::clone(&made), app.now());
     Ok(made)
 }
 
-fn make(app: &App, crawl: &Crawl, sections: Vec<SectionKind>, top: usize) -> Result<Vec<Section>, Problem> {
+fn make(
+    app: &App,
+    crawl: &Crawl,
+    sections: Vec<SectionKind>,
+    top: usize,
+) -> Result<Vec<Section>, Problem> {
     let config = app.options.settings.of_crawl(crawl.dir.root());
     let config = config.map_err(|errors| {
         Problem::conflict("the geomi.toml of this crawl has mistakes").with_errors(errors)

@@ -163,7 +163,8 @@ fn too_many(wait: Duration) -> Problem {
 fn set_cookie(secret: &str, is_secure: bool) -> HeaderValue {
     let secure = if is_secure { "; Secure" } else { "" };
     let age = ABSOLUTE.as_secs();
-    let text = format!("{COOKIE}={secret}; Path=/; HttpOnly; SameSite=Strict; Max-Age={age}{secure}");
+    let text =
+        format!("{COOKIE}={secret}; Path=/; HttpOnly; SameSite=Strict; Max-Age={age}{secure}");
     HeaderValue::from_str(&text).expect("a secret is plain text")
 }
 

@@ -93,7 +93,10 @@ fn order(name: Option<&str>) -> Result<SiteOrder, Problem> {
         Some("rtt") => Ok(SiteOrder::Rtt),
         Some("failures") => Ok(SiteOrder::Failures),
         Some("name") => Ok(SiteOrder::Name),
-        Some(_) => Err(Problem::bad_request(format!("order is one of {}", ORDERS.join(", ")))),
+        Some(_) => Err(Problem::bad_request(format!(
+            "order is one of {}",
+            ORDERS.join(", ")
+        ))),
     }
 }
 
@@ -128,7 +131,11 @@ pub(crate) async fn list(
 }
 
 /// Sites, for the API and the page.
-pub(crate) async fn find(app: &App, crawl: &Arc<Crawl>, query: SitesQuery) -> Result<SiteRows, Problem> {
+pub(crate) async fn find(
+    app: &App,
+    crawl: &Arc<Crawl>,
+    query: SitesQuery,
+) -> Result<SiteRows, Problem> {
     let order = order(query.order.as_deref())?;
     let limit = limit(query.limit, 100, 1_000)?;
     let after = bounded("after", query.after, 1_000)?;
@@ -194,7 +201,11 @@ async fn at_rest(
 ) -> Result<SiteRows, Problem> {
     let made = sections(app, crawl, vec![SectionKind::Sites], AT_REST_MAX).await?;
     let section = &made[0];
-    let mut rows: Vec<SiteRow> = section.rows.iter().map(|row| reported(section.columns, row)).collect();
+    let mut rows: Vec<SiteRow> = section
+        .rows
+        .iter()
+        .map(|row| reported(section.columns, row))
+        .collect();
     let total = match part {
         None => section.rows_in_all,
         Some(part) => {
@@ -215,7 +226,10 @@ async fn at_rest(
     let rows = rows.split_off(behind.map_or(0, |at| at + 1));
     let has_more = rows.len() > limit;
     let items: Vec<SiteRow> = rows.into_iter().take(limit).collect();
-    let next = items.last().filter(|_| has_more).map(|row| row.site.clone());
+    let next = items
+        .last()
+        .filter(|_| has_more)
+        .map(|row| row.site.clone());
     Ok(SiteRows {
         items,
         next,
@@ -225,7 +239,12 @@ async fn at_rest(
 }
 
 fn reported(columns: &[&str], cells: &[Value]) -> SiteRow {
-    let cell = |name: &str| columns.iter().position(|column| *column == name).map(|at| &cells[at]);
+    let cell = |name: &str| {
+        columns
+            .iter()
+            .position(|column| *column == name)
+            .map(|at| &cells[at])
+    };
     let count = |name: &str| match cell(name) {
         Some(Value::Count(count)) => Some(*count),
         _ => None,
@@ -280,7 +299,11 @@ pub(crate) async fn queue(
 }
 
 /// Explains, for the API and the page.
-pub(crate) async fn explain(app: &App, crawl: &Crawl, query: QueueQuery) -> Result<Explanation, Problem> {
+pub(crate) async fn explain(
+    app: &App,
+    crawl: &Crawl,
+    query: QueueQuery,
+) -> Result<Explanation, Problem> {
     let url = bounded("url", query.url, 2_048)?;
     let request = Request::Explain {
         url,

@@ -14,7 +14,13 @@ use crate::http::operation::{Answer, Operation, SchemaOf, schema};
 use crate::http::problem::Problem;
 use crate::http::respond;
 
-const fn order(id: &'static str, summary: &'static str, body: Option<SchemaOf>, answer: Answer, problems: &'static [u16]) -> Operation {
+const fn order(
+    id: &'static str,
+    summary: &'static str,
+    body: Option<SchemaOf>,
+    answer: Answer,
+    problems: &'static [u16],
+) -> Operation {
     Operation {
         id,
         tag: "steering",
@@ -79,14 +85,28 @@ pub(crate) const PAUSE: Operation = order(
 );
 
 /// Pauses.
-pub(crate) async fn pause(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<Response, Problem> {
+pub(crate) async fn pause(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
     steer(app, caller, id, Steer::Pause).await
 }
 
-pub(crate) const RESUME: Operation = order("resumeCrawl", "Go on after a pause.", None, Answer::Done, &[409, 422]);
+pub(crate) const RESUME: Operation = order(
+    "resumeCrawl",
+    "Go on after a pause.",
+    None,
+    Answer::Done,
+    &[409, 422],
+);
 
 /// Goes on.
-pub(crate) async fn resume(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<Response, Problem> {
+pub(crate) async fn resume(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
     steer(app, caller, id, Steer::Resume).await
 }
 
@@ -99,7 +119,11 @@ pub(crate) const STOP: Operation = order(
 );
 
 /// Stops.
-pub(crate) async fn stop(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<Response, Problem> {
+pub(crate) async fn stop(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
     steer(app, caller, id, Steer::Stop).await
 }
 
@@ -185,7 +209,9 @@ pub(crate) async fn exclusions(
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
     let crawl = app.crawl(id).await?;
-    let config = app.read(move |app| app.options.settings.of_crawl(crawl.dir.root())).await;
+    let config = app
+        .read(move |app| app.options.settings.of_crawl(crawl.dir.root()))
+        .await;
     let config = config.map_err(|errors| {
         Problem::conflict("the geomi.toml of this crawl has mistakes").with_errors(errors)
     })?;

@@ -33,10 +33,26 @@ const ASSETS: &[Asset] = &[
     asset!("console.css", "console.css", "text/css; charset=utf-8"),
     asset!("console.js", "console.js", "text/javascript; charset=utf-8"),
     asset!("favicon.svg", "favicon.svg", "image/svg+xml"),
-    asset!("htmx.js", "vendor/htmx.min.js", "text/javascript; charset=utf-8"),
-    asset!("sse.js", "vendor/sse.min.js", "text/javascript; charset=utf-8"),
-    asset!("uplot.js", "vendor/uplot.min.js", "text/javascript; charset=utf-8"),
-    asset!("uplot.css", "vendor/uplot.min.css", "text/css; charset=utf-8"),
+    asset!(
+        "htmx.js",
+        "vendor/htmx.min.js",
+        "text/javascript; charset=utf-8"
+    ),
+    asset!(
+        "sse.js",
+        "vendor/sse.min.js",
+        "text/javascript; charset=utf-8"
+    ),
+    asset!(
+        "uplot.js",
+        "vendor/uplot.min.js",
+        "text/javascript; charset=utf-8"
+    ),
+    asset!(
+        "uplot.css",
+        "vendor/uplot.min.css",
+        "text/css; charset=utf-8"
+    ),
 ];
 
 /// One hash over all of them: they change together, with the binary.

@@ -81,9 +81,8 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Form<T> {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         let read = axum::extract::Form::from_request(request, state).await;
-        let read = read.map_err(|error: FormRejection| {
-            Problem::new(error.status(), error.body_text())
-        })?;
+        let read =
+            read.map_err(|error: FormRejection| Problem::new(error.status(), error.body_text()))?;
         Ok(Self(read.0))
     }
 }

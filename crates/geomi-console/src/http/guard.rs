@@ -49,7 +49,9 @@ impl Caller {
 
     /// Whether they may do what a role may.
     pub(crate) fn may(&self, role: Role) -> bool {
-        self.principal.as_ref().is_some_and(|known| known.role >= role)
+        self.principal
+            .as_ref()
+            .is_some_and(|known| known.role >= role)
     }
 
     /// The word for forms; empty without a session.
@@ -165,7 +167,9 @@ pub(crate) fn caller(app: &App, parts: &Parts) -> Caller {
 fn origin(app: &App, parts: &Parts) -> (IpAddr, bool) {
     let peer = parts.extensions.get::<Peer>().map(|peer| peer.0.ip());
     // A connection of which nothing is known is from nowhere near.
-    let peer = peer.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)).to_canonical();
+    let peer = peer
+        .unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED))
+        .to_canonical();
     let is_tls = app.options.tls.is_some();
     if !app.options.proxies.contains(&peer) {
         return (peer, is_tls);
@@ -216,13 +220,16 @@ fn is_same_origin(headers: &HeaderMap) -> bool {
 }
 
 fn has_word(headers: &HeaderMap, body: &[u8], word: &str) -> bool {
-    let sent = headers.get("x-csrf-token").and_then(|value| value.to_str().ok());
+    let sent = headers
+        .get("x-csrf-token")
+        .and_then(|value| value.to_str().ok());
     if let Some(sent) = sent {
         return secret::is_same(sent, word);
     }
-    let is_form = headers
-        .get(header::CONTENT_TYPE)
-        .is_some_and(|kind| kind.as_bytes().starts_with(b"application/x-www-form-urlencoded"));
+    let is_form = headers.get(header::CONTENT_TYPE).is_some_and(|kind| {
+        kind.as_bytes()
+            .starts_with(b"application/x-www-form-urlencoded")
+    });
     is_form
         && body
             .split(|byte| *byte == b'&')

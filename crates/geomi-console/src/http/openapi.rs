@@ -27,7 +27,9 @@ pub fn document() -> Value {
         let Some(operation) = &route.operation else {
             continue;
         };
-        let path = paths.entry(plain_path(route.path)).or_insert_with(|| json!({}));
+        let path = paths
+            .entry(plain_path(route.path))
+            .or_insert_with(|| json!({}));
         path[route.verb.as_str()] = describe(route, operation, &mut generator);
     }
     let problem = schema::<ProblemBody<'static>>(&mut generator);
@@ -221,12 +223,17 @@ mod tests {
             std::fs::write(path, &made).unwrap();
         }
         let kept = std::fs::read_to_string(path).unwrap();
-        assert!(kept == made, "openapi.json is stale: GEOMI_UPDATE_GOLDEN=1 writes it");
+        assert!(
+            kept == made,
+            "openapi.json is stale: GEOMI_UPDATE_GOLDEN=1 writes it"
+        );
     }
 
     #[test]
     fn every_route_of_the_api_is_described_once() {
-        let api = ROUTES.iter().filter(|route| route.path.starts_with("/api/"));
+        let api = ROUTES
+            .iter()
+            .filter(|route| route.path.starts_with("/api/"));
         let mut ids = BTreeSet::new();
         for route in api {
             let operation = route.operation.as_ref();
@@ -241,7 +248,10 @@ mod tests {
         let text = document.to_string();
         for part in text.split("#/components/schemas/").skip(1) {
             let name = part.split('"').next().unwrap();
-            assert!(document["components"]["schemas"].get(name).is_some(), "{name}");
+            assert!(
+                document["components"]["schemas"].get(name).is_some(),
+                "{name}"
+            );
         }
     }
 }

@@ -15,9 +15,17 @@ pub(crate) fn json<T: Serialize>(asked: &HeaderMap, value: &T) -> Response {
 /// JSON of something new, and where it is.
 pub(crate) fn created<T: Serialize>(place: &str, value: &T) -> Response {
     let bytes = serde_json::to_vec(value).expect("an answer is plain data");
-    let kind = (header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    let kind = (
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("application/json"),
+    );
     let place = HeaderValue::from_str(place).expect("our addresses are plain text");
-    (StatusCode::CREATED, [kind, (header::LOCATION, place)], bytes).into_response()
+    (
+        StatusCode::CREATED,
+        [kind, (header::LOCATION, place)],
+        bytes,
+    )
+        .into_response()
 }
 
 /// JSON that is about this moment only.

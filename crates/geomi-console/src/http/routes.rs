@@ -17,8 +17,8 @@ use super::problem::Problem;
 use crate::accounts::Role::{self, Admin, Operator, Viewer};
 use crate::api::{accounts, crawls, files, health, log, pages, report, session, sites, steering};
 use crate::app::App;
-use crate::pages as page;
 use crate::metrics;
+use crate::pages as page;
 
 /// Methods we answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -95,7 +95,13 @@ const fn open(verb: Verb, path: &'static str, kind: Kind, handler: Handler) -> R
     }
 }
 
-const fn api(verb: Verb, path: &'static str, role: Role, handler: Handler, operation: Operation) -> Route {
+const fn api(
+    verb: Verb,
+    path: &'static str,
+    role: Role,
+    handler: Handler,
+    operation: Operation,
+) -> Route {
     Route {
         verb,
         path,

@@ -56,7 +56,11 @@ impl Crawl {
     /// How it stands, in a word for machines.
     pub(crate) fn state(&self) -> &'static str {
         let Some(status) = &self.status else {
-            return if self.is_running() { "starting" } else { "empty" };
+            return if self.is_running() {
+                "starting"
+            } else {
+                "empty"
+            };
         };
         if self.is_running() {
             return match status.state {
@@ -99,7 +103,9 @@ impl Crawl {
     fn read_status(&mut self, before: Option<&Self>) {
         let path = self.dir.status();
         // A file that is not there has no date.
-        let modified = std::fs::metadata(&path).and_then(|meta| meta.modified()).ok();
+        let modified = std::fs::metadata(&path)
+            .and_then(|meta| meta.modified())
+            .ok();
         self.modified = modified;
         if let Some(before) = before.filter(|before| before.modified == modified) {
             self.status.clone_from(&before.status);
@@ -171,7 +177,8 @@ impl Library {
     /// Every crawl, by name. Reads the disk where it is time to.
     pub(crate) fn list(&self, now: Timestamp) -> Result<Arc<Vec<Arc<Crawl>>>, StoreError> {
         let mut seen = hold(&self.seen);
-        let is_fresh = |time: Option<Timestamp>, age| time.is_some_and(|time| now.since(time) < age);
+        let is_fresh =
+            |time: Option<Timestamp>, age| time.is_some_and(|time| now.since(time) < age);
         if is_fresh(seen.looked, LOOK_EVERY) {
             return Ok(Arc::clone(&seen.crawls));
         }
@@ -203,7 +210,10 @@ impl Library {
         let of = |crawls: &[Arc<Crawl>]| crawls.iter().find(|crawl| crawl.id == id).cloned();
         // Where a crawl lies does not change: an older list will do.
         let known = of(&hold(&self.seen).crawls);
-        if known.as_ref().is_some_and(|crawl| is_crawl(crawl.dir.root())) {
+        if known
+            .as_ref()
+            .is_some_and(|crawl| is_crawl(crawl.dir.root()))
+        {
             return Ok(known);
         }
         Ok(of(&self.list(now)?))

@@ -79,7 +79,9 @@ pub(crate) fn series(dir: &CrawlDir, points: usize) -> Result<Vec<Sample>, Store
     let mut line = Vec::new();
     loop {
         line.clear();
-        let read = (&mut input).take(LINE_BYTES_MAX).read_until(b'\n', &mut line);
+        let read = (&mut input)
+            .take(LINE_BYTES_MAX)
+            .read_until(b'\n', &mut line);
         if read.map_err(|error| StoreError::from_io("read", &path, error))? == 0 {
             return Ok(thinned.into_samples());
         }
@@ -174,8 +176,15 @@ mod tests {
         let samples = series(&dir, 64).unwrap();
         assert!((32..=65).contains(&samples.len()), "{}", samples.len());
         assert_eq!(samples.last().unwrap().saved, 999);
-        let steps: Vec<u64> = samples.windows(2).map(|two| two[1].saved - two[0].saved).collect();
-        assert!(steps[..steps.len() - 1].iter().all(|step| *step == steps[0]));
+        let steps: Vec<u64> = samples
+            .windows(2)
+            .map(|two| two[1].saved - two[0].saved)
+            .collect();
+        assert!(
+            steps[..steps.len() - 1]
+                .iter()
+                .all(|step| *step == steps[0])
+        );
     }
 
     #[test]

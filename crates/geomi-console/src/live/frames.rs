@@ -80,7 +80,12 @@ pub(super) fn visits(visits: &Visits, form: Form) -> String {
         // Rows go to the top of the table, so the newest stands first.
         Form::Html(_) => {
             if let Some(last) = visits.lines.last() {
-                let rows: String = visits.lines.iter().rev().map(|visit| page::log_row(visit).0).collect();
+                let rows: String = visits
+                    .lines
+                    .iter()
+                    .rev()
+                    .map(|visit| page::log_row(visit).0)
+                    .collect();
                 event(&mut out, "log", Some(last.n), &rows);
             }
         }
@@ -102,10 +107,16 @@ mod tests {
     #[test]
     fn no_text_can_end_an_event_early() {
         let mut out = String::new();
-        event(&mut out, "log", Some(7), "one\r\n\nevent: forged\n\ndata: x");
+        event(
+            &mut out,
+            "log",
+            Some(7),
+            "one\r\n\nevent: forged\n\ndata: x",
+        );
         let blank = out.trim_end_matches('\n').contains("\n\n");
         assert!(!blank, "{out:?}");
-        let is_ours = |line: &str| ["event: log", "id: 7", ""].contains(&line) || line.starts_with("data: ");
+        let is_ours =
+            |line: &str| ["event: log", "id: 7", ""].contains(&line) || line.starts_with("data: ");
         assert!(out.lines().all(is_ours), "{out:?}");
     }
 }

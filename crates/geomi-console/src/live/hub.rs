@@ -118,16 +118,19 @@ impl Hubs {
     pub(super) fn sit(&self, app: &App, crawl: &Crawl, last: u64) -> Seat {
         let mut hubs = hold(&self.hubs);
         hubs.retain(|_, hub| hub.strong_count() > 0);
-        let hub = hubs.get(&crawl.id).and_then(Weak::upgrade).unwrap_or_else(|| {
-            let hub = Arc::new(Hub {
-                id: crawl.id.clone(),
-                ticks: broadcast::channel(BEHIND_MAX).0,
-                position: Mutex::new(last),
+        let hub = hubs
+            .get(&crawl.id)
+            .and_then(Weak::upgrade)
+            .unwrap_or_else(|| {
+                let hub = Arc::new(Hub {
+                    id: crawl.id.clone(),
+                    ticks: broadcast::channel(BEHIND_MAX).0,
+                    position: Mutex::new(last),
+                });
+                hubs.insert(crawl.id.clone(), Arc::downgrade(&hub));
+                tokio::spawn(look_on(app.clone(), Arc::downgrade(&hub)));
+                hub
             });
-            hubs.insert(crawl.id.clone(), Arc::downgrade(&hub));
-            tokio::spawn(look_on(app.clone(), Arc::downgrade(&hub)));
-            hub
-        });
         let seat = hub.seat();
         Seat {
             ticks: seat.0,

@@ -128,7 +128,10 @@ impl Watcher {
                 return false;
             };
             self.told = until;
-            if !self.send(Bytes::from(frames::visits(&visits, self.form))).await {
+            if !self
+                .send(Bytes::from(frames::visits(&visits, self.form)))
+                .await
+            {
                 return false;
             }
         }

@@ -6,8 +6,8 @@ use maud::html;
 use serde::Deserialize;
 
 use super::crawl::{self, Tab};
-use super::lines;
 use super::layout::View;
+use super::lines;
 use crate::accounts::Role;
 use crate::actions;
 use crate::api::crawls::config_text;
@@ -21,10 +21,16 @@ use crate::launch::Plan;
 const FILES_MAX: usize = 200;
 
 /// Shows the configuration.
-pub(crate) async fn show(State(app): State<App>, view: View, Path(id): Path<String>) -> Result<Response, Problem> {
+pub(crate) async fn show(
+    State(app): State<App>,
+    view: View,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
     let crawl = app.crawl(id).await?;
     let of = crawl.clone();
-    let (toml, files) = app.read(move |_| Ok::<_, Problem>((config_text(&of)?, all_files(&of.dir)?))).await?;
+    let (toml, files) = app
+        .read(move |_| Ok::<_, Problem>((config_text(&of)?, all_files(&of.dir)?)))
+        .await?;
     let plan = Plan {
         dir: crawl.dir.root().to_owned(),
         ..Plan::default()
@@ -64,7 +70,12 @@ pub(crate) async fn show(State(app): State<App>, view: View, Path(id): Path<Stri
             @if files.len() > FILES_MAX { p.muted { (FILES_MAX) " " (words.rows_of) " " (super::format::count(files.len() as u64)) } }
         }
     };
-    Ok(super::html(crawl::page(&view, &crawl, Tab::Config, &content)))
+    Ok(super::html(crawl::page(
+        &view,
+        &crawl,
+        Tab::Config,
+        &content,
+    )))
 }
 
 /// Settings from the form.

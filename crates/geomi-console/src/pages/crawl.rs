@@ -133,22 +133,38 @@ fn back(id: &str) -> Response {
 }
 
 /// Pauses.
-pub(crate) async fn pause(State(app): State<App>, view: View, Path(id): Path<String>) -> Result<Response, Problem> {
+pub(crate) async fn pause(
+    State(app): State<App>,
+    view: View,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
     steer(app, view, id, Steer::Pause).await
 }
 
 /// Goes on.
-pub(crate) async fn resume(State(app): State<App>, view: View, Path(id): Path<String>) -> Result<Response, Problem> {
+pub(crate) async fn resume(
+    State(app): State<App>,
+    view: View,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
     steer(app, view, id, Steer::Resume).await
 }
 
 /// Stops.
-pub(crate) async fn stop(State(app): State<App>, view: View, Path(id): Path<String>) -> Result<Response, Problem> {
+pub(crate) async fn stop(
+    State(app): State<App>,
+    view: View,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
     steer(app, view, id, Steer::Stop).await
 }
 
 /// Starts a crawl at rest again.
-pub(crate) async fn start(State(app): State<App>, view: View, Path(id): Path<String>) -> Result<Response, Problem> {
+pub(crate) async fn start(
+    State(app): State<App>,
+    view: View,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
     let crawl = app.crawl(id).await?;
     actions::start_again(&app, &view.caller, &crawl).await?;
     Ok(back(&crawl.id))

@@ -28,10 +28,22 @@ pub(crate) struct ListQuery {
 }
 
 /// Shows the crawls.
-pub(crate) async fn list(State(app): State<App>, view: View, Query(query): Query<ListQuery>) -> Result<Response, Problem> {
+pub(crate) async fn list(
+    State(app): State<App>,
+    view: View,
+    Query(query): Query<ListQuery>,
+) -> Result<Response, Problem> {
     let crawls = app.read(|app| app.library.list(app.now())).await?;
     let form = StartForm::default();
-    Ok(super::html(page(&app, &view, &crawls, query.after.as_deref(), &form, None, None)))
+    Ok(super::html(page(
+        &app,
+        &view,
+        &crawls,
+        query.after.as_deref(),
+        &form,
+        None,
+        None,
+    )))
 }
 
 fn page(
@@ -141,17 +153,27 @@ impl StartForm {
             ("crawl.max_pages", &self.max_pages),
             ("fetch.contact", &self.contact),
         ];
-        let given = keys.into_iter().filter(|(_, value)| !value.trim().is_empty());
+        let given = keys
+            .into_iter()
+            .filter(|(_, value)| !value.trim().is_empty());
         NewCrawl {
             urls: lines(&self.urls),
             name: Some(self.name.clone()),
-            settings: given.map(|(key, value)| format!("{key}={}", value.trim())).collect(),
+            settings: given
+                .map(|(key, value)| format!("{key}={}", value.trim()))
+                .collect(),
             toml: Some(self.toml.clone()),
         }
     }
 }
 
-fn start(view: &View, form: &StartForm, command: Option<&str>, problem: Option<&Problem>, is_first: bool) -> Markup {
+fn start(
+    view: &View,
+    form: &StartForm,
+    command: Option<&str>,
+    problem: Option<&Problem>,
+    is_first: bool,
+) -> Markup {
     let words = view.words;
     let scopes = ["", "page", "path", "host", "domain", "party", "any"];
     let is_open = is_first || problem.is_some() || command.is_some();
@@ -192,13 +214,21 @@ fn start(view: &View, form: &StartForm, command: Option<&str>, problem: Option<&
 }
 
 /// Starts a crawl, or shows the command that would.
-pub(crate) async fn start_new(State(app): State<App>, view: View, Form(form): Form<StartForm>) -> Result<Response, Problem> {
+pub(crate) async fn start_new(
+    State(app): State<App>,
+    view: View,
+    Form(form): Form<StartForm>,
+) -> Result<Response, Problem> {
     let new = form.crawl();
     let outcome = if form.act == "preview" {
-        app.read(move |app| actions::plan(app, &new)).await.map(|plan| plan.command())
+        app.read(move |app| actions::plan(app, &new))
+            .await
+            .map(|plan| plan.command())
     } else {
         match actions::start_new(&app, &view.caller, new).await {
-            Ok(started) => return Ok(Redirect::to(&format!("/crawls/{}", started.id)).into_response()),
+            Ok(started) => {
+                return Ok(Redirect::to(&format!("/crawls/{}", started.id)).into_response());
+            }
             Err(problem) => Err(problem),
         }
     };
@@ -207,7 +237,15 @@ pub(crate) async fn start_new(State(app): State<App>, view: View, Form(form): Fo
         Ok(command) => (Some(command), None),
         Err(problem) => (None, Some(problem)),
     };
-    let mut response = super::html(page(&app, &view, &crawls, None, &form, command.as_deref(), problem.as_ref()));
+    let mut response = super::html(page(
+        &app,
+        &view,
+        &crawls,
+        None,
+        &form,
+        command.as_deref(),
+        problem.as_ref(),
+    ));
     if let Some(problem) = problem {
         *response.status_mut() = problem.status;
     }

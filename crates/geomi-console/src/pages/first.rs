@@ -23,7 +23,11 @@ pub(crate) struct Link {
 }
 
 /// Shows the form to whoever has the link.
-pub(crate) async fn show(State(app): State<App>, view: View, Query(link): Query<Link>) -> Result<Response, Problem> {
+pub(crate) async fn show(
+    State(app): State<App>,
+    view: View,
+    Query(link): Query<Link>,
+) -> Result<Response, Problem> {
     if !app.accounts.is_first_secret(&link.token) {
         return Err(refused(Refusal::LinkUsed));
     }
@@ -63,7 +67,11 @@ pub(crate) struct Sent {
 }
 
 /// Makes the first admin and logs in.
-pub(crate) async fn make(State(app): State<App>, view: View, Form(sent): Form<Sent>) -> Result<Response, Problem> {
+pub(crate) async fn make(
+    State(app): State<App>,
+    view: View,
+    Form(sent): Form<Sent>,
+) -> Result<Response, Problem> {
     // Hashing is dear: only for who has the link.
     if !app.accounts.is_first_secret(&sent.token) {
         return Err(refused(Refusal::LinkUsed));

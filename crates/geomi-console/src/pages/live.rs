@@ -31,7 +31,11 @@ use crate::words::{Language, Words, look_up};
 const ROWS: usize = 40;
 
 /// Shows a crawl.
-pub(crate) async fn show(State(app): State<App>, view: View, Path(id): Path<String>) -> Result<Response, Problem> {
+pub(crate) async fn show(
+    State(app): State<App>,
+    view: View,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
     let crawl = app.crawl(id).await?;
     let latest = find(&app, &crawl, LogQuery::default(), ROWS).await?;
     let since = latest.lines.first().map_or(0, |visit| visit.n);
@@ -55,7 +59,9 @@ pub(crate) async fn show(State(app): State<App>, view: View, Path(id): Path<Stri
         }
     };
     let stream = format!("/crawls/{}/events?since={since}", crawl.id);
-    Ok(super::html(crawl::live_page(&view, &crawl, &stream, &content)))
+    Ok(super::html(crawl::live_page(
+        &view, &crawl, &stream, &content,
+    )))
 }
 
 /// From where on.

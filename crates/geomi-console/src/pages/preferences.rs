@@ -89,7 +89,9 @@ pub(crate) async fn choose(caller: Caller, Form(choice): Form<Choice>) -> Respon
     ];
     for (name, value) in cookies.into_iter().flatten() {
         let secure = if caller.is_secure { "; Secure" } else { "" };
-        let text = format!("{name}={value}; Path=/; SameSite=Lax; HttpOnly; Max-Age={KEEP_SECONDS}{secure}");
+        let text = format!(
+            "{name}={value}; Path=/; SameSite=Lax; HttpOnly; Max-Age={KEEP_SECONDS}{secure}"
+        );
         let value = HeaderValue::from_str(&text).expect("codes are plain text");
         response = respond::and(response, header::SET_COOKIE, value);
     }
@@ -109,7 +111,13 @@ mod tests {
 
     #[test]
     fn nobody_is_sent_elsewhere() {
-        for path in ["//evil.test", "https://evil.test", "/\\evil.test", "/a\nb", ""] {
+        for path in [
+            "//evil.test",
+            "https://evil.test",
+            "/\\evil.test",
+            "/a\nb",
+            "",
+        ] {
             assert!(!is_ours(path), "{path:?}");
         }
         assert!(is_ours("/crawls/a~2Fb/log?state=cErr"));

@@ -10,7 +10,12 @@ use crate::http::problem::Problem;
 use crate::words::Language;
 
 /// The page; it keeps the status of the problem.
-pub(crate) fn page(problem: &Problem, caller: &Caller, language: Language, place: &str) -> Response {
+pub(crate) fn page(
+    problem: &Problem,
+    caller: &Caller,
+    language: Language,
+    place: &str,
+) -> Response {
     let view = View::new(caller.clone(), language, Theme::System, place);
     let words = view.words;
     let content = html! {

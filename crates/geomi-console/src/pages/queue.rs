@@ -33,7 +33,9 @@ pub(crate) async fn show(
     Query(asked): Query<Asked>,
 ) -> Result<Response, Problem> {
     let crawl = app.crawl(id).await?;
-    Ok(super::html(page(&app, &view, &crawl, &asked.url, Tried::default()).await?))
+    Ok(super::html(
+        page(&app, &view, &crawl, &asked.url, Tried::default()).await?,
+    ))
 }
 
 /// Exclusions that were tried, or what was wrong.
@@ -44,7 +46,13 @@ struct Tried {
     problem: Option<Problem>,
 }
 
-async fn page(app: &App, view: &View, crawl: &Crawl, url: &str, tried: Tried) -> Result<Markup, Problem> {
+async fn page(
+    app: &App,
+    view: &View,
+    crawl: &Crawl,
+    url: &str,
+    tried: Tried,
+) -> Result<Markup, Problem> {
     let words = view.words;
     if !crawl.is_running() {
         let content = empty(words.not_running, words.queue_lead);
@@ -202,7 +210,9 @@ pub(crate) async fn exclude(
     };
     if form.act == "exclude" {
         match actions::exclude(&app, &view.caller, &crawl, &patterns).await {
-            Ok(()) => return Ok(Redirect::to(&format!("/crawls/{}/config", crawl.id)).into_response()),
+            Ok(()) => {
+                return Ok(Redirect::to(&format!("/crawls/{}/config", crawl.id)).into_response());
+            }
             Err(problem) => tried.problem = Some(problem),
         }
     } else {

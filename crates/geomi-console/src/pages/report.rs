@@ -32,7 +32,10 @@ pub(crate) async fn show(
     Query(which): Query<Which>,
 ) -> Result<Response, Problem> {
     let crawl = app.crawl(id).await?;
-    let kind = which.section.as_deref().map_or(Some(SectionKind::Overview), SectionKind::from_name);
+    let kind = which
+        .section
+        .as_deref()
+        .map_or(Some(SectionKind::Overview), SectionKind::from_name);
     let kind = kind.filter(|kind| *kind != SectionKind::Known);
     let kind = kind.ok_or_else(|| Problem::not_found("there is no such section"))?;
     let made = sections(&app, &crawl, vec![kind], ROWS).await?;
@@ -52,7 +55,12 @@ pub(crate) async fn show(
             div { @for section in made.iter() { (section_of(section, words)) } }
         }
     };
-    Ok(super::html(crawl::page(&view, &crawl, Tab::Report, &content)))
+    Ok(super::html(crawl::page(
+        &view,
+        &crawl,
+        Tab::Report,
+        &content,
+    )))
 }
 
 fn section_of(section: &Section, words: &Words) -> Markup {

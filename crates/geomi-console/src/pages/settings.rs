@@ -9,7 +9,9 @@ use super::format;
 use super::layout::{self, View, alert};
 use crate::accounts::Role;
 use crate::accounts::audit::Entry;
-use crate::api::accounts::{MakeToken, MakeUser, drop_token, drop_user, make_token, make_user, visible_tokens};
+use crate::api::accounts::{
+    MakeToken, MakeUser, drop_token, drop_user, make_token, make_user, visible_tokens,
+};
 use crate::app::App;
 use crate::http::extract::{Form, Path};
 use crate::http::problem::Problem;
@@ -23,11 +25,17 @@ pub(crate) async fn show(State(app): State<App>, view: View) -> Result<Response,
     Ok(super::html(page(&app, &view, None, None).await?))
 }
 
-async fn page(app: &App, view: &View, secret: Option<&str>, problem: Option<&Problem>) -> Result<Markup, Problem> {
+async fn page(
+    app: &App,
+    view: &View,
+    secret: Option<&str>,
+    problem: Option<&Problem>,
+) -> Result<Markup, Problem> {
     let words = view.words;
     let is_admin = view.may(Role::Admin);
     let entries = if is_admin {
-        app.read(|app| app.accounts.audit.latest(0, AUDIT_LINES)).await?
+        app.read(|app| app.accounts.audit.latest(0, AUDIT_LINES))
+            .await?
     } else {
         Vec::new()
     };
@@ -138,13 +146,19 @@ async fn finish(app: &App, view: &View, outcome: Result<(), Problem>) -> Result<
 }
 
 /// Makes a token and shows its secret, once.
-pub(crate) async fn add_token(State(app): State<App>, view: View, Form(make): Form<TokenForm>) -> Result<Response, Problem> {
+pub(crate) async fn add_token(
+    State(app): State<App>,
+    view: View,
+    Form(make): Form<TokenForm>,
+) -> Result<Response, Problem> {
     let make = MakeToken {
         name: make.name.trim().to_owned(),
         scope: make.scope,
     };
     match make_token(&app, &view.caller, make).await {
-        Ok(token) => Ok(super::html(page(&app, &view, Some(&token.secret), None).await?)),
+        Ok(token) => Ok(super::html(
+            page(&app, &view, Some(&token.secret), None).await?,
+        )),
         Err(problem) => finish(&app, &view, Err(problem)).await,
     }
 }
@@ -157,7 +171,11 @@ pub(crate) struct TokenForm {
 }
 
 /// Removes a token.
-pub(crate) async fn remove_token(State(app): State<App>, view: View, Path(no): Path<u32>) -> Result<Response, Problem> {
+pub(crate) async fn remove_token(
+    State(app): State<App>,
+    view: View,
+    Path(no): Path<u32>,
+) -> Result<Response, Problem> {
     let outcome = drop_token(&app, &view.caller, no).await;
     finish(&app, &view, outcome).await
 }
@@ -172,7 +190,11 @@ pub(crate) struct UserForm {
 }
 
 /// Makes a user.
-pub(crate) async fn add_user(State(app): State<App>, view: View, Form(form): Form<UserForm>) -> Result<Response, Problem> {
+pub(crate) async fn add_user(
+    State(app): State<App>,
+    view: View,
+    Form(form): Form<UserForm>,
+) -> Result<Response, Problem> {
     let make = MakeUser {
         id: form.id.trim().to_owned(),
         name: Some(form.name.trim().to_owned()),
@@ -184,7 +206,11 @@ pub(crate) async fn add_user(State(app): State<App>, view: View, Form(form): For
 }
 
 /// Removes a user.
-pub(crate) async fn remove_user(State(app): State<App>, view: View, Path(no): Path<u32>) -> Result<Response, Problem> {
+pub(crate) async fn remove_user(
+    State(app): State<App>,
+    view: View,
+    Path(no): Path<u32>,
+) -> Result<Response, Problem> {
     let outcome = drop_user(&app, &view.caller, no).await;
     finish(&app, &view, outcome).await
 }

@@ -59,7 +59,12 @@ pub(crate) async fn show(
             @if let Some(next) = &found.next { a.button href=(filter.link(&crawl.id, next)) { (words.older) } }
         }
     };
-    Ok(super::html(crawl::page(&view, &crawl, Tab::Sites, &content)))
+    Ok(super::html(crawl::page(
+        &view,
+        &crawl,
+        Tab::Sites,
+        &content,
+    )))
 }
 
 fn form(view: &View, id: &str, filter: &Filter) -> Markup {

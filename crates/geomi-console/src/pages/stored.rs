@@ -40,7 +40,10 @@ pub(crate) async fn show(
     let words = view.words;
     let link = |before: u64| {
         let (part, code) = (format::query(&filter.part), format::query(&filter.code));
-        format!("/crawls/{}/pages?before={before}&part={part}&code={code}", crawl.id)
+        format!(
+            "/crawls/{}/pages?before={before}&part={part}&code={code}",
+            crawl.id
+        )
     };
     let content = html! {
         form.filters method="get" action={ "/crawls/" (crawl.id) "/pages" } {
@@ -53,7 +56,12 @@ pub(crate) async fn show(
         } @else { (table(&view, &found.items)) }
         nav.pager { @if let Some(next) = found.next { a.button href=(link(next)) { (words.older) } } }
     };
-    Ok(super::html(crawl::page(&view, &crawl, Tab::Pages, &content)))
+    Ok(super::html(crawl::page(
+        &view,
+        &crawl,
+        Tab::Pages,
+        &content,
+    )))
 }
 
 fn table(view: &View, rows: &[PageRow]) -> Markup {

@@ -44,7 +44,9 @@ impl Language {
 
     /// The language with this code.
     pub(crate) fn from_code(code: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|language| language.code() == code)
+        Self::ALL
+            .into_iter()
+            .find(|language| language.code() == code)
     }
 
     /// Its sentences.
@@ -105,7 +107,7 @@ macro_rules! words {
 }
 
 words! {
-    skip_to_content, menu, crawls, workers, settings, log_out, log_in, theme, theme_light, theme_dark, theme_system, 
+    skip_to_content, menu, crawls, workers, settings, log_out, log_in, theme, theme_light, theme_dark, theme_system,
     // Log-in and first admin.
     log_in_title, log_in_lead, user_id, password, first_title, first_lead, your_name, make_admin, password_rule,
     // Crawls.
@@ -114,7 +116,7 @@ words! {
     advanced, toml, toml_help, equivalent, start, start_disabled, no_limit, older, newer, in_all,
     // A crawl.
     live, queue, sites, log, pages, report, config, files, pause, resume, stop, start_again, confirm_stop,
-    workers_connected, in_flight, sites_ready, sites_waiting, sites_backing_off, done_share, left, transferred, links, seeds, 
+    workers_connected, in_flight, sites_ready, sites_waiting, sites_backing_off, done_share, left, transferred, links, seeds,
     rate_over_time, queue_over_time, by_state, by_refusal, live_log, time, url, code, content_type, size, rtt, skipped, nothing_yet, not_running, refresh_hint,
     // Queue.
     queue_lead, waits_for, sites_count, urls_count, until, example, why, next_request, add_seeds, add_seeds_help, add, exclude, exclude_help, preview, preview_result, exclude_now, ask_url, ask_url_help, ask,
@@ -152,7 +154,10 @@ words! {
 /// The word for a code, or the code itself where there is none.
 pub(crate) fn look_up(table: Table, code: &str) -> String {
     let found = table.iter().find(|(known, _)| *known == code);
-    found.map_or_else(|| code.replace(['_', '-'], " "), |(_, word)| (*word).to_owned())
+    found.map_or_else(
+        || code.replace(['_', '-'], " "),
+        |(_, word)| (*word).to_owned(),
+    )
 }
 
 #[cfg(test)]
@@ -184,9 +189,17 @@ mod tests {
     fn korean_is_korean() {
         let is_hangul = |c: char| ('가'..='힣').contains(&c);
         let english = Language::English.words().sentences();
-        for ((name, sentence), (_, other)) in Language::Korean.words().sentences().into_iter().zip(english) {
+        for ((name, sentence), (_, other)) in Language::Korean
+            .words()
+            .sentences()
+            .into_iter()
+            .zip(english)
+        {
             let is_name = sentence == other;
-            assert!(is_name || sentence.contains(is_hangul), "{name}: {sentence}");
+            assert!(
+                is_name || sentence.contains(is_hangul),
+                "{name}: {sentence}"
+            );
         }
     }
 

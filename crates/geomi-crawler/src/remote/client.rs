@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use geomi_store::{CrawlDir, StoreError};
 use thiserror::Error;
 
-use super::protocol::{self, Request, Response};
 use super::address;
+use super::protocol::{self, Request, Response};
 use crate::Status;
 
 /// Why a crawl could not be asked.

@@ -7,6 +7,7 @@
 //! started a crawl may connect. A crawl on a file system without sockets runs all
 //! the same; it just cannot be reached.
 
+pub(crate) mod api;
 pub(crate) mod client;
 pub(crate) mod commands;
 pub(crate) mod list;

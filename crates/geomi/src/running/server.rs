@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
 use geomi_crawler::explain::{SitesQuery, Topic};
-use geomi_crawler::remote::{SOCKET, address, protocol};
 use geomi_crawler::remote::{Request, Response};
+use geomi_crawler::remote::{SOCKET, address, protocol};
 use geomi_crawler::{Control, Desired, Order, Reply, SeedInput};
 use geomi_store::CrawlDir;
 use geomi_url::CrawlUrl;

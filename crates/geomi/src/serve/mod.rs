@@ -73,7 +73,9 @@ pub(crate) fn run(args: &ServeArgs, global: &Global) -> anyhow::Result<Exit> {
         _ => None,
     };
     if tls.is_none() && args.proxy.is_empty() && !args.listen.ip().is_loopback() {
-        eprintln!("warning: passwords cross the network in the clear: give --tls-cert and --tls-key, or --proxy");
+        eprintln!(
+            "warning: passwords cross the network in the clear: give --tls-cert and --tls-key, or --proxy"
+        );
     }
     let program = std::env::current_exe().context("cannot find this program")?;
     let server = start(Options {
