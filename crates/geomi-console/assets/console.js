@@ -34,7 +34,15 @@
   // Curves.
   const charts = [];
   const box = document.querySelector('.charts');
-  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  // A canvas cannot read a pair of colours: an element can.
+  const probe = document.createElement('span');
+  const colour = (name) => {
+    probe.style.color = `var(${name})`;
+    document.body.append(probe);
+    const read = getComputedStyle(probe).color;
+    probe.remove();
+    return read;
+  };
 
   function draw(holder, samples) {
     const keys = holder.dataset.series.split(' ');

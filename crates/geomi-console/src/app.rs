@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use geomi_crawler::{Clock, CrawlConfig, SystemClock};
 use geomi_model::Timestamp;
+use geomi_url::CrawlUrl;
 use tokio::sync::Semaphore;
 
 use crate::ConsoleError;
@@ -48,6 +49,8 @@ pub struct Options {
     pub proxies: Vec<IpAddr>,
     /// The program that runs new crawls; without one, none can be started.
     pub program: Option<PathBuf>,
+    /// Who is told of alerts.
+    pub webhooks: Vec<CrawlUrl>,
     /// Reads configurations.
     pub settings: Arc<dyn Settings>,
 }

@@ -21,6 +21,8 @@
 //! | `actions` | what a person can do to a crawl; pages and API both call it |
 //! | `api` | JSON in and out, one file a subject |
 //! | `pages` | HTML, one file a page; `pages::layout` is the frame, `words` the sentences in two languages |
+//! | `alerts` | what a person should know of, told once |
+//! | [`client`] | one request to another server: webhooks, `--server` |
 //! | `metrics` | Prometheus text |
 //! | [`server`] | the listener, TLS, and the thread it all runs on |
 //!
@@ -41,9 +43,11 @@
 
 pub mod accounts;
 mod actions;
+mod alerts;
 mod api;
 mod app;
 mod caches;
+pub mod client;
 mod error;
 mod http;
 mod launch;

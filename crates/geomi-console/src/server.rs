@@ -113,6 +113,7 @@ pub fn start(options: Options) -> Result<Server, ConsoleError> {
     let address = listener.local_addr().map_err(listen)?;
     let is_tls = tls.is_some();
     let first = app.accounts.first_secret();
+    runtime.spawn(crate::alerts::run(app.clone()));
     runtime.spawn(accept(listener, tls, router(app)));
     Ok(Server {
         address,

@@ -77,6 +77,20 @@ impl Crawl {
         }
     }
 
+    /// A crawl that is not there, for tests of what is made of one.
+    #[cfg(test)]
+    pub(crate) fn sample(name: &str, pid: Option<u32>, status: Status) -> Self {
+        Self {
+            id: name.to_owned(),
+            name: name.to_owned(),
+            dir: CrawlDir::new(name),
+            pid,
+            status: Some(status),
+            trouble: None,
+            modified: None,
+        }
+    }
+
     /// Looks at a directory.
     fn look(id: String, name: String, dir: CrawlDir, before: Option<&Self>) -> Self {
         let (pid, status, trouble) = match remote::status(dir.root()) {

@@ -91,6 +91,7 @@ impl Console {
             tls: None,
             proxies,
             program: None,
+            webhooks: Vec::new(),
             settings: Arc::new(Plain),
         })
         .unwrap();

@@ -13,6 +13,7 @@ use anyhow::Context as _;
 use clap::Args;
 use geomi_console::{ConsoleError, Options, Server, TlsFiles};
 use geomi_crawler::CrawlConfig;
+use geomi_url::CrawlUrl;
 use serde_json::json;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -60,6 +61,9 @@ pub(crate) struct ServeArgs {
     /// Address of a proxy in front, whose X-Forwarded-For and -Proto count; repeatable
     #[arg(long, value_name = "IP")]
     proxy: Vec<IpAddr>,
+    /// URL that is told of alerts: ended, budget-spent, stalled, failing, disk-low; repeatable
+    #[arg(long, value_name = "URL")]
+    webhook: Vec<String>,
 }
 
 /// Runs the command.
@@ -84,6 +88,7 @@ pub(crate) fn run(args: &ServeArgs, global: &Global) -> anyhow::Result<Exit> {
         tls,
         proxies: args.proxy.clone(),
         program: Some(program),
+        webhooks: webhooks(&args.webhook)?,
         settings: Arc::new(Configurations),
     })?;
     announce(&server, global);
@@ -96,6 +101,19 @@ pub(crate) fn run(args: &ServeArgs, global: &Global) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
+fn webhooks(texts: &[String]) -> anyhow::Result<Vec<CrawlUrl>> {
+    let mut problems = Problems::default();
+    let mut urls = Vec::new();
+    for text in texts {
+        match CrawlUrl::parse(text) {
+            Ok(url) => urls.push(url),
+            Err(error) => problems.add_general(format!("--webhook {text:?}: {error}")),
+        }
+    }
+    problems.into_result()?;
+    Ok(urls)
+}
+
 /// The console of one crawl, in the process that runs it.
 pub(crate) fn beside(dir: &Path, listen: SocketAddr) -> anyhow::Result<Server> {
     start(Options {
@@ -104,6 +122,7 @@ pub(crate) fn beside(dir: &Path, listen: SocketAddr) -> anyhow::Result<Server> {
         tls: None,
         proxies: Vec::new(),
         program: None,
+        webhooks: Vec::new(),
         settings: Arc::new(Configurations),
     })
 }
