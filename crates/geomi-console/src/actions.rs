@@ -9,7 +9,7 @@ use geomi_crawler::remote::{self, Request, Response};
 use geomi_scope::{Scope, ScopeConfig};
 use geomi_url::CrawlUrl;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::accounts::audit::Entry;
 use crate::app::App;
@@ -30,22 +30,15 @@ const PREVIEW_LOOKS: usize = 50_000;
 const PREVIEW_EXAMPLES: usize = 20;
 
 /// A crawl to be started.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct NewCrawl {
     /// Where to begin; a host alone will do.
-    #[schemars(length(min = 1, max = 1000))]
     pub(crate) urls: Vec<String>,
     /// Name of the directory; made of the first host unless given.
-    #[serde(default)]
-    #[schemars(length(max = 100))]
     pub(crate) name: Option<String>,
     /// Values for keys, as `KEY=VALUE`.
-    #[serde(default)]
-    #[schemars(length(max = 1000))]
     pub(crate) settings: Vec<String>,
     /// A whole geomi.toml.
-    #[serde(default)]
     pub(crate) toml: Option<String>,
 }
 
@@ -118,7 +111,7 @@ pub(crate) fn plan(app: &App, new: &NewCrawl) -> Result<Plan, Problem> {
     check_settings(&new.settings, &mut faults);
     let dir = directory(app, new.name.as_deref(), first_host.as_deref(), &mut faults);
     if !faults.is_empty() {
-        return Err(Problem::unprocessable("the crawl cannot be started").with_errors(faults));
+        return Err(Problem::conflict("the crawl cannot be started").with_errors(faults));
     }
     Ok(Plan {
         seeds: new.urls.iter().map(|url| url.trim().to_owned()).collect(),
@@ -233,7 +226,7 @@ async fn launch(app: &App, caller: &Caller, plan: Plan) -> Result<Started, Probl
     app.library.forget();
     match begun {
         Some(Begun::Refused(errors)) => {
-            Err(Problem::unprocessable("the crawl refused to start").with_errors(errors))
+            Err(Problem::conflict("the crawl refused to start").with_errors(errors))
         }
         Some(Begun::Running) | None => {
             note(app, caller, "start", &command);
@@ -254,7 +247,7 @@ pub(crate) async fn ask(app: &App, crawl: &Crawl, request: Request) -> Result<Re
             "the crawl is not running: start it first",
         )),
         Some(Response::Refused { problems }) => {
-            Err(Problem::unprocessable("the crawl refused it").with_errors(problems))
+            Err(Problem::conflict("the crawl refused it").with_errors(problems))
         }
         Some(response) => Ok(response),
     }
@@ -305,7 +298,7 @@ pub(crate) async fn add_seeds(
         faults.push("give from 1 to 100,000 URLs".to_owned());
     }
     if !faults.is_empty() {
-        return Err(Problem::unprocessable("nothing was added").with_errors(faults));
+        return Err(Problem::conflict("nothing was added").with_errors(faults));
     }
     let what = format!("{}: {}", crawl.name, urls.join(" "));
     match ask(app, crawl, Request::Add { seeds }).await? {
@@ -344,7 +337,7 @@ pub(crate) async fn set(
         faults.push("give from 1 to 1,000 settings".to_owned());
     }
     if !faults.is_empty() {
-        return Err(Problem::unprocessable("nothing was changed").with_errors(faults));
+        return Err(Problem::conflict("nothing was changed").with_errors(faults));
     }
     let what = format!("{}: {}", crawl.name, settings.join(" "));
     ask(app, crawl, Request::Set { settings }).await?;
@@ -426,7 +419,7 @@ fn compile(patterns: &[String]) -> Result<Scope, Problem> {
                     .flatten()
                     .map(|error| error.to_string()),
             );
-            Err(Problem::unprocessable("the patterns cannot be used").with_errors(faults))
+            Err(Problem::conflict("the patterns cannot be used").with_errors(faults))
         }
     }
 }

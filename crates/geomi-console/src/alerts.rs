@@ -72,6 +72,7 @@ struct Memory {
 #[derive(Debug, Default)]
 struct Watch {
     crawls: BTreeMap<String, Memory>,
+    has_looked: bool,
     is_disk_low: bool,
 }
 
@@ -79,6 +80,8 @@ impl Watch {
     /// What has to be told since the last look.
     fn look(&mut self, crawls: &[Arc<Crawl>], free_bytes: u64, now: Timestamp) -> Vec<Alert> {
         let mut alerts = Vec::new();
+        // What had ended before the console began is not told.
+        let is_first_look = !std::mem::replace(&mut self.has_looked, true);
         let is_low = free_bytes < FREE_BYTES_MIN;
         if is_low && !self.is_disk_low {
             let text = format!("the disk of the crawls has {free_bytes} bytes left: make room");
@@ -89,7 +92,7 @@ impl Watch {
             .retain(|id, _| crawls.iter().any(|crawl| crawl.id == *id));
         for crawl in crawls {
             let memory = self.crawls.entry(crawl.id.clone()).or_default();
-            for (event, text) in memory.look(crawl, now) {
+            for (event, text) in memory.look(crawl, is_first_look, now) {
                 if memory.told.insert(event) {
                     alerts.push(alert(event, &crawl.id, now, text));
                 }
@@ -110,24 +113,34 @@ fn alert(event: &'static str, crawl: &str, now: Timestamp, text: String) -> Aler
 
 impl Memory {
     /// What is so now; whether it was told already is not asked here.
-    fn look(&mut self, crawl: &Crawl, now: Timestamp) -> Vec<(&'static str, String)> {
+    fn look(
+        &mut self,
+        crawl: &Crawl,
+        is_first_look: bool,
+        now: Timestamp,
+    ) -> Vec<(&'static str, String)> {
         let Some(status) = &crawl.status else {
             return Vec::new();
         };
         let is_running = crawl.is_running();
-        if is_running && (!self.was_running || self.run != status.started) {
-            // A run of which nothing has been told.
+        let is_another_run = self.run != status.started;
+        if is_another_run {
             self.run.clone_from(&status.started);
             self.told.clear();
             self.moved = now;
         }
         let mut events = Vec::new();
-        if self.was_running && !is_running {
+        // A short run may begin and end between two looks.
+        let was_running = self.was_running || (is_another_run && !is_first_look);
+        if was_running && !is_running {
             let name = &crawl.name;
             events.push(("ended", format!("{name} ended: {}", crawl.state())));
             let limits = [Ending::PageLimit, Ending::ByteLimit, Ending::TimeLimit];
             if status.reason.is_some_and(|reason| limits.contains(&reason)) {
-                events.push(("budget-spent", format!("{name} spent its budget: {}", crawl.state())));
+                events.push((
+                    "budget-spent",
+                    format!("{name} spent its budget: {}", crawl.state()),
+                ));
             }
         }
         self.was_running = is_running;
@@ -158,7 +171,11 @@ impl Memory {
         }
         let (saved, failed) = (status.counters.saved, status.counters.failed);
         if saved + failed >= PAGES_MIN && failed > saved {
-            let text = format!("{}: {failed} of {} pages failed", crawl.name, saved + failed);
+            let text = format!(
+                "{}: {failed} of {} pages failed",
+                crawl.name,
+                saved + failed
+            );
             events.push(("failing", text));
         }
         events
@@ -246,7 +263,13 @@ fn look(app: &App, watch: &mut Watch) -> Vec<Alert> {
 
 fn note(app: &App, alert: &Alert) {
     tracing::warn!(event = alert.event, crawl = alert.crawl, "{}", alert.text);
-    let entry = Entry::new(app.now(), "geomi", "", &format!("alert: {}", alert.event), &alert.text);
+    let entry = Entry::new(
+        app.now(),
+        "geomi",
+        "",
+        &format!("alert: {}", alert.event),
+        &alert.text,
+    );
     app.accounts.audit.write(&entry);
 }
 
@@ -303,13 +326,35 @@ mod tests {
     }
 
     #[test]
+    fn what_ended_before_is_not_told_and_a_short_run_is() {
+        let ended = |started: &str| Status {
+            state: Phase::Done,
+            reason: Some(Ending::Finished),
+            started: started.to_owned(),
+            ..Status::default()
+        };
+        let mut watch = Watch::default();
+        assert_eq!(watch.look(&crawl(None, ended("a")), ROOM, at(0)), []);
+        assert_eq!(watch.look(&crawl(None, ended("a")), ROOM, at(2)), []);
+        let told = watch.look(&crawl(None, ended("b")), ROOM, at(4));
+        assert_eq!(events(&told), ["ended"]);
+        assert_eq!(watch.look(&crawl(None, ended("b")), ROOM, at(6)), []);
+    }
+
+    #[test]
     fn a_stall_is_told_once_and_a_pause_is_none() {
         let mut watch = Watch::default();
         watch.look(&crawl(Some(7), running(1, 5)), ROOM, at(0));
-        assert_eq!(watch.look(&crawl(Some(7), running(1, 5)), ROOM, at(299)), []);
+        assert_eq!(
+            watch.look(&crawl(Some(7), running(1, 5)), ROOM, at(299)),
+            []
+        );
         let told = watch.look(&crawl(Some(7), running(1, 5)), ROOM, at(300));
         assert_eq!(events(&told), ["stalled"]);
-        assert_eq!(watch.look(&crawl(Some(7), running(1, 5)), ROOM, at(900)), []);
+        assert_eq!(
+            watch.look(&crawl(Some(7), running(1, 5)), ROOM, at(900)),
+            []
+        );
         let paused = Status {
             state: Phase::Paused,
             ..running(1, 5)
@@ -327,7 +372,10 @@ mod tests {
         status.counters.failed = 51;
         let told = watch.look(&crawl(Some(7), status.clone()), 1 << 20, at(0));
         assert_eq!(events(&told), ["disk-low", "failing"]);
-        assert_eq!(watch.look(&crawl(Some(7), status.clone()), 1 << 20, at(2)), []);
+        assert_eq!(
+            watch.look(&crawl(Some(7), status.clone()), 1 << 20, at(2)),
+            []
+        );
         assert_eq!(watch.look(&crawl(Some(7), status.clone()), ROOM, at(4)), []);
         let told = watch.look(&crawl(Some(7), status), 1 << 20, at(6));
         assert_eq!(events(&told), ["disk-low"]);

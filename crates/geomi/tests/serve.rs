@@ -6,7 +6,7 @@
 mod common;
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Stdio};
 
 use common::{Done, Workplace};
@@ -57,7 +57,7 @@ fn runtime(place: &Workplace, mut command: std::process::Command) -> std::proces
 }
 
 impl Console {
-    fn start(place: &Workplace) -> Self {
+    fn start(place: &Workplace, more: &[&str]) -> Self {
         std::fs::create_dir_all(place.path("root")).unwrap();
         let words = [
             "serve",
@@ -67,7 +67,7 @@ impl Console {
             "--format",
             "json",
         ];
-        let mut child = runtime(place, place.command(&words))
+        let mut child = runtime(place, place.command(&[&words, more].concat()))
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -172,7 +172,7 @@ fn a_crawl_is_started_watched_paused_and_stopped_from_outside() {
     let place = Workplace::new();
     let web = Web::new(WebSpec::plain(1, 400));
     let server = ServerThread::start(web, ServerOptions::default()).unwrap();
-    let console = Console::start(&place);
+    let console = Console::start(&place, &[]);
     assert_eq!(console.ask("GET", "/healthz", "", "").code, 200);
     assert_eq!(console.ask("GET", "/api/v1/crawls", "", "").code, 401);
     let token = console.admin_token();
@@ -182,7 +182,7 @@ fn a_crawl_is_started_watched_paused_and_stopped_from_outside() {
     let wrong = json!({ "urls": [seed], "name": "one", "settings": ["politeness.nonsense=1"] });
     let refused = console
         .ask("POST", "/api/v1/crawls", &fields, &wrong.to_string())
-        .json(422);
+        .json(409);
     assert!(
         refused["errors"][0]
             .as_str()
@@ -330,4 +330,65 @@ fn what_cannot_be_served_is_told() {
     place
         .geomi(&["serve", "root", "--tls-cert", "cert.pem"])
         .fails(2, &["--tls-key"]);
+}
+
+/// Takes one POST; its body.
+fn take(hook: &TcpListener) -> Value {
+    let (stream, _) = hook.accept().unwrap();
+    let mut input = BufReader::new(stream);
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        input.read_line(&mut line).unwrap();
+        if let Some(text) = line.to_lowercase().strip_prefix("content-length: ") {
+            length = text.trim().parse().unwrap();
+        }
+        if line.trim().is_empty() {
+            break;
+        }
+    }
+    let mut body = vec![0; length];
+    input.read_exact(&mut body).unwrap();
+    input
+        .get_mut()
+        .write_all(b"HTTP/1.1 204 No Content\r\n\r\n")
+        .unwrap();
+    serde_json::from_slice(&body).unwrap()
+}
+
+#[test]
+fn a_webhook_hears_of_each_thing_once() {
+    let place = Workplace::new();
+    let web = Web::new(WebSpec::plain(1, 50));
+    let server = ServerThread::start(web, ServerOptions::default()).unwrap();
+    let hook = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/hook", hook.local_addr().unwrap());
+    let console = Console::start(&place, &["--webhook", &url]);
+    let token = console.admin_token();
+    let seed = server.seeds()[0].to_string();
+    let crawl = |name: &str| {
+        let settings = ["politeness.site_delay=0s", "crawl.max_pages=5"];
+        let order = json!({ "urls": [seed], "name": name, "settings": settings }).to_string();
+        console
+            .ask("POST", "/api/v1/crawls", &bearer(&token), &order)
+            .json(201);
+    };
+    crawl("one");
+    let mut told = vec![take(&hook), take(&hook)];
+    crawl("two");
+    told.extend([take(&hook), take(&hook)]);
+    let told: Vec<(&str, &str)> = told
+        .iter()
+        .map(|alert| {
+            let word = |field: &str| alert[field].as_str().unwrap();
+            (word("crawl"), word("event"))
+        })
+        .collect();
+    let expected = [
+        ("one", "ended"),
+        ("one", "budget-spent"),
+        ("two", "ended"),
+        ("two", "budget-spent"),
+    ];
+    assert_eq!(told, expected);
 }

@@ -11,7 +11,7 @@ use crate::secret;
 /// The shortest password, in characters.
 pub(crate) const CHARS_MIN: usize = 10;
 /// The longest, in bytes: longer ones only cost time.
-pub(crate) const BYTES_MAX: usize = 1_024;
+pub(crate) const BYTES_MAX: usize = 4_096;
 
 /// A hash nobody's password has, to be checked where there is no user, so that
 /// the time an answer takes does not tell which ids exist.
@@ -46,7 +46,7 @@ pub(crate) fn fault(password: &str) -> Option<&'static str> {
     if password.chars().count() < CHARS_MIN {
         Some("a password has at least 10 characters")
     } else if password.len() > BYTES_MAX {
-        Some("a password has at most 1,024 bytes")
+        Some("a password has at most 4,096 bytes")
     } else {
         None
     }

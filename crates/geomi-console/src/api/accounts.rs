@@ -9,9 +9,10 @@ use serde::{Deserialize, Serialize};
 use super::limit;
 use crate::accounts::audit::Entry;
 use crate::accounts::store::{NewUser, Token, User, UserChange};
-use crate::accounts::{Principal, Refusal, Role, password};
+use crate::accounts::{Principal, Proof, Refusal, Role, password};
 use crate::actions::note;
 use crate::app::App;
+use crate::http::bounded::Text;
 use crate::http::extract::{Json, Path, Query};
 use crate::http::guard::Caller;
 use crate::http::operation::{Answer, Operation, SchemaOf, number, schema};
@@ -88,21 +89,32 @@ pub(crate) async fn list_users(State(app): State<App>, headers: HeaderMap) -> Re
 }
 
 /// A user to be made.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug)]
 pub(crate) struct MakeUser {
     /// What the user logs in with.
-    #[schemars(length(min = 1, max = 100))]
     pub(crate) id: String,
     /// Name for people; the id unless given.
-    #[serde(default)]
-    #[schemars(length(max = 100))]
     pub(crate) name: Option<String>,
     /// At least ten characters.
-    #[schemars(length(min = 10, max = 1024))]
     pub(crate) password: String,
     /// What the user may do.
     pub(crate) role: Role,
+}
+
+/// A user to be made, as it is sent.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "MakeUser")]
+pub(crate) struct UserBody {
+    /// What the user logs in with.
+    id: Text<1, 100>,
+    /// Name for people; the id unless given.
+    #[serde(default)]
+    name: Option<Text<0, 100>>,
+    /// At least ten characters.
+    password: Text<10, 1024>,
+    /// What the user may do.
+    role: Role,
 }
 
 /// What is wrong with an id or name, if anything is.
@@ -126,7 +138,7 @@ pub(crate) async fn prepare(app: &App, make: MakeUser) -> Result<NewUser, Proble
     faults.extend(name_fault("a name", &name));
     faults.extend(password::fault(&make.password).map(str::to_owned));
     if !faults.is_empty() {
-        return Err(Problem::unprocessable("the user cannot be made").with_errors(faults));
+        return Err(Problem::conflict("the user cannot be made").with_errors(faults));
     }
     let password = make.password;
     let pw = app.hash(move |_| password::hash(&password)).await;
@@ -155,7 +167,7 @@ pub(crate) fn refused(refusal: Refusal) -> Problem {
 pub(crate) const ADD_USER: Operation = about(
     "addUser",
     "Make a user.",
-    Some(schema::<MakeUser>),
+    Some(schema::<UserBody>),
     Answer::Created(schema::<UserView>),
     &[409],
 );
@@ -164,8 +176,14 @@ pub(crate) const ADD_USER: Operation = about(
 pub(crate) async fn add_user(
     State(app): State<App>,
     caller: Caller,
-    Json(make): Json<MakeUser>,
+    Json(body): Json<UserBody>,
 ) -> Result<Response, Problem> {
+    let make = MakeUser {
+        id: body.id.0,
+        name: body.name.map(|name| name.0),
+        password: body.password.0,
+        role: body.role,
+    };
     let user = make_user(&app, &caller, make).await?;
     let place = format!("/api/v1/users/{}", user.no);
     Ok(respond::created(&place, &UserView::from(user)))
@@ -193,12 +211,10 @@ pub(crate) async fn make_user(app: &App, caller: &Caller, make: MakeUser) -> Res
 pub(crate) struct ChangeUser {
     /// Another name.
     #[serde(default)]
-    #[schemars(length(min = 1, max = 100))]
-    pub(crate) name: Option<String>,
+    pub(crate) name: Option<Text<1, 100>>,
     /// Another password.
     #[serde(default)]
-    #[schemars(length(min = 10, max = 1024))]
-    pub(crate) password: Option<String>,
+    pub(crate) password: Option<Text<10, 1024>>,
     /// Another role.
     #[serde(default)]
     pub(crate) role: Option<Role>,
@@ -219,28 +235,20 @@ pub(crate) async fn change_user(
     Path(no): Path<u32>,
     Json(change): Json<ChangeUser>,
 ) -> Result<Response, Problem> {
-    let mut faults = Vec::new();
-    faults.extend(
-        change
-            .name
-            .as_deref()
-            .and_then(|name| name_fault("a name", name)),
-    );
-    faults.extend(
-        change
-            .password
-            .as_deref()
-            .and_then(password::fault)
-            .map(str::to_owned),
-    );
-    if !faults.is_empty() {
-        return Err(Problem::unprocessable("nothing was changed").with_errors(faults));
+    let name = change.name.map(|name| name.0);
+    if let Some(fault) = name.as_deref().and_then(|name| name_fault("a name", name)) {
+        return Err(Problem::conflict(fault));
+    }
+    if no == caller.known().user && change.role.is_some_and(|role| role != Role::Admin) {
+        return Err(Problem::conflict(
+            "nobody takes away their own role: ask another admin",
+        ));
     }
     let changed = app
         .hash(move |app| {
             let change = UserChange {
-                name: change.name,
-                pw: change.password.map(|password| password::hash(&password)),
+                name,
+                pw: change.password.map(|password| password::hash(&password.0)),
                 role: change.role,
             };
             app.accounts.change_user(no, change)
@@ -271,6 +279,11 @@ pub(crate) async fn remove_user(
 
 /// Removes a user, for the API and the page.
 pub(crate) async fn drop_user(app: &App, caller: &Caller, no: u32) -> Result<(), Problem> {
+    if no == caller.known().user {
+        return Err(Problem::conflict(
+            "nobody removes themselves: ask another admin",
+        ));
+    }
     let users = app.accounts.users();
     let id = users
         .into_iter()
@@ -341,14 +354,23 @@ pub(crate) async fn list_tokens(
 }
 
 /// A token to be made.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug)]
 pub(crate) struct MakeToken {
     /// What it is for.
-    #[schemars(length(min = 1, max = 100))]
     pub(crate) name: String,
     /// What may be done with it.
     pub(crate) scope: Role,
+}
+
+/// A token to be made, as it is sent.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "MakeToken")]
+pub(crate) struct TokenBody {
+    /// What it is for.
+    name: Text<1, 100>,
+    /// What may be done with it.
+    scope: Role,
 }
 
 /// A token with its secret, which is told this once.
@@ -363,17 +385,21 @@ pub(crate) struct NewToken {
 pub(crate) const ADD_TOKEN: Operation = about(
     "addToken",
     "Make an API token of your own; its secret is told this once.",
-    Some(schema::<MakeToken>),
+    Some(schema::<TokenBody>),
     Answer::Created(schema::<NewToken>),
-    &[],
+    &[409],
 );
 
 /// Makes a token.
 pub(crate) async fn add_token(
     State(app): State<App>,
     caller: Caller,
-    Json(make): Json<MakeToken>,
+    Json(body): Json<TokenBody>,
 ) -> Result<Response, Problem> {
+    let make = MakeToken {
+        name: body.name.0,
+        scope: body.scope,
+    };
     let token = make_token(&app, &caller, make).await?;
     let place = format!("/api/v1/tokens/{}", token.token.no);
     Ok(respond::created(&place, &token))
@@ -387,7 +413,7 @@ pub(crate) async fn make_token(
 ) -> Result<NewToken, Problem> {
     let known = caller.known();
     if let Some(fault) = name_fault("a name", &make.name) {
-        return Err(Problem::unprocessable(fault));
+        return Err(Problem::conflict(fault));
     }
     if make.scope > known.role {
         return Err(Problem::forbidden("a token may do no more than its user"));
@@ -417,7 +443,7 @@ pub(crate) const REMOVE_TOKEN: Operation = about(
     "Remove an API token; it works no longer.",
     None,
     Answer::Done,
-    &[],
+    &[409],
 );
 
 /// Removes a token.
@@ -432,6 +458,11 @@ pub(crate) async fn remove_token(
 
 /// Removes a token, for the API and the page.
 pub(crate) async fn drop_token(app: &App, caller: &Caller, no: u32) -> Result<(), Problem> {
+    if caller.known().by == Proof::Token(no) {
+        return Err(Problem::conflict(
+            "this is the token you use: remove it with another, or in the console",
+        ));
+    }
     let visible = visible_tokens(app, caller.known());
     let Some(token) = visible.into_iter().find(|token| token.no == no) else {
         return Err(refused(Refusal::Unknown));

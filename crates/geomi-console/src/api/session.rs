@@ -13,6 +13,7 @@ use crate::accounts::audit::Entry;
 use crate::accounts::sessions::ABSOLUTE;
 use crate::accounts::{Role, hold, password};
 use crate::app::App;
+use crate::http::bounded::Text;
 use crate::http::extract::Json;
 use crate::http::guard::{self, COOKIE, Caller};
 use crate::http::operation::{Answer, Operation, schema};
@@ -56,15 +57,23 @@ pub(crate) async fn get(caller: Caller, headers: HeaderMap) -> Response {
 }
 
 /// A log-in.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug)]
 pub(crate) struct LogIn {
     /// The user.
-    #[schemars(length(min = 1, max = 100))]
     pub(crate) id: String,
     /// The password.
-    #[schemars(length(max = 1024))]
     pub(crate) password: String,
+}
+
+/// A log-in as it is sent.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "LogIn")]
+pub(crate) struct LogInBody {
+    /// The user.
+    id: Text<1, 100>,
+    /// The password.
+    password: Text<0, 1024>,
 }
 
 pub(crate) const LOG_IN: Operation = Operation {
@@ -72,7 +81,7 @@ pub(crate) const LOG_IN: Operation = Operation {
     tag: "session",
     summary: "Log in: sets the cookie of a session.",
     params: &[],
-    body: Some(schema::<LogIn>),
+    body: Some(schema::<LogInBody>),
     answer: Answer::Created(schema::<SessionView>),
     problems: &[401, 429],
 };
@@ -81,11 +90,12 @@ pub(crate) const LOG_IN: Operation = Operation {
 pub(crate) async fn log_in(
     State(app): State<App>,
     caller: Caller,
-    Json(sent): Json<LogIn>,
+    Json(sent): Json<LogInBody>,
 ) -> Result<Response, Problem> {
-    if sent.id.is_empty() || sent.id.chars().count() > 100 {
-        return Err(Problem::unprocessable("an id has from 1 to 100 characters"));
-    }
+    let sent = LogIn {
+        id: sent.id.0,
+        password: sent.password.0,
+    };
     let begun = begin(&app, &caller, &sent).await?;
     let view = SessionView {
         id: begun.id,

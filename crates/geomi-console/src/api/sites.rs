@@ -284,7 +284,7 @@ pub(crate) const QUEUE: Operation = Operation {
     params: &[text("url", 2048, "A URL to be explained")],
     body: None,
     answer: Answer::Fresh(schema::<QueueView>),
-    problems: &[409, 422],
+    problems: &[409],
 };
 
 /// Explains the queue.

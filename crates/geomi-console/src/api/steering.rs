@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::actions::{self, Added, NewCrawl, Preview, Started, Steer};
 use crate::app::App;
+use crate::http::bounded::{Text, Texts};
 use crate::http::extract::{Json, Path};
 use crate::http::guard::Caller;
 use crate::http::operation::{Answer, Operation, SchemaOf, schema};
@@ -32,10 +33,28 @@ const fn order(
     }
 }
 
+/// A crawl to be started.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "NewCrawl")]
+pub(crate) struct StartBody {
+    /// Where to begin; a host alone will do.
+    urls: Texts<1, 1000>,
+    /// Name of the directory; made of the first host unless given.
+    #[serde(default)]
+    name: Option<Text<0, 100>>,
+    /// Values for keys, as `KEY=VALUE`.
+    #[serde(default)]
+    settings: Texts<0, 1000>,
+    /// A whole geomi.toml.
+    #[serde(default)]
+    toml: Option<Text<0, 1_000_000>>,
+}
+
 pub(crate) const START_NEW: Operation = order(
     "startCrawl",
     "Start a new crawl in a directory of its own.",
-    Some(schema::<NewCrawl>),
+    Some(schema::<StartBody>),
     Answer::Created(schema::<Started>),
     &[409],
 );
@@ -44,8 +63,14 @@ pub(crate) const START_NEW: Operation = order(
 pub(crate) async fn start_new(
     State(app): State<App>,
     caller: Caller,
-    Json(new): Json<NewCrawl>,
+    Json(body): Json<StartBody>,
 ) -> Result<Response, Problem> {
+    let new = NewCrawl {
+        urls: body.urls.0,
+        name: body.name.map(|name| name.0),
+        settings: body.settings.0,
+        toml: body.toml.map(|toml| toml.0),
+    };
     let started = actions::start_new(&app, &caller, new).await?;
     let place = format!("/api/v1/crawls/{}", started.id);
     Ok(respond::created(&place, &started))
@@ -56,7 +81,7 @@ pub(crate) const START: Operation = order(
     "Start a crawl at rest again; it goes on where it stopped.",
     None,
     Answer::Fresh(schema::<Started>),
-    &[409, 422],
+    &[409],
 );
 
 /// Starts a crawl at rest.
@@ -81,7 +106,7 @@ pub(crate) const PAUSE: Operation = order(
     "Start no new request; those under way are finished.",
     None,
     Answer::Done,
-    &[409, 422],
+    &[409],
 );
 
 /// Pauses.
@@ -98,7 +123,7 @@ pub(crate) const RESUME: Operation = order(
     "Go on after a pause.",
     None,
     Answer::Done,
-    &[409, 422],
+    &[409],
 );
 
 /// Goes on.
@@ -115,7 +140,7 @@ pub(crate) const STOP: Operation = order(
     "Finish what is under way, close all files, end.",
     None,
     Answer::Done,
-    &[409, 422],
+    &[409],
 );
 
 /// Stops.
@@ -132,8 +157,7 @@ pub(crate) async fn stop(
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewSeeds {
     /// URLs; a host alone will do.
-    #[schemars(length(min = 1, max = 100_000))]
-    urls: Vec<String>,
+    urls: Texts<1, 100_000>,
 }
 
 pub(crate) const ADD_SEEDS: Operation = order(
@@ -152,7 +176,7 @@ pub(crate) async fn add_seeds(
     Json(new): Json<NewSeeds>,
 ) -> Result<Response, Problem> {
     let crawl = app.crawl(id).await?;
-    let added = actions::add_seeds(&app, &caller, &crawl, &new.urls).await?;
+    let added = actions::add_seeds(&app, &caller, &crawl, &new.urls.0).await?;
     Ok(respond::plain_json(&added))
 }
 
@@ -161,8 +185,7 @@ pub(crate) async fn add_seeds(
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewSettings {
     /// `KEY=VALUE`, or `KEY+=VALUE` to add to a list.
-    #[schemars(length(min = 1, max = 1000))]
-    settings: Vec<String>,
+    settings: Texts<1, 1000>,
 }
 
 pub(crate) const SET: Operation = order(
@@ -181,7 +204,7 @@ pub(crate) async fn set(
     Json(new): Json<NewSettings>,
 ) -> Result<Response, Problem> {
     let crawl = app.crawl(id).await?;
-    actions::set(&app, &caller, &crawl, new.settings).await?;
+    actions::set(&app, &caller, &crawl, new.settings.0).await?;
     Ok(respond::done())
 }
 
@@ -224,8 +247,7 @@ pub(crate) async fn exclusions(
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewExclusions {
     /// Globs, or regular expressions behind `re:`.
-    #[schemars(length(min = 1, max = 1000))]
-    patterns: Vec<String>,
+    patterns: Texts<1, 1000>,
     /// Only tell what they would keep out.
     #[serde(default)]
     dry_run: bool,
@@ -247,9 +269,9 @@ pub(crate) async fn exclude(
     Json(new): Json<NewExclusions>,
 ) -> Result<Response, Problem> {
     let crawl = app.crawl(id).await?;
-    let preview = actions::preview(&app, crawl.clone(), &new.patterns).await?;
+    let preview = actions::preview(&app, crawl.clone(), &new.patterns.0).await?;
     if !new.dry_run {
-        actions::exclude(&app, &caller, &crawl, &new.patterns).await?;
+        actions::exclude(&app, &caller, &crawl, &new.patterns.0).await?;
     }
     Ok(respond::plain_json(&preview))
 }

@@ -62,6 +62,10 @@ impl<T: DeserializeOwned, S: Sync> FromRequest<S> for Json<T> {
             return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail));
         }
         let bytes = body(request).await?;
+        // A list of values in the order of the fields would be read as well.
+        if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[') {
+            return Err(Problem::unprocessable("the body is a list, not an object"));
+        }
         serde_json::from_slice(&bytes).map(Self).map_err(|error| {
             if error.is_data() {
                 Problem::unprocessable(format!("the body does not fit: {error}"))

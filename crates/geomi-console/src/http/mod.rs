@@ -7,6 +7,7 @@
 //! for programs and a page for people.
 
 pub(crate) mod assets;
+pub(crate) mod bounded;
 pub(crate) mod extract;
 pub(crate) mod guard;
 pub(crate) mod headers;

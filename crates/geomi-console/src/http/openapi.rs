@@ -198,11 +198,11 @@ const fn meaning(code: u16) -> &'static str {
         401 => "Nobody we know",
         403 => "The role is not enough, or the request was forged",
         404 => "There is nothing there",
-        409 => "It does not fit how things are",
+        409 => "It is as described here, and cannot be done as things are",
         413 => "The body is too long",
         415 => "The body is not JSON",
         416 => "The file has no such part",
-        422 => "What was sent cannot be done",
+        422 => "What was sent is not what is described here",
         429 => "Too many attempts: see Retry-After",
         _ => "A problem",
     }

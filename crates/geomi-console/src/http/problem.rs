@@ -64,12 +64,12 @@ impl Problem {
         Self::new(StatusCode::BAD_REQUEST, detail)
     }
 
-    /// What was sent can be read and cannot be done.
+    /// What was sent can be read and is not what the document of the API says.
     pub(crate) fn unprocessable(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, detail)
     }
 
-    /// It does not fit how things are now.
+    /// What was sent is as the document says, and cannot be done as things are.
     pub(crate) fn conflict(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::CONFLICT, detail)
     }

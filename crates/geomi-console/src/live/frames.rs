@@ -26,12 +26,12 @@ pub(crate) type Frame = Bytes;
 
 /// One event. A line end in the data begins a new line of data.
 fn event(out: &mut String, name: &str, id: Option<u64>, data: &str) {
-    write!(out, "event: {name}\n").expect("a string takes everything");
+    writeln!(out, "event: {name}").expect("a string takes everything");
     if let Some(id) = id {
-        write!(out, "id: {id}\n").expect("a string takes everything");
+        writeln!(out, "id: {id}").expect("a string takes everything");
     }
     for line in data.split(['\n', '\r']) {
-        write!(out, "data: {line}\n").expect("a string takes everything");
+        writeln!(out, "data: {line}").expect("a string takes everything");
     }
     out.push('\n');
 }

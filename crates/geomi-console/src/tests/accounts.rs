@@ -54,7 +54,7 @@ async fn the_first_link_makes_one_admin_and_works_once() {
     let weak = console
         .ask(form("/first", None, body("short")))
         .await
-        .is(422);
+        .is(409);
     assert!(
         weak.body.contains("at least 10 characters"),
         "{}",

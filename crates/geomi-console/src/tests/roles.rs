@@ -171,7 +171,7 @@ async fn every_problem_is_problem_json() {
                 "{\"urls\":[\"--config=x\"]}",
             )
             .await,
-            422,
+            409,
         ),
         (
             send(

@@ -15,7 +15,12 @@ pub(crate) struct ServerArgs {
     #[arg(long, value_name = "URL", env = "GEOMI_SERVER", hide_env_values = true)]
     pub(crate) server: Option<String>,
     /// API token for it; better given as a variable, which no list of processes shows
-    #[arg(long, value_name = "TOKEN", env = "GEOMI_TOKEN", hide_env_values = true)]
+    #[arg(
+        long,
+        value_name = "TOKEN",
+        env = "GEOMI_TOKEN",
+        hide_env_values = true
+    )]
     pub(crate) token: Option<String>,
 }
 
@@ -26,7 +31,9 @@ impl ServerArgs {
             return Ok(None);
         };
         let url = CrawlUrl::parse(text).map_err(|error| {
-            Problems::one(format!("--server {text:?}: {error}; write http://HOST:8600"))
+            Problems::one(format!(
+                "--server {text:?}: {error}; write http://HOST:8600"
+            ))
         })?;
         Ok(Some(Console {
             url,
@@ -71,7 +78,10 @@ impl Console {
             ([only], _) => return Ok(only.clone()),
             ([], Some(named)) => format!("{} has no crawl {named}", self.url),
             ([], None) => format!("no crawl is running at {}", self.url),
-            _ => format!("several crawls are running, say which: {}", found.join(", ")),
+            _ => format!(
+                "several crawls are running, say which: {}",
+                found.join(", ")
+            ),
         };
         Err(Problems::one(what).into())
     }
