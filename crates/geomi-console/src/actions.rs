@@ -53,7 +53,7 @@ pub(crate) struct Started {
 
 /// What became of added seeds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct Added {
+pub(crate) struct SeedsTaken {
     /// Queued.
     pub(crate) added: u64,
     /// Known already.
@@ -285,7 +285,7 @@ pub(crate) async fn add_seeds(
     caller: &Caller,
     crawl: &Crawl,
     urls: &[String],
-) -> Result<Added, Problem> {
+) -> Result<SeedsTaken, Problem> {
     let mut faults = Vec::new();
     let mut seeds = Vec::new();
     for text in urls {
@@ -310,7 +310,7 @@ pub(crate) async fn add_seeds(
             note(app, caller, "add-seeds", &shortened(&what));
             let refused = refused.into_iter();
             let refused = refused.map(|(url, reason)| RefusedSeed { url, reason });
-            Ok(Added {
+            Ok(SeedsTaken {
                 added,
                 known,
                 refused: refused.collect(),

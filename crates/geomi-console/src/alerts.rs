@@ -239,9 +239,13 @@ pub(crate) async fn run(app: App) {
                 let (mut watch, mut hooks) = state;
                 for alert in look(app, &mut watch) {
                     note(app, &alert);
-                    hooks.iter_mut().for_each(|hook| hook.add(alert.clone()));
+                    for hook in &mut hooks {
+                        hook.add(alert.clone());
+                    }
                 }
-                hooks.iter_mut().for_each(Hook::send);
+                for hook in &mut hooks {
+                    hook.send();
+                }
                 (watch, hooks)
             })
             .await;

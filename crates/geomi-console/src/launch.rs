@@ -164,27 +164,20 @@ fn wait(mut child: Child, dir: &Path, said: &Path) -> Result<Begun, StoreError> 
 /// A crawl that is over before it was asked: refused, or so small that it is
 /// done.
 fn ended(status: ExitStatus, said: &Path) -> Begun {
-    match status.code() {
-        Some(0 | 3 | 4) => Begun::Running,
-        _ => {
-            let mut text = String::new();
-            // Without what it said there is still the code.
-            let read = File::open(said)
-                .and_then(|file| file.take(SAID_BYTES_MAX).read_to_string(&mut text));
-            let mut lines: Vec<String> = text
-                .lines()
-                .filter_map(|line| line.strip_prefix("error: "))
-                .map(str::to_owned)
-                .collect();
-            if lines.is_empty() || read.is_err() {
-                lines.push(format!(
-                    "the crawl ended at once: {status}; see {}",
-                    said.display()
-                ));
-            }
-            Begun::Refused(lines)
-        }
+    if matches!(status.code(), Some(0 | 3 | 4)) {
+        return Begun::Running;
     }
+    let mut text = String::new();
+    // Without what it said there is still the code.
+    let read =
+        File::open(said).and_then(|file| file.take(SAID_BYTES_MAX).read_to_string(&mut text));
+    let lines = text.lines();
+    let errors = lines.filter_map(|line| line.strip_prefix("error: "));
+    let mut errors: Vec<String> = errors.map(str::to_owned).collect();
+    if errors.is_empty() || read.is_err() {
+        errors.push(format!("the crawl ended at once: {status}"));
+    }
+    Begun::Refused(errors)
 }
 
 /// Leaves nothing of a crawl that never was.

@@ -14,7 +14,7 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `http::routes` | **the table of all routes**: path, who may, handler, documentation. Router, OpenAPI and the test that walks every route by role are made of it |
+//! | `http::routes` | **the table of all routes**: path, who may, handler, documentation. Router, `OpenAPI` and the test that walks every route by role are made of it |
 //! | [`accounts`] | users, sessions, tokens, log-in limits, audit |
 //! | `library` | which crawls there are, and reading them |
 //! | `live` | one reader a watched crawl, shared by everyone who watches it |

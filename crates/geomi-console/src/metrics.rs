@@ -42,7 +42,7 @@ impl Page {
                 None => put(format_args!("geomi_{name} {value}\n")),
                 // Labels are words of ours, without quotes.
                 Some((key, word)) => {
-                    put(format_args!("geomi_{name}{{{key}=\"{word}\"}} {value}\n"))
+                    put(format_args!("geomi_{name}{{{key}=\"{word}\"}} {value}\n"));
                 }
             }
         }

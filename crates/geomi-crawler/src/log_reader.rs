@@ -131,10 +131,9 @@ pub fn before(
 ) -> Result<Found, StoreError> {
     let mut found = Found::default();
     let mut looks = bounds.looks;
-    let mut end = match before {
-        Some(before) => before,
-        None => last(dir)?.map_or(0, |last| last + 1),
-    };
+    // Nobody walks down from a number there never was.
+    let behind_last = last(dir)?.map_or(0, |last| last + 1);
+    let mut end = before.map_or(behind_last, |before| before.min(behind_last));
     while end > 1 {
         // Read forward in pieces, each before the one that was read last.
         let from = end.saturating_sub(STRIDE).max(1);
@@ -350,6 +349,16 @@ mod tests {
         let found = before(&dir, Some(found.looked_to.unwrap()), few, &failed).unwrap();
         assert_eq!(numbers(&found), [8_970]);
         assert_eq!(found.looked_to, Some(8_965));
+    }
+
+    #[test]
+    fn a_number_there_never_was_is_behind_the_last() {
+        let (_folder, dir) = log();
+        let bounds = Bounds { lines: 2, looks: 9 };
+        let found = before(&dir, Some(u64::MAX), bounds, &|_| true).unwrap();
+        assert_eq!(numbers(&found), [9_000, 8_999]);
+        let found = after(&dir, u64::MAX, bounds, &|_| true).unwrap();
+        assert_eq!(numbers(&found), [] as [u64; 0]);
     }
 
     #[test]

@@ -80,16 +80,15 @@ fn console(
     wanted: Option<SocketAddr>,
     global: &Global,
 ) -> anyhow::Result<Option<geomi_console::Server>> {
-    let console = match wanted {
-        Some(listen) => Some(serve::beside(root, listen)?),
-        None => {
-            let usual = serve::LISTEN.parse().expect("it is an address");
-            let free = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0);
-            let started = serve::beside(root, usual).or_else(|_| serve::beside(root, free));
-            started
-                .inspect_err(|error| eprintln!("warning: no console: {error:#}"))
-                .ok()
-        }
+    let console = if let Some(listen) = wanted {
+        Some(serve::beside(root, listen)?)
+    } else {
+        let usual = serve::LISTEN.parse().expect("it is an address");
+        let free = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0);
+        let started = serve::beside(root, usual).or_else(|_| serve::beside(root, free));
+        started
+            .inspect_err(|error| eprintln!("warning: no console: {error:#}"))
+            .ok()
     };
     if let Some(console) = &console {
         serve::announce(console, global);

@@ -49,7 +49,8 @@ impl Limiter {
     fn left(&self, key: &Key, max: u32, now: Timestamp) -> Option<Duration> {
         let failures = self.entries.get(key)?;
         let passed = now.since(failures.since);
-        (failures.count >= max && passed < WINDOW).then(|| WINDOW - passed)
+        let left = WINDOW.saturating_sub(passed);
+        (failures.count >= max && !left.is_zero()).then_some(left)
     }
 
     /// A log-in failed.

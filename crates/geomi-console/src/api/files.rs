@@ -137,8 +137,9 @@ pub(crate) fn all_files(dir: &CrawlDir) -> Result<Vec<FileRow>, StoreError> {
 fn is_given(path: &str) -> bool {
     match path.rsplit_once('/') {
         None => {
-            let is_log =
-                path == "log.jsonl" || (path.starts_with("log-") && path.ends_with(".jsonl"));
+            let numbered = path.strip_prefix("log-");
+            let numbered = numbered.and_then(|rest| rest.strip_suffix(".jsonl"));
+            let is_log = path == "log.jsonl" || numbered.is_some();
             is_log || TOP.contains(&path)
         }
         Some((folder, name)) => {

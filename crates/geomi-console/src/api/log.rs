@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderValue, header};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{bounded, limit};
+use super::{VISIT_MAX, bounded, limit, visit};
 use crate::app::App;
 use crate::http::extract::{Path, Query};
 use crate::http::operation::{Answer, Operation, Param, ParamKind, number, schema, text};
@@ -149,7 +149,7 @@ pub(crate) const LIST: Operation = Operation {
         number(
             "before",
             1,
-            1 << 53,
+            VISIT_MAX,
             "Visits before this number: what `next` said",
         ),
         number("limit", 1, 1000, "How many, 100 unless given"),
@@ -189,9 +189,7 @@ pub(crate) async fn find(
     limit: usize,
 ) -> Result<Found, Problem> {
     let query = query.check()?;
-    if query.before == Some(0) {
-        return Err(Problem::bad_request("before is 1 or more"));
-    }
+    visit("before", query.before, 1)?;
     let dir = crawl.dir.clone();
     let bounds = Bounds {
         lines: limit,
@@ -223,7 +221,7 @@ pub(crate) const EVENTS: Operation = Operation {
     params: &[number(
         "since",
         0,
-        1 << 53,
+        VISIT_MAX,
         "Begin behind this visit, where there is no Last-Event-ID",
     )],
     body: None,
@@ -238,8 +236,9 @@ pub(crate) async fn events(
     Path(id): Path<String>,
     Query(query): Query<EventsQuery>,
 ) -> Result<Response, Problem> {
+    let since = visit("since", query.since, 0)?;
     let crawl = app.crawl(id).await?;
-    stream(&app, crawl, &headers, query.since, Form::Json).await
+    stream(&app, crawl, &headers, since, Form::Json).await
 }
 
 /// A stream of events, for the API and the page.

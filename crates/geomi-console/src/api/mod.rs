@@ -37,3 +37,17 @@ pub(crate) fn bounded(
         text => Ok(text.filter(|text| !text.is_empty())),
     }
 }
+
+/// The largest number of a visit: what JSON carries exactly everywhere.
+pub(crate) const VISIT_MAX: u64 = 1 << 53;
+
+/// The number of a visit within its bounds.
+pub(crate) fn visit(name: &str, number: Option<u64>, min: u64) -> Result<Option<u64>, Problem> {
+    match number {
+        Some(number) if !(min..=VISIT_MAX).contains(&number) => {
+            let detail = format!("{name} is from {min} to {VISIT_MAX}");
+            Err(Problem::bad_request(detail))
+        }
+        number => Ok(number),
+    }
+}

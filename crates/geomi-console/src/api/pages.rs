@@ -9,7 +9,7 @@ use http::HeaderMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{bounded, limit};
+use super::{VISIT_MAX, bounded, limit, visit};
 use crate::app::App;
 use crate::http::extract::{Path, Query};
 use crate::http::operation::{Answer, Operation, number, schema, text};
@@ -56,10 +56,10 @@ impl From<Visit> for PageRow {
             n: visit.number,
             time: visit.time.to_rfc3339_millis(),
             url: visit.url.to_string(),
-            title: visit.title.map(|title| title.to_string()),
+            title: visit.title,
             state: visit.state.as_str().to_owned(),
             code: visit.code,
-            mime: visit.mime.map(|mime| mime.to_string()),
+            mime: visit.mime,
             bytes: visit.body_bytes,
             changed: visit.changed.map(|change| change.changed),
             offset: capture.as_ref().map(|capture| capture.offset),
@@ -96,7 +96,7 @@ pub(crate) const LIST: Operation = Operation {
         number(
             "before",
             1,
-            1 << 53,
+            VISIT_MAX,
             "Visits before this number: what `next` said",
         ),
         number("limit", 1, 500, "How many, 50 unless given"),
@@ -123,14 +123,12 @@ pub(crate) async fn list(
 pub(crate) async fn find(app: &App, crawl: &Crawl, query: PagesQuery) -> Result<PageRows, Problem> {
     let limit = limit(query.limit, 50, 500)?;
     let part = bounded("part", query.part, 500)?;
-    if query.before == Some(0) {
-        return Err(Problem::bad_request("before is 1 or more"));
-    }
+    let before = visit("before", query.before, 1)?;
     if query.code.is_some_and(|code| !(100..=999).contains(&code)) {
         return Err(Problem::bad_request("code is from 100 to 999"));
     }
     let wanted = Wanted {
-        before: query.before.unwrap_or(u64::MAX),
+        before: before.unwrap_or(u64::MAX),
         part,
         code: query.code,
     };

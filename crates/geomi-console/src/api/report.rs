@@ -11,10 +11,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{bounded, limit};
+use super::limit;
 use crate::app::App;
 use crate::http::extract::{Path, Query};
-use crate::http::operation::{Answer, Operation, number, schema, text};
+use crate::http::operation::{Answer, Operation, Param, ParamKind, number, schema};
 use crate::http::problem::Problem;
 use crate::http::respond;
 use crate::library::Crawl;
@@ -24,6 +24,28 @@ use crate::library::Crawl;
 const AT_REST_AGE: Duration = Duration::from_hours(24);
 /// How old that of a running crawl may be.
 const RUNNING_AGE: Duration = Duration::from_secs(30);
+
+/// Names of sections that need no list of URLs.
+const SECTIONS: &[&str] = &[
+    "overview",
+    "measures",
+    "states",
+    "codes",
+    "types",
+    "charsets",
+    "depths",
+    "link_types",
+    "topics",
+    "sites",
+    "slowest_sites",
+    "servers",
+    "slowest_pages",
+    "biggest_pages",
+    "pages",
+    "duplicates",
+    "robots",
+    "dead_links",
+];
 
 /// What of a report.
 #[derive(Debug, Deserialize)]
@@ -45,11 +67,11 @@ pub(crate) const GET: Operation = Operation {
     tag: "report",
     summary: "What a crawl came to, up to its last closed table of visits.",
     params: &[
-        text(
-            "section",
-            500,
-            "Sections with commas between; overview, states, codes and types unless given",
-        ),
+        Param {
+            name: "section",
+            kind: ParamKind::OneOf(SECTIONS),
+            doc: "Which section; overview, states, codes and types unless given",
+        },
         number("top", 1, 1000, "Rows of a table, 20 unless given"),
     ],
     body: None,
@@ -65,7 +87,7 @@ pub(crate) async fn get(
     Query(query): Query<ReportQuery>,
 ) -> Result<Response, Problem> {
     let crawl = app.crawl(id).await?;
-    let kinds = kinds(bounded("section", query.section, 500)?.as_deref())?;
+    let kinds = kinds(query.section.as_deref())?;
     let top = limit(query.top, 20, 1_000)?;
     let made = sections(&app, &crawl, kinds, top).await?;
     let named = made
@@ -77,24 +99,19 @@ pub(crate) async fn get(
     Ok(respond::json(&headers, &view))
 }
 
-fn kinds(names: Option<&str>) -> Result<Vec<SectionKind>, Problem> {
-    let names = names.unwrap_or("overview,states,codes,types");
-    let mut kinds = Vec::new();
-    for name in names.split(',') {
-        match SectionKind::from_name(name).filter(|kind| *kind != SectionKind::Known) {
-            Some(kind) if kinds.contains(&kind) => {}
-            Some(kind) => kinds.push(kind),
-            None => {
-                let all = SectionKind::ALL
-                    .iter()
-                    .filter(|kind| **kind != SectionKind::Known);
-                let all: Vec<&str> = all.map(|kind| kind.as_str()).collect();
-                let detail = format!("there is no section {name:?}; there are {}", all.join(", "));
-                return Err(Problem::bad_request(detail));
-            }
+fn kinds(name: Option<&str>) -> Result<Vec<SectionKind>, Problem> {
+    let Some(name) = name else {
+        use SectionKind::{Codes, Overview, States, Types};
+        return Ok(vec![Overview, States, Codes, Types]);
+    };
+    let known = SECTIONS.iter().find(|known| **known == name);
+    match known.and_then(|name| SectionKind::from_name(name)) {
+        Some(kind) => Ok(vec![kind]),
+        None => {
+            let detail = format!("section is one of {}", SECTIONS.join(", "));
+            Err(Problem::bad_request(detail))
         }
     }
-    Ok(kinds)
 }
 
 /// Sections of a crawl's report, from the cache where it still holds.
@@ -144,4 +161,18 @@ fn make(
         linking: Linking::IfQuick,
     };
     Ok(geomi_report::make(&crawl.dir, &config, &options)?.sections)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_section_can_be_asked_for() {
+        let all = SectionKind::ALL
+            .iter()
+            .filter(|kind| **kind != SectionKind::Known);
+        let all: Vec<&str> = all.map(|kind| kind.as_str()).collect();
+        assert_eq!(all, SECTIONS);
+    }
 }

@@ -145,23 +145,20 @@ pub(crate) async fn find(
     }
     let key = (crawl.id.clone(), order, after.clone(), limit, part.clone());
     let kept = app.caches.sites.get(&key, 0, SITES_AGE, app.now());
-    let page = match kept {
-        Some(page) => page,
-        None => {
-            let request = Request::Sites {
-                order,
-                after,
-                limit,
-                part,
-            };
-            let Answered::Sites { page } = ask(app, crawl, request).await? else {
-                return Err(Problem::conflict("the crawl speaks another language"));
-            };
-            let page: Arc<SitesPage> = Arc::from(page);
-            app.caches.sites.put(key, 0, Arc::clone(&page), app.now());
-            page
-        }
+    if let Some(page) = kept {
+        return Ok(live_rows(&page));
+    }
+    let request = Request::Sites {
+        order,
+        after,
+        limit,
+        part,
     };
+    let Answered::Sites { page } = ask(app, crawl, request).await? else {
+        return Err(Problem::conflict("the crawl speaks another language"));
+    };
+    let page: Arc<SitesPage> = Arc::from(page);
+    app.caches.sites.put(key, 0, Arc::clone(&page), app.now());
     Ok(live_rows(&page))
 }
 

@@ -6,7 +6,7 @@ use http::HeaderMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::actions::{self, Added, NewCrawl, Preview, Started, Steer};
+use crate::actions::{self, NewCrawl, Preview, SeedsTaken, Started, Steer};
 use crate::app::App;
 use crate::http::bounded::{Text, Texts};
 use crate::http::extract::{Json, Path};
@@ -164,7 +164,7 @@ pub(crate) const ADD_SEEDS: Operation = order(
     "addSeeds",
     "Add seeds to a running crawl.",
     Some(schema::<NewSeeds>),
-    Answer::Fresh(schema::<Added>),
+    Answer::Fresh(schema::<SeedsTaken>),
     &[409],
 );
 

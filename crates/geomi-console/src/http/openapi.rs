@@ -1,4 +1,4 @@
-//! The document of the API (OpenAPI 3.1), made of the table of routes.
+//! The document of the API (`OpenAPI` 3.1), made of the table of routes.
 //!
 //! Nothing is written twice: paths, methods and roles come from the table,
 //! parameters and answers from the operation beside each handler, schemas from
@@ -56,7 +56,7 @@ pub fn document() -> Value {
     })
 }
 
-/// axum's `{*path}` is OpenAPI's `{path}`.
+/// axum's `{*path}` is `OpenAPI`'s `{path}`.
 fn plain_path(path: &str) -> String {
     path.replace("{*", "{")
 }

@@ -47,7 +47,7 @@ pub(crate) enum ParamKind {
 /// What comes back.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Answer {
-    /// 200 and JSON with an ETag.
+    /// 200 and JSON with an `ETag`.
     Json(SchemaOf),
     /// 200 and JSON without.
     Fresh(SchemaOf),

@@ -1,6 +1,7 @@
 //! What is wrong with a request, or with answering it (RFC 9457).
 
 use std::fmt;
+use std::ops::Deref;
 
 use axum::response::{IntoResponse, Response};
 use geomi_crawler::CrawlError;
@@ -16,7 +17,11 @@ use crate::ConsoleError;
 /// A problem. It travels with the response too, so that a page can be made of
 /// it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Problem {
+pub(crate) struct Problem(Box<Parts>);
+
+/// What a problem is made of; behind a box, because most answers are none.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Parts {
     pub(crate) status: StatusCode,
     /// What happened and what to do.
     pub(crate) detail: String,
@@ -44,14 +49,22 @@ pub(crate) struct ProblemBody<'a> {
     errors: &'a [String],
 }
 
+impl Deref for Problem {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
 impl Problem {
     pub(crate) fn new(status: StatusCode, detail: impl Into<String>) -> Self {
-        Self {
+        Self(Box::new(Parts {
             status,
             detail: detail.into(),
             errors: Vec::new(),
             header: None,
-        }
+        }))
     }
 
     /// There is nothing there.
@@ -101,14 +114,14 @@ impl Problem {
     /// With single mistakes.
     #[must_use]
     pub(crate) fn with_errors(mut self, errors: Vec<String>) -> Self {
-        self.errors = errors;
+        self.0.errors = errors;
         self
     }
 
     /// With a field of the header.
     #[must_use]
     pub(crate) fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        self.header = Some((name, value));
+        self.0.header = Some((name, value));
         self
     }
 

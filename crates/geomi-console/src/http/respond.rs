@@ -1,4 +1,4 @@
-//! What handlers give: JSON with an ETag, pages, text.
+//! What handlers give: JSON with an `ETag`, pages, text.
 
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
@@ -34,7 +34,7 @@ pub(crate) fn plain_json<T: Serialize>(value: &T) -> Response {
     with_type("application/json", bytes.into())
 }
 
-/// Bytes with an ETag.
+/// Bytes with an `ETag`.
 pub(crate) fn tagged(asked: &HeaderMap, kind: &'static str, bytes: Vec<u8>) -> Response {
     let tag = format!("\"{:016x}\"", xxh3_64(&bytes));
     let tag_value = HeaderValue::from_str(&tag).expect("hex digits are plain text");

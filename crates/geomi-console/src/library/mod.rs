@@ -148,11 +148,11 @@ pub(crate) const fn ending(reason: Ending) -> &'static str {
 
 fn read_status(path: &Path) -> Result<Option<Status>, String> {
     use std::io::Read as _;
-    let mut bytes = Vec::new();
+    let mut text = String::new();
     let read = std::fs::File::open(path)
-        .and_then(|file| file.take(STATUS_BYTES_MAX).read_to_end(&mut bytes));
+        .and_then(|file| file.take(STATUS_BYTES_MAX).read_to_string(&mut text));
     match read {
-        Ok(_) => serde_json::from_slice(&bytes)
+        Ok(_) => serde_json::from_str(&text)
             .map(Some)
             .map_err(|error| format!("status.json cannot be read: {error}")),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),

@@ -79,7 +79,7 @@ pub(crate) fn query(text: &str) -> String {
     for byte in text.bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                out.push(char::from(byte))
+                out.push(char::from(byte));
             }
             _ => write!(out, "%{byte:02X}").expect("a string takes everything"),
         }

@@ -1,7 +1,5 @@
 //! The router, driven as a browser or a program would, without a socket.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
-
 mod accounts;
 mod escaping;
 mod events;

@@ -1,5 +1,7 @@
 //! A console somewhere else, asked over its API: `--server URL`.
 
+use std::fmt::Write as _;
+
 use anyhow::Context as _;
 use clap::Args;
 use geomi_console::client::{self, Ask};
@@ -122,5 +124,8 @@ impl Console {
 
 /// Text for a query.
 fn escaped(text: &str) -> String {
-    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+    text.bytes().fold(String::new(), |mut escaped, byte| {
+        write!(escaped, "%{byte:02X}").expect("a string takes everything");
+        escaped
+    })
 }
