@@ -10,6 +10,7 @@ mod find;
 pub(crate) mod id;
 pub(crate) mod stats;
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
@@ -28,6 +29,26 @@ const LOOK_EVERY: Duration = Duration::from_millis(900);
 /// A longer status is none of ours.
 const STATUS_BYTES_MAX: u64 = 16 << 20;
 
+/// What tells one status.json from the next: each is a new file, and two of
+/// them may have the same date.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Mark {
+    modified: SystemTime,
+    inode: u64,
+    bytes: u64,
+}
+
+impl Mark {
+    fn of(path: &Path) -> std::io::Result<Self> {
+        let meta = std::fs::metadata(path)?;
+        Ok(Self {
+            modified: meta.modified()?,
+            inode: meta.ino(),
+            bytes: meta.len(),
+        })
+    }
+}
+
 /// A crawl, as it stood when it was looked at.
 #[derive(Clone, Debug)]
 pub(crate) struct Crawl {
@@ -43,8 +64,8 @@ pub(crate) struct Crawl {
     pub(crate) status: Option<Status>,
     /// Why it could not be asked or read.
     pub(crate) trouble: Option<String>,
-    /// Date of the status.json that was read.
-    modified: Option<SystemTime>,
+    /// Which status.json was read.
+    mark: Option<Mark>,
 }
 
 impl Crawl {
@@ -87,7 +108,7 @@ impl Crawl {
             pid,
             status: Some(status),
             trouble: None,
-            modified: None,
+            mark: None,
         }
     }
 
@@ -105,7 +126,7 @@ impl Crawl {
             pid,
             status,
             trouble,
-            modified: None,
+            mark: None,
         };
         if crawl.status.is_none() {
             crawl.read_status(before);
@@ -116,12 +137,10 @@ impl Crawl {
     /// Reads status.json, unless it is the one that was read before.
     fn read_status(&mut self, before: Option<&Self>) {
         let path = self.dir.status();
-        // A file that is not there has no date.
-        let modified = std::fs::metadata(&path)
-            .and_then(|meta| meta.modified())
-            .ok();
-        self.modified = modified;
-        if let Some(before) = before.filter(|before| before.modified == modified) {
+        // A file that is not there has no mark.
+        self.mark = Mark::of(&path).ok();
+        let is_same = |before: &&Self| before.mark == self.mark && before.status.is_some();
+        if let Some(before) = before.filter(is_same) {
             self.status.clone_from(&before.status);
             return;
         }
