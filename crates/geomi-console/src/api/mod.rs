@@ -12,6 +12,7 @@ pub(crate) mod report;
 pub(crate) mod session;
 pub(crate) mod sites;
 pub(crate) mod steering;
+pub(crate) mod tokens;
 
 use crate::http::problem::Problem;
 

@@ -15,7 +15,9 @@ use super::headers;
 use super::operation::Operation;
 use super::problem::Problem;
 use crate::accounts::Role::{self, Admin, Operator, Viewer};
-use crate::api::{accounts, crawls, files, health, log, pages, report, session, sites, steering};
+use crate::api::{
+    accounts, crawls, files, health, log, pages, report, session, sites, steering, tokens,
+};
 use crate::app::App;
 use crate::metrics;
 use crate::pages as page;
@@ -185,9 +187,9 @@ pub(crate) const ROUTES: &[Route] = &[
     api(Post,   "/api/v1/users",                       Admin,    || post(accounts::add_user),   accounts::ADD_USER),
     api(Patch,  "/api/v1/users/{no}",                  Admin,    || patch(accounts::change_user), accounts::CHANGE_USER),
     api(Delete, "/api/v1/users/{no}",                  Admin,    || delete(accounts::remove_user), accounts::REMOVE_USER),
-    api(Get,    "/api/v1/tokens",                      Viewer,   || get(accounts::list_tokens), accounts::LIST_TOKENS),
-    api(Post,   "/api/v1/tokens",                      Viewer,   || post(accounts::add_token),  accounts::ADD_TOKEN),
-    api(Delete, "/api/v1/tokens/{no}",                 Viewer,   || delete(accounts::remove_token), accounts::REMOVE_TOKEN),
+    api(Get,    "/api/v1/tokens",                      Viewer,   || get(tokens::list_tokens), tokens::LIST_TOKENS),
+    api(Post,   "/api/v1/tokens",                      Viewer,   || post(tokens::add_token),  tokens::ADD_TOKEN),
+    api(Delete, "/api/v1/tokens/{no}",                 Viewer,   || delete(tokens::remove_token), tokens::REMOVE_TOKEN),
     api(Get,    "/api/v1/audit",                       Admin,    || get(accounts::audit),       accounts::AUDIT),
 ];
 

@@ -12,7 +12,7 @@
 //! tick covers the numbers from `first` to `last`; where more came than are
 //! shown, one event says which were skipped. A watcher who comes back with
 //! `Last-Event-ID: n`, or who fell behind, is first given what came after `n`
-//! from the log ([`missed`]), and then joins the others at the number they are
+//! from the log, and then joins the others at the number they are
 //! at. So every number is either shown or said to be skipped, once.
 
 mod frames;

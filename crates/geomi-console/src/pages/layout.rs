@@ -97,9 +97,9 @@ fn header(view: &View) -> Markup {
             a.brand href="/" { span.mark aria-hidden="true" {} "geomi" }
             @if known.is_some() {
                 nav.menu aria-label=(words.menu) {
-                    (item(view, "/", words.crawls, view.place == "/" || view.place.starts_with("/crawls")))
-                    (item(view, "/workers", words.workers, view.place == "/workers"))
-                    (item(view, "/settings", words.settings, view.place.starts_with("/settings")))
+                    (item("/", words.crawls, view.place == "/" || view.place.starts_with("/crawls")))
+                    (item("/workers", words.workers, view.place == "/workers"))
+                    (item("/settings", words.settings, view.place.starts_with("/settings")))
                 }
             }
             div.switches {
@@ -115,7 +115,7 @@ fn header(view: &View) -> Markup {
     }
 }
 
-fn item(_: &View, href: &str, text: &str, is_here: bool) -> Markup {
+fn item(href: &str, text: &str, is_here: bool) -> Markup {
     html! { a href=(href) aria-current=[is_here.then_some("page")] { (text) } }
 }
 

@@ -9,9 +9,8 @@ use super::format;
 use super::layout::{self, View, alert};
 use crate::accounts::Role;
 use crate::accounts::audit::Entry;
-use crate::api::accounts::{
-    MakeToken, MakeUser, drop_token, drop_user, make_token, make_user, visible_tokens,
-};
+use crate::api::accounts::{MakeUser, drop_user, make_user};
+use crate::api::tokens::{MakeToken, drop_token, make_token, visible_tokens};
 use crate::app::App;
 use crate::http::extract::{Form, Path};
 use crate::http::problem::Problem;
