@@ -105,13 +105,11 @@ fn kinds(name: Option<&str>) -> Result<Vec<SectionKind>, Problem> {
         return Ok(vec![Overview, States, Codes, Types]);
     };
     let known = SECTIONS.iter().find(|known| **known == name);
-    match known.and_then(|name| SectionKind::from_name(name)) {
-        Some(kind) => Ok(vec![kind]),
-        None => {
-            let detail = format!("section is one of {}", SECTIONS.join(", "));
-            Err(Problem::bad_request(detail))
-        }
-    }
+    let kind = known.and_then(|name| SectionKind::from_name(name));
+    kind.map(|kind| vec![kind]).ok_or_else(|| {
+        let detail = format!("section is one of {}", SECTIONS.join(", "));
+        Problem::bad_request(detail)
+    })
 }
 
 /// Sections of a crawl's report, from the cache where it still holds.
