@@ -3,7 +3,7 @@
 
 use geomi_url::SiteKey;
 
-use crate::explain::{Explanation, Knowledge, Topic};
+use crate::explain::{Explanation, Knowledge, SitesPage, SitesQuery, Topic};
 use crate::journey::Journey;
 use crate::policies::SitePolicies;
 use crate::stage::admit::Admission;
@@ -20,6 +20,8 @@ pub enum Order {
     AddSeeds(Vec<SeedInput>),
     /// Explain something.
     Explain(Topic),
+    /// List sites.
+    Sites(SitesQuery),
 }
 
 /// What a running crawl answers.
@@ -31,6 +33,8 @@ pub enum Reply {
     Seeds(SeedsAdded),
     /// The explanation.
     Explained(Box<Explanation>),
+    /// A page of sites.
+    Sites(Box<SitesPage>),
 }
 
 /// What became of added seeds.
@@ -54,7 +58,13 @@ impl Journey<'_> {
                     Reply::Done
                 }
                 Order::AddSeeds(seeds) => Reply::Seeds(self.add_seeds(&seeds)?),
-                Order::Explain(topic) => Reply::Explained(Box::new(self.explain(&topic)?)),
+                Order::Explain(topic) => {
+                    let told = self.look(|knowledge| knowledge.explain(&topic))?;
+                    Reply::Explained(Box::new(told))
+                }
+                Order::Sites(query) => {
+                    Reply::Sites(Box::new(self.look(|knowledge| knowledge.sites(&query))))
+                }
             };
             // Whoever asked may have gone away; the order is carried out all
             // the same.
@@ -116,7 +126,8 @@ impl Journey<'_> {
         Ok(result)
     }
 
-    fn explain(&mut self, topic: &Topic) -> Result<Explanation, CrawlError> {
+    /// Looks through the parts the crawl is made of.
+    fn look<T>(&mut self, question: impl FnOnce(&Knowledge<'_>) -> T) -> T {
         let now = self.clock.now();
         let phase = self.phase();
         let limit = self.limit.filter(|_| phase == Phase::Stopping);
@@ -136,6 +147,6 @@ impl Journey<'_> {
             free_bytes: self.reporter.free_bytes,
             now,
         };
-        knowledge.explain(topic)
+        question(&knowledge)
     }
 }

@@ -185,6 +185,7 @@ Exit codes: 0 explained, 1 error, 2 usage.")]
 Examples:
   geomi ls
   geomi ls ~/crawls --format json
+  GEOMI_TOKEN=... geomi ls --server https://crawler.example.org:8600
 
 Exit codes: 0 listed, 1 error, 2 usage.")]
     Ls(LsArgs),
@@ -229,6 +230,9 @@ Exit codes: 0 added, 1 error, 2 usage, or no such crawl is running.")]
     /// Recompute the papers' figures, and say where they do not follow
     #[command(after_help = crate::papers::AFTER_HELP)]
     Papers(crate::papers::PapersArgs),
+    /// Serve the web console and the API over one or many crawls
+    #[command(after_help = crate::serve::AFTER_HELP)]
+    Serve(crate::serve::ServeArgs),
     /// Print a JSON schema of geomi.toml, for editors
     #[command(after_help = "\
 Example:
@@ -324,6 +328,16 @@ pub(crate) struct CrawlArgs {
         value_parser = clap::builder::FalseyValueParser::new()
     )]
     pub(crate) again: bool,
+    /// Serve the web console of this crawl while it runs [default ADDR: 127.0.0.1:8600]
+    #[arg(
+        long,
+        value_name = "ADDR",
+        num_args = 0..=1,
+        default_missing_value = crate::serve::LISTEN,
+        env = "GEOMI_SERVE",
+        hide_env_values = true
+    )]
+    pub(crate) serve: Option<std::net::SocketAddr>,
     /// Flags that set a key.
     #[command(flatten)]
     pub(crate) settings: Settings,
@@ -383,6 +397,16 @@ pub(crate) struct DemoArgs {
         hide_env_values = true
     )]
     pub(crate) out: Option<PathBuf>,
+    /// Where the web console is while the demo runs [default: 127.0.0.1:8600, or a free port]
+    #[arg(
+        long,
+        value_name = "ADDR",
+        num_args = 0..=1,
+        default_missing_value = crate::serve::LISTEN,
+        env = "GEOMI_SERVE",
+        hide_env_values = true
+    )]
+    pub(crate) serve: Option<std::net::SocketAddr>,
 }
 
 /// Arguments of `geomi verify`.
@@ -495,6 +519,9 @@ pub(crate) struct LsArgs {
     /// List all crawls in these folders, running or not
     #[arg(value_name = "FOLDER")]
     pub(crate) folders: Vec<PathBuf>,
+    /// A console to ask.
+    #[command(flatten)]
+    pub(crate) server: crate::running::api::ServerArgs,
 }
 
 /// Arguments of `geomi pause` and `geomi resume`.
@@ -502,6 +529,9 @@ pub(crate) struct LsArgs {
 pub(crate) struct SteerArgs {
     /// Crawl directory; may be left out while only one crawl is running
     pub(crate) dir: Option<PathBuf>,
+    /// A console to ask.
+    #[command(flatten)]
+    pub(crate) server: crate::running::api::ServerArgs,
 }
 
 /// Arguments of `geomi stop`.
@@ -517,6 +547,9 @@ pub(crate) struct StopArgs {
     #[arg(long, env = "GEOMI_STOP_NO_WAIT", hide_env_values = true,
         value_parser = clap::builder::FalseyValueParser::new())]
     pub(crate) no_wait: bool,
+    /// A console to ask.
+    #[command(flatten)]
+    pub(crate) server: crate::running::api::ServerArgs,
 }
 
 /// Arguments of `geomi set`.

@@ -9,6 +9,7 @@ use crate::Exit;
 use crate::args::{CrawlArgs, Global, Settings};
 use crate::config::{self, Locality, Place, Problems, Setting, Sources, Written};
 use crate::seeds_file;
+use crate::serve;
 use crate::session::{Session, tell};
 
 /// Runs the command.
@@ -43,7 +44,15 @@ pub(crate) fn run(args: &CrawlArgs, global: &Global) -> anyhow::Result<Exit> {
             Session::open_at(&dir, &written, Arc::new(FastClock::new(times)))?
         }
     };
+    let console = match args.serve {
+        Some(listen) => Some(serve::beside(&dir, listen)?),
+        None => None,
+    };
+    if let Some(console) = &console {
+        serve::announce(console, global);
+    }
     let (status, exit) = session.run(&config, global)?;
+    drop(console);
     tell(&status, &dir, "", global)?;
     Ok(exit)
 }

@@ -5,6 +5,7 @@
 //! several charsets. It is crawled with a real, if short, delay, then verified,
 //! and the directory stays for a look around.
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use geomi_testweb::{Latency, Naming, ServerOptions, ServerThread, Span, Web, Web
 use crate::Exit;
 use crate::args::{DemoArgs, Global};
 use crate::config::{self, Place, Problems, Raw, Setting};
+use crate::serve;
 use crate::session::{Session, tell};
 use crate::verify;
 
@@ -56,8 +58,10 @@ pub(crate) fn run(args: &DemoArgs, global: &Global) -> anyhow::Result<Exit> {
     let config = config::resolve(&written, seeds.collect(), &mut problems);
     problems.into_result()?;
     let session = Session::open(&root, &written)?;
+    let console = console(&root, args.serve, global)?;
     let (status, exit) = session.run(&config, global)?;
     drop(session);
+    drop(console);
     server.stop();
     let (checked, exit) = check(&root, exit)?;
     tell(
@@ -67,6 +71,29 @@ pub(crate) fn run(args: &DemoArgs, global: &Global) -> anyhow::Result<Exit> {
         global,
     )?;
     Ok(exit)
+}
+
+/// The console of the demo. Where nobody said where it shall be, any free port
+/// will do, and a machine that lets us have none still has its demo.
+fn console(
+    root: &Path,
+    wanted: Option<SocketAddr>,
+    global: &Global,
+) -> anyhow::Result<Option<geomi_console::Server>> {
+    let console = if let Some(listen) = wanted {
+        Some(serve::beside(root, listen)?)
+    } else {
+        let usual = serve::LISTEN.parse().expect("it is an address");
+        let free = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0);
+        let started = serve::beside(root, usual).or_else(|_| serve::beside(root, free));
+        started
+            .inspect_err(|error| eprintln!("warning: no console: {error:#}"))
+            .ok()
+    };
+    if let Some(console) = &console {
+        serve::announce(console, global);
+    }
+    Ok(console)
 }
 
 /// `geomi-demo`, or the first `geomi-demo-N` that is free.
@@ -142,6 +169,7 @@ fn next_steps(root: &Path) -> String {
             format!("head {root}/index/index.cdxj"),
             "where each capture lies",
         ),
+        (format!("geomi serve {root}"), "the same in a browser"),
         (format!("geomi verify {root}"), "check it yourself"),
         (
             "geomi crawl --help".to_owned(),

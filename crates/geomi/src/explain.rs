@@ -13,6 +13,7 @@ use anyhow::{Context as _, bail};
 use geomi_crawler::explain::{
     CrawlView, Explanation, PageLikeness, QueuePlace, SiteReport, Topic, UrlReport, inspect,
 };
+use geomi_crawler::remote::{self, Request, Response};
 use geomi_crawler::{Clock as _, LogLine, SystemClock};
 use geomi_store::{CrawlDir, segment, visits};
 use geomi_url::CrawlUrl;
@@ -21,8 +22,6 @@ use serde_json::Value;
 use crate::Exit;
 use crate::args::{ExplainArgs, Format, Global};
 use crate::config::{self, Problems, Sources};
-use crate::running::client;
-use crate::running::protocol::{Request, Response};
 use crate::session::{self, print};
 use crate::words;
 
@@ -80,7 +79,7 @@ fn ask(dir: &Path, topic: &Topic) -> anyhow::Result<Option<Explanation>> {
         Topic::Site(url) => (Some(url.to_string()), true),
         Topic::Url(url) => (Some(url.to_string()), false),
     };
-    match client::ask(dir, &Request::Explain { url, is_site })? {
+    match remote::ask(dir, &Request::Explain { url, is_site })? {
         None => Ok(None),
         Some(Response::Explained { explanation }) => Ok(Some(*explanation)),
         Some(Response::Refused { problems }) => bail!("{}", problems.join("; ")),

@@ -22,6 +22,7 @@ mod report;
 mod report_command;
 mod running;
 mod seeds_file;
+mod serve;
 mod session;
 mod settings;
 mod signals;
@@ -100,6 +101,7 @@ fn main() -> ExitCode {
         Task::Add(args) => commands::add(args, &cli.global),
         Task::Refresh(args) => refresh::run(args, &cli.global),
         Task::Papers(args) => papers::run(args, &cli.global),
+        Task::Serve(args) => serve::run(args, &cli.global),
         Task::Schema => settings::schema(),
         Task::Bench(args) => bench::run(args, &cli.global),
         Task::Sim(args) => sim::run(args, &cli.global),

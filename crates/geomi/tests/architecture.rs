@@ -27,6 +27,13 @@ fn allowed(name: &str) -> Option<Vec<&'static str>> {
         "geomi-sim" => [&WORDS[..], &DECISIONS].concat(),
         "geomi-fuzz" | "geomi-crawler" => [&WORDS[..], &DECISIONS, &ADAPTERS].concat(),
         "geomi-report" => [&WORDS[..], &DECISIONS, &ADAPTERS, &["geomi-crawler"]].concat(),
+        "geomi-console" => [
+            &WORDS[..],
+            &DECISIONS,
+            &ADAPTERS,
+            &["geomi-crawler", "geomi-report"],
+        ]
+        .concat(),
         "geomi" => [
             &WORDS[..],
             &DECISIONS,
@@ -35,6 +42,7 @@ fn allowed(name: &str) -> Option<Vec<&'static str>> {
                 "geomi-crawler",
                 "geomi-report",
                 "geomi-sim",
+                "geomi-console",
                 "geomi-testweb",
             ],
         ]

@@ -10,6 +10,7 @@
 
 mod crawl;
 mod likeness;
+mod list;
 mod rest;
 mod site;
 mod url;
@@ -23,6 +24,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crawl::{Cause, CrawlView, SiteGroup};
 pub use likeness::PageLikeness;
+pub use list::{SITES_PER_PAGE_MAX, SiteLine, SiteOrder, SitesPage, SitesQuery};
 pub use rest::inspect;
 pub use site::{MirrorView, SiteReport};
 pub use url::{NextStep, QueuePlace, UrlReport};

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use anyhow::Context as _;
+use geomi_crawler::remote::{Request, Response};
 use rustix::fs::{FlockOperation, flock};
 use serde_json::json;
 
+use super::api::Console;
 use super::client;
-use super::protocol::{Request, Response};
 use crate::Exit;
 use crate::args::{AddArgs, Format, Global, SetArgs, SteerArgs, StopArgs};
 use crate::config::Problems;
@@ -17,6 +18,9 @@ use crate::words;
 
 /// Starts no new request; those under way are finished.
 pub(crate) fn pause(args: &SteerArgs, global: &Global) -> anyhow::Result<Exit> {
+    if let Some(console) = args.server.console()? {
+        return far(&console, args.dir.as_deref(), "pause", "paused", global);
+    }
     let dir = client::the_crawl(args.dir.as_deref())?;
     client::demand(&dir, &Request::Pause)?;
     tell(&dir, "paused", "`geomi resume` goes on", global)
@@ -24,6 +28,9 @@ pub(crate) fn pause(args: &SteerArgs, global: &Global) -> anyhow::Result<Exit> {
 
 /// Goes on.
 pub(crate) fn resume(args: &SteerArgs, global: &Global) -> anyhow::Result<Exit> {
+    if let Some(console) = args.server.console()? {
+        return far(&console, args.dir.as_deref(), "resume", "running", global);
+    }
     let dir = client::the_crawl(args.dir.as_deref())?;
     client::demand(&dir, &Request::Resume)?;
     tell(&dir, "running", "it goes on", global)
@@ -31,6 +38,13 @@ pub(crate) fn resume(args: &SteerArgs, global: &Global) -> anyhow::Result<Exit> 
 
 /// Ends a crawl in good order, and waits for it.
 pub(crate) fn stop(args: &StopArgs, global: &Global) -> anyhow::Result<Exit> {
+    if let Some(console) = args.server.console()? {
+        if args.now {
+            let what = "--now is for crawls of this machine: leave it out with --server";
+            return Err(Problems::one(what).into());
+        }
+        return far(&console, args.dir.as_deref(), "stop", "stopping", global);
+    }
     let dir = client::the_crawl(args.dir.as_deref())?;
     client::demand(&dir, &Request::Stop { now: args.now })?;
     if args.no_wait {
@@ -38,6 +52,20 @@ pub(crate) fn stop(args: &StopArgs, global: &Global) -> anyhow::Result<Exit> {
     }
     wait_for_end(&dir)?;
     tell(&dir, "stopped", "the same command again resumes", global)
+}
+
+/// The same through a console. A stop is not waited for.
+fn far(
+    console: &Console,
+    named: Option<&Path>,
+    order: &str,
+    state: &str,
+    global: &Global,
+) -> anyhow::Result<Exit> {
+    let named = named.map(|name| name.display().to_string());
+    let id = console.the_crawl(named.as_deref())?;
+    console.order(&id, order)?;
+    tell(Path::new(&id), state, "by its console", global)
 }
 
 /// The lock of a crawl is free when everything is closed.

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use geomi_crawler::Status;
+use geomi_crawler::{Status, remote};
 use serde_json::{Value, json};
 
-use super::{client, registry};
+use super::api::Console;
+use super::registry;
 use crate::Exit;
 use crate::args::{Format, Global, LsArgs};
 use crate::session::print;
@@ -34,6 +35,9 @@ struct Listed {
 
 /// Runs the command.
 pub(crate) fn run(args: &LsArgs, global: &Global) -> anyhow::Result<Exit> {
+    if let Some(console) = args.server.console()? {
+        return far(&console, global);
+    }
     let crawls = if args.folders.is_empty() {
         running()?
     } else {
@@ -58,11 +62,49 @@ pub(crate) fn run(args: &LsArgs, global: &Global) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// The crawls of a console, running or not.
+fn far(console: &Console, global: &Global) -> anyhow::Result<Exit> {
+    let crawls = console.crawls()?;
+    match global.format {
+        Format::Human => {
+            let mut lines = vec![HEADS.map(str::to_owned).to_vec()];
+            lines.extend(crawls.iter().map(far_row));
+            let columns = table::columns(&lines, |at| matches!(at, 1..=5));
+            for line in &lines {
+                print(&table::aligned(line, &columns))?;
+            }
+        }
+        Format::Jsonl => {
+            for crawl in &crawls {
+                print(&crawl.to_string())?;
+            }
+        }
+        Format::Json | Format::Csv => print(&Value::from(crawls).to_string())?,
+    }
+    Ok(Exit::Done)
+}
+
+fn far_row(crawl: &Value) -> Vec<String> {
+    let count = |field: &str| words::count(crawl[field].as_u64().unwrap_or(0));
+    let number = |field: &str| crawl[field].as_f64().unwrap_or(0.0).max(0.0);
+    vec![
+        crawl["state"].as_str().unwrap_or("").to_owned(),
+        count("saved"),
+        count("queued"),
+        format!("{:.1}", number("pages_per_s")),
+        words::span(std::time::Duration::from_secs_f64(number("elapsed_s"))),
+        crawl["pid"]
+            .as_u64()
+            .map_or_else(|| "-".to_owned(), |pid| pid.to_string()),
+        crawl["name"].as_str().unwrap_or("").to_owned(),
+    ]
+}
+
 /// Crawls that left a note and still answer. A stale note is removed.
 fn running() -> anyhow::Result<Vec<Listed>> {
     let mut crawls: Vec<Listed> = Vec::new();
     for (dir, note) in registry::noted().context("cannot list running crawls")? {
-        match client::status(&dir) {
+        match remote::status(&dir) {
             Ok(Some((pid, status))) => {
                 let is_known = crawls.iter().any(|crawl| crawl.dir == dir);
                 if !is_known {
@@ -83,7 +125,7 @@ fn look_into(folder: &Path, depth: usize, found: &mut Vec<Listed>) -> anyhow::Re
     let status = geomi_store::CrawlDir::new(folder).status();
     if status.is_file() {
         let text = std::fs::read(&status)?;
-        let (pid, status) = match client::status(folder) {
+        let (pid, status) = match remote::status(folder) {
             Ok(Some((pid, status))) => (Some(pid), status),
             _ => (None, serde_json::from_slice(&text)?),
         };

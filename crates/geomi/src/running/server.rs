@@ -9,14 +9,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use geomi_crawler::explain::Topic;
+use geomi_crawler::explain::{SitesQuery, Topic};
+use geomi_crawler::remote::{Request, Response};
+use geomi_crawler::remote::{SOCKET, address, protocol};
 use geomi_crawler::{Control, Desired, Order, Reply, SeedInput};
 use geomi_store::CrawlDir;
 use geomi_url::CrawlUrl;
 
-use super::protocol::{self, Request, Response};
 use super::registry::Note;
-use super::{SOCKET, address};
 use crate::config::{self, Problems, Written};
 
 /// Listens until dropped.
@@ -144,6 +144,20 @@ impl Desk {
             Request::Set { settings } => self.set(&settings).unwrap_or_else(refused),
             Request::Add { seeds } => self.add(seeds).unwrap_or_else(refused),
             Request::Explain { url, is_site } => self.explain(url, is_site).unwrap_or_else(refused),
+            Request::Sites {
+                order,
+                after,
+                limit,
+                part,
+            } => {
+                let query = SitesQuery {
+                    order,
+                    after,
+                    limit,
+                    part,
+                };
+                self.sites(query).unwrap_or_else(refused)
+            }
         }
     }
 
@@ -208,6 +222,13 @@ impl Desk {
         match self.order(Order::Explain(topic))? {
             Reply::Explained(explanation) => Ok(Response::Explained { explanation }),
             _ => unreachable!("a question is answered with an explanation"),
+        }
+    }
+
+    fn sites(&self, query: SitesQuery) -> Result<Response, Vec<String>> {
+        match self.order(Order::Sites(query))? {
+            Reply::Sites(page) => Ok(Response::Sites { page }),
+            _ => unreachable!("a list of sites is answered with one"),
         }
     }
 

@@ -4,20 +4,21 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use geomi_crawler::Status;
-use geomi_crawler::explain::Explanation;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+
+use crate::Status;
+use crate::explain::{Explanation, SiteOrder, SitesPage};
 
 /// The longest line: room for some hundred thousand seeds.
 const LINE_BYTES_MAX: u64 = 64 << 20;
 /// Whoever says nothing for so long has gone away.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+pub const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What is asked of a crawl.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case")]
-pub(crate) enum Request {
+pub enum Request {
     /// Say how it stands.
     Status,
     /// Start no new request.
@@ -30,37 +31,76 @@ pub(crate) enum Request {
         now: bool,
     },
     /// Change keys: `KEY=VALUE`, or `KEY+=VALUE` to add to a list.
-    Set { settings: Vec<String> },
+    Set {
+        /// The settings.
+        settings: Vec<String>,
+    },
     /// Take in seeds: URL and topic.
     Add {
+        /// The seeds.
         seeds: Vec<(String, Option<String>)>,
     },
     /// Explain the crawl, or a URL, or the site of one.
-    Explain { url: Option<String>, is_site: bool },
+    Explain {
+        /// A URL; the crawl if there is none.
+        url: Option<String>,
+        /// Whether its site is meant.
+        is_site: bool,
+    },
+    /// List sites.
+    Sites {
+        /// In which order.
+        order: SiteOrder,
+        /// Those behind this place, as the page before named it.
+        after: Option<String>,
+        /// How many at most.
+        limit: usize,
+        /// Only those whose name has this in it.
+        part: Option<String>,
+    },
 }
 
 /// What a crawl answers.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "kebab-case")]
-pub(crate) enum Response {
+pub enum Response {
     /// How it stands.
-    Status { pid: u32, status: Box<Status> },
+    Status {
+        /// The process that runs it.
+        pid: u32,
+        /// Its last status.
+        status: Box<Status>,
+    },
     /// It was done.
     Done,
     /// What became of the seeds.
     Added {
+        /// Queued.
         added: u64,
+        /// Known already.
         known: u64,
+        /// Refused: URL and reason.
         refused: Vec<(String, String)>,
     },
     /// The explanation.
-    Explained { explanation: Box<Explanation> },
+    Explained {
+        /// All of it.
+        explanation: Box<Explanation>,
+    },
+    /// A page of sites.
+    Sites {
+        /// The page.
+        page: Box<SitesPage>,
+    },
     /// It was not done, and why; all reasons at once.
-    Refused { problems: Vec<String> },
+    Refused {
+        /// The reasons.
+        problems: Vec<String>,
+    },
 }
 
 /// Sends one line.
-pub(crate) fn send<T: Serialize>(stream: &UnixStream, message: &T) -> io::Result<()> {
+pub fn send<T: Serialize>(stream: &UnixStream, message: &T) -> io::Result<()> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
     stream.set_write_timeout(Some(PATIENCE))?;
@@ -68,7 +108,7 @@ pub(crate) fn send<T: Serialize>(stream: &UnixStream, message: &T) -> io::Result
 }
 
 /// Receives one line. `patience` is how long a silence may last.
-pub(crate) fn receive<T: DeserializeOwned>(
+pub fn receive<T: DeserializeOwned>(
     stream: &UnixStream,
     patience: Option<Duration>,
 ) -> io::Result<T> {

@@ -1,0 +1,90 @@
+// What the pages do beyond links and forms. Every page works without it.
+(() => {
+  'use strict';
+  const LOG_ROWS_MAX = 200;
+  const POINTS_MAX = 1200;
+
+  // A stop is asked for twice.
+  document.addEventListener('submit', (event) => {
+    const button = event.submitter;
+    const question = button && button.dataset.confirm;
+    if (question && !window.confirm(question)) event.preventDefault();
+  });
+
+  // The newest rows stay, the oldest go; a row that came twice is shown once.
+  document.body.addEventListener('htmx:sseBeforeMessage', (event) => {
+    if (event.detail.type === 'sample') {
+      event.preventDefault();
+      addSample(JSON.parse(event.detail.data));
+    }
+  });
+  document.body.addEventListener('htmx:sseMessage', (event) => {
+    if (event.detail.type !== 'log') return;
+    const log = document.getElementById('log');
+    const seen = new Set();
+    for (const row of [...log.rows]) {
+      const n = row.dataset.n;
+      if (n && seen.has(n)) row.remove();
+      else if (n) seen.add(n);
+    }
+    while (log.rows.length > LOG_ROWS_MAX) log.rows[log.rows.length - 1].remove();
+    for (const hint of document.querySelectorAll('.while-empty')) hint.remove();
+  });
+
+  // Curves.
+  const charts = [];
+  const box = document.querySelector('.charts');
+  // A canvas cannot read a pair of colours: an element can.
+  const probe = document.createElement('span');
+  const colour = (name) => {
+    probe.style.color = `var(${name})`;
+    document.body.append(probe);
+    const read = getComputedStyle(probe).color;
+    probe.remove();
+    return read;
+  };
+
+  function draw(holder, samples) {
+    const keys = holder.dataset.series.split(' ');
+    const labels = holder.dataset.label.split('|');
+    const data = [samples.map((s) => s.time), ...keys.map((key) => samples.map((s) => s[key]))];
+    const text = colour('--chart-text');
+    const grid = colour('--chart-grid');
+    const axis = { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1 } };
+    const options = {
+      width: holder.clientWidth,
+      height: 180,
+      cursor: { y: false },
+      legend: { live: true },
+      scales: { x: { time: true }, y: { range: (_, low, high) => [0, Math.max(1, high * 1.05)] } },
+      axes: [axis, { ...axis, size: 60, values: (_, ticks) => ticks.map((tick) => tick.toLocaleString('en')) }],
+      series: [{}, ...keys.map((_, at) => ({
+        label: labels[at], stroke: colour(at === 0 ? '--accent' : '--second'), width: 2, points: { show: false },
+      }))],
+    };
+    charts.push({ keys, holder, data, plot: new uPlot(options, data, holder) });
+  }
+
+  function addSample(sample) {
+    if (sample.time === null) return;
+    for (const chart of charts) {
+      const times = chart.data[0];
+      if (times.length && times[times.length - 1] >= sample.time) continue;
+      times.push(sample.time);
+      chart.keys.forEach((key, at) => chart.data[at + 1].push(sample[key]));
+      if (times.length > POINTS_MAX) chart.data.forEach((series) => series.shift());
+      chart.plot.setData(chart.data);
+    }
+  }
+
+  if (box && window.uPlot) {
+    fetch(box.dataset.stats, { headers: { accept: 'application/json' } })
+      .then((answer) => (answer.ok ? answer.json() : { items: [] }))
+      .then(({ items }) => {
+        for (const holder of box.querySelectorAll('.chart')) draw(holder, items);
+      });
+    new ResizeObserver(() => {
+      for (const chart of charts) chart.plot.setSize({ width: chart.holder.clientWidth, height: 180 });
+    }).observe(box);
+  }
+})();

@@ -1,0 +1,269 @@
+//! Who may do what: users, sessions, API tokens, log-in limits, audit.
+//!
+//! Users and tokens live in one small file, `console/accounts.json`, replaced
+//! atomically at every change and readable by its owner only; there are tens of
+//! them, not millions. Sessions live in memory: a restart logs everybody out.
+//! What is done is added to `console/audit.jsonl`.
+//!
+//! There is no default password. While there is no user, one secret link lets
+//! whoever holds it make the first admin; it is made anew at every start and
+//! works once.
+
+pub(crate) mod audit;
+pub(crate) mod limiter;
+pub(crate) mod password;
+pub(crate) mod sessions;
+pub(crate) mod store;
+
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use geomi_model::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::ConsoleError;
+use crate::secret;
+use audit::Audit;
+use limiter::Limiter;
+use sessions::Sessions;
+use store::{Book, Token, User};
+
+/// What somebody may do; each may do what those before may.
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Look at everything but accounts.
+    Viewer,
+    /// Start and steer crawls.
+    Operator,
+    /// Manage accounts.
+    Admin,
+}
+
+impl Role {
+    /// All of them, the least first.
+    pub const ALL: [Self; 3] = [Self::Viewer, Self::Operator, Self::Admin];
+
+    /// Its name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Viewer => "viewer",
+            Self::Operator => "operator",
+            Self::Admin => "admin",
+        }
+    }
+}
+
+/// Somebody who is known.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Principal {
+    /// Number of the user.
+    pub(crate) user: u32,
+    /// What the user logs in with.
+    pub(crate) id: String,
+    /// Name for people.
+    pub(crate) name: String,
+    /// What may be done: a token may do less than its user.
+    pub(crate) role: Role,
+    /// How they are known.
+    pub(crate) by: Proof,
+}
+
+/// How somebody is known.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Proof {
+    /// By a session in a browser, whose forms carry this word.
+    Session {
+        /// The word against forged requests.
+        csrf: String,
+    },
+    /// By an API token of this number.
+    Token(u32),
+}
+
+/// Why a change of accounts was refused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Refusal {
+    /// There is no such user or token.
+    Unknown,
+    /// The id is taken.
+    Taken,
+    /// It would leave no admin.
+    LastAdmin,
+    /// The link was used, or there are users already.
+    LinkUsed,
+}
+
+/// All accounts of a console.
+#[derive(Debug)]
+pub(crate) struct Accounts {
+    book: Mutex<Book>,
+    sessions: Mutex<Sessions>,
+    pub(crate) limiter: Mutex<Limiter>,
+    pub(crate) audit: Audit,
+    /// The secret of the link for the first admin, until it is used.
+    first: Mutex<Option<String>>,
+}
+
+impl Accounts {
+    /// Opens the accounts kept in `folder`.
+    pub(crate) fn open(folder: &Path) -> Result<Self, ConsoleError> {
+        let book = Book::open(folder)?;
+        let first = book.users().is_empty().then(secret::new);
+        Ok(Self {
+            book: Mutex::new(book),
+            sessions: Mutex::default(),
+            limiter: Mutex::default(),
+            audit: Audit::new(folder),
+            first: Mutex::new(first),
+        })
+    }
+
+    /// The secret that makes the first admin, while there is none.
+    pub(crate) fn first_secret(&self) -> Option<String> {
+        hold(&self.first).clone()
+    }
+
+    /// Whether this is that secret.
+    pub(crate) fn is_first_secret(&self, sent: &str) -> bool {
+        hold(&self.first)
+            .as_deref()
+            .is_some_and(|secret| secret::is_same(secret, sent))
+    }
+
+    /// Makes the first admin; the link is used up by it.
+    pub(crate) fn make_first(
+        &self,
+        sent: &str,
+        user: store::NewUser,
+        now: Timestamp,
+    ) -> Result<Result<User, Refusal>, ConsoleError> {
+        let mut first = hold(&self.first);
+        let is_valid = first
+            .as_deref()
+            .is_some_and(|secret| secret::is_same(secret, sent));
+        if !is_valid {
+            return Ok(Err(Refusal::LinkUsed));
+        }
+        let made = hold(&self.book).add_user(user, now)?;
+        if made.is_ok() {
+            *first = None;
+        }
+        Ok(made)
+    }
+
+    /// The users, in the order they were made.
+    pub(crate) fn users(&self) -> Vec<User> {
+        hold(&self.book).users().to_vec()
+    }
+
+    /// The user with this id.
+    pub(crate) fn user_by_id(&self, id: &str) -> Option<User> {
+        let book = hold(&self.book);
+        book.users().iter().find(|user| user.id == id).cloned()
+    }
+
+    /// Adds a user.
+    pub(crate) fn add_user(
+        &self,
+        user: store::NewUser,
+        now: Timestamp,
+    ) -> Result<Result<User, Refusal>, ConsoleError> {
+        hold(&self.book).add_user(user, now)
+    }
+
+    /// Changes a user. Its sessions end, so that what it may do now holds at
+    /// once.
+    pub(crate) fn change_user(
+        &self,
+        no: u32,
+        change: store::UserChange,
+    ) -> Result<Result<User, Refusal>, ConsoleError> {
+        let changed = hold(&self.book).change_user(no, change)?;
+        if changed.is_ok() {
+            hold(&self.sessions).end_all_of(no);
+        }
+        Ok(changed)
+    }
+
+    /// Removes a user with all tokens and sessions.
+    pub(crate) fn remove_user(&self, no: u32) -> Result<Result<(), Refusal>, ConsoleError> {
+        let removed = hold(&self.book).remove_user(no)?;
+        if removed.is_ok() {
+            hold(&self.sessions).end_all_of(no);
+        }
+        Ok(removed)
+    }
+
+    /// The tokens of a user, or all.
+    pub(crate) fn tokens(&self, of: Option<u32>) -> Vec<Token> {
+        let book = hold(&self.book);
+        let tokens = book.tokens().iter();
+        let tokens = tokens.filter(|token| of.is_none_or(|user| token.user == user));
+        tokens.cloned().collect()
+    }
+
+    /// Makes a token; the secret is told this once.
+    pub(crate) fn add_token(
+        &self,
+        user: u32,
+        name: String,
+        scope: Role,
+        now: Timestamp,
+    ) -> Result<(Token, String), ConsoleError> {
+        let secret = format!("geomi_{}", secret::new());
+        let token = hold(&self.book).add_token(user, name, scope, &secret, now)?;
+        Ok((token, secret))
+    }
+
+    /// Removes a token.
+    pub(crate) fn remove_token(&self, no: u32) -> Result<Result<(), Refusal>, ConsoleError> {
+        hold(&self.book).remove_token(no)
+    }
+
+    /// Whose token this is.
+    pub(crate) fn by_token(&self, sent: &str) -> Option<Principal> {
+        let book = hold(&self.book);
+        let (token, user) = book.find_token(sent)?;
+        Some(Principal {
+            user: user.no,
+            id: user.id.clone(),
+            name: user.name.clone(),
+            role: token.scope.min(user.role),
+            by: Proof::Token(token.no),
+        })
+    }
+
+    /// Whose session this is, if it has not ended.
+    pub(crate) fn by_session(&self, sent: &str, now: Timestamp) -> Option<Principal> {
+        let (user, csrf) = hold(&self.sessions).find(sent, now)?;
+        let book = hold(&self.book);
+        let user = book.users().iter().find(|known| known.no == user)?;
+        Some(Principal {
+            user: user.no,
+            id: user.id.clone(),
+            name: user.name.clone(),
+            role: user.role,
+            by: Proof::Session { csrf },
+        })
+    }
+
+    /// Begins a session; its secret and the word for its forms.
+    pub(crate) fn begin_session(&self, user: u32, now: Timestamp) -> (String, String) {
+        hold(&self.sessions).begin(user, now)
+    }
+
+    /// Ends a session.
+    pub(crate) fn end_session(&self, sent: &str) {
+        hold(&self.sessions).end(sent);
+    }
+}
+
+/// Nothing can panic half-way through a change under these locks, so that a
+/// poisoned one is as good as another.
+pub(crate) fn hold<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
+}

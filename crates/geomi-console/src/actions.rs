@@ -1,0 +1,445 @@
+//! What a person can do to a crawl. Pages and API both come here, so that they
+//! cannot differ, and here it is written down who did it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use geomi_crawler::log_reader::{self, Bounds, LoggedVisit};
+use geomi_crawler::remote::{self, Request, Response};
+use geomi_scope::{Scope, ScopeConfig};
+use geomi_url::CrawlUrl;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::accounts::audit::Entry;
+use crate::app::App;
+use crate::http::guard::Caller;
+use crate::http::problem::Problem;
+use crate::launch::{Begun, Plan};
+use crate::library::{Crawl, id};
+
+/// Seeds given at once.
+const SEEDS_MAX: usize = 100_000;
+/// Settings and patterns given at once.
+const SETTINGS_MAX: usize = 1_000;
+/// The longest name of a new crawl.
+const NAME_MAX: usize = 100;
+/// Visits a preview looks at, the latest ones.
+const PREVIEW_LOOKS: usize = 50_000;
+/// Examples a preview gives.
+const PREVIEW_EXAMPLES: usize = 20;
+
+/// A crawl to be started.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct NewCrawl {
+    /// Where to begin; a host alone will do.
+    pub(crate) urls: Vec<String>,
+    /// Name of the directory; made of the first host unless given.
+    pub(crate) name: Option<String>,
+    /// Values for keys, as `KEY=VALUE`.
+    pub(crate) settings: Vec<String>,
+    /// A whole geomi.toml.
+    pub(crate) toml: Option<String>,
+}
+
+/// What became of a crawl that was started.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Started {
+    /// Its id.
+    pub(crate) id: String,
+    /// The command that was run.
+    pub(crate) command: String,
+}
+
+/// What became of added seeds.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct SeedsTaken {
+    /// Queued.
+    pub(crate) added: u64,
+    /// Known already.
+    pub(crate) known: u64,
+    /// Refused, and why.
+    pub(crate) refused: Vec<RefusedSeed>,
+}
+
+/// A seed that was refused.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct RefusedSeed {
+    /// The seed.
+    pub(crate) url: String,
+    /// Why.
+    pub(crate) reason: String,
+}
+
+/// What patterns would keep out.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Preview {
+    /// Visits that were looked at, the latest ones.
+    pub(crate) looked_at: u64,
+    /// Of these, how many would not have been made.
+    pub(crate) matches: u64,
+    /// Some of them.
+    pub(crate) examples: Vec<String>,
+}
+
+/// Writes down what was done.
+pub(crate) fn note(app: &App, caller: &Caller, did: &str, to: &str) {
+    let who = caller.principal.as_ref().map_or("", |known| &*known.id);
+    let from = caller.address.to_string();
+    app.accounts
+        .audit
+        .write(&Entry::new(app.now(), who, &from, did, to));
+}
+
+/// How the crawl would be started: what is shown before and run after.
+pub(crate) fn plan(app: &App, new: &NewCrawl) -> Result<Plan, Problem> {
+    let mut faults = Vec::new();
+    let mut first_host = None;
+    for text in &new.urls {
+        match seed(text) {
+            Ok(url) => {
+                first_host.get_or_insert_with(|| {
+                    url.authority().replace(['[', ']'], "").replace(':', "-")
+                });
+            }
+            Err(fault) => faults.push(format!("{text:?}: {fault}")),
+        }
+    }
+    if new.urls.is_empty() || new.urls.len() > SETTINGS_MAX {
+        faults.push("give from 1 to 1,000 URLs to begin with".to_owned());
+    }
+    check_settings(&new.settings, &mut faults);
+    let dir = directory(app, new.name.as_deref(), first_host.as_deref(), &mut faults);
+    if !faults.is_empty() {
+        return Err(Problem::conflict("the crawl cannot be started").with_errors(faults));
+    }
+    Ok(Plan {
+        seeds: new.urls.iter().map(|url| url.trim().to_owned()).collect(),
+        dir,
+        settings: new.settings.clone(),
+        toml: new.toml.clone().filter(|toml| !toml.trim().is_empty()),
+    })
+}
+
+/// A seed as typed; a host alone is one by http.
+fn seed(text: &str) -> Result<CrawlUrl, String> {
+    let text = text.trim();
+    if text.starts_with('-') {
+        return Err("a URL does not begin with a dash".to_owned());
+    }
+    let whole = if text.contains("://") {
+        text.to_owned()
+    } else {
+        format!("http://{text}")
+    };
+    CrawlUrl::parse(&whole).map_err(|error| error.to_string())
+}
+
+fn check_settings(settings: &[String], faults: &mut Vec<String>) {
+    for setting in settings {
+        if setting.starts_with('-') || !setting.contains('=') {
+            faults.push(format!("{setting:?}: write KEY=VALUE"));
+        }
+    }
+}
+
+/// Where a new crawl goes: the name given, which must be free, or the first
+/// free one after the host.
+fn directory(
+    app: &App,
+    name: Option<&str>,
+    host: Option<&str>,
+    faults: &mut Vec<String>,
+) -> PathBuf {
+    let root = app.library.root();
+    if let Some(name) = name.map(str::trim).filter(|name| !name.is_empty()) {
+        let path = root.join(name);
+        if !is_name(name) {
+            faults.push("a name has letters, digits, dots, dashes and underscores, 100 at most, and begins with a letter or digit".to_owned());
+        } else if path.exists() {
+            faults.push(format!(
+                "{name} is there already: choose another name, or start that crawl again"
+            ));
+        }
+        return path;
+    }
+    let host = host.unwrap_or("crawl");
+    let numbered = (1..).map(|n| match n {
+        1 => format!("geomi-{host}"),
+        n => format!("geomi-{host}-{n}"),
+    });
+    let mut free = numbered
+        .map(|name| root.join(name))
+        .filter(|path| !path.exists());
+    free.next().expect("numbers do not run out")
+}
+
+fn is_name(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    name.len() <= NAME_MAX
+        && name != "console"
+        && name.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && name.chars().all(is_plain)
+}
+
+/// Starts a new crawl.
+pub(crate) async fn start_new(
+    app: &App,
+    caller: &Caller,
+    new: NewCrawl,
+) -> Result<Started, Problem> {
+    let planned = app.read(move |app| plan(app, &new)).await?;
+    launch(app, caller, planned).await
+}
+
+/// Starts a crawl at rest again: it resumes.
+pub(crate) async fn start_again(
+    app: &App,
+    caller: &Caller,
+    crawl: &Crawl,
+) -> Result<Started, Problem> {
+    if crawl.is_running() {
+        return Err(Problem::conflict("the crawl is running already"));
+    }
+    let planned = Plan {
+        dir: crawl.dir.root().to_owned(),
+        ..Plan::default()
+    };
+    launch(app, caller, planned).await
+}
+
+async fn launch(app: &App, caller: &Caller, plan: Plan) -> Result<Started, Problem> {
+    if app.launcher.is_none() {
+        let detail = "this console shows one crawl and starts none: run `geomi serve FOLDER` over a folder of crawls";
+        return Err(Problem::conflict(detail));
+    }
+    let command = plan.command();
+    let name = plan
+        .dir
+        .strip_prefix(app.library.root())
+        .unwrap_or(&plan.dir);
+    let name = name.display().to_string();
+    let begun = app
+        .read(move |app| app.launcher.as_ref().map(|launcher| launcher.start(&plan)))
+        .await
+        .transpose()?;
+    app.library.forget();
+    match begun {
+        Some(Begun::Refused(errors)) => {
+            Err(Problem::conflict("the crawl refused to start").with_errors(errors))
+        }
+        Some(Begun::Running) | None => {
+            note(app, caller, "start", &command);
+            Ok(Started {
+                id: id::encode(&name),
+                command,
+            })
+        }
+    }
+}
+
+/// Asks a running crawl, which has to agree.
+pub(crate) async fn ask(app: &App, crawl: &Crawl, request: Request) -> Result<Response, Problem> {
+    let dir = crawl.dir.root().to_owned();
+    let answer = app.read(move |_| remote::ask(&dir, &request)).await?;
+    match answer {
+        None => Err(Problem::conflict(
+            "the crawl is not running: start it first",
+        )),
+        Some(Response::Refused { problems }) => {
+            Err(Problem::conflict("the crawl refused it").with_errors(problems))
+        }
+        Some(response) => Ok(response),
+    }
+}
+
+/// Pause, resume or stop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Steer {
+    Pause,
+    Resume,
+    Stop,
+}
+
+/// Steers a running crawl.
+pub(crate) async fn steer(
+    app: &App,
+    caller: &Caller,
+    crawl: &Crawl,
+    how: Steer,
+) -> Result<(), Problem> {
+    let (request, word) = match how {
+        Steer::Pause => (Request::Pause, "pause"),
+        Steer::Resume => (Request::Resume, "resume"),
+        Steer::Stop => (Request::Stop { now: false }, "stop"),
+    };
+    ask(app, crawl, request).await?;
+    app.library.forget();
+    note(app, caller, word, &crawl.name);
+    Ok(())
+}
+
+/// Adds seeds to a running crawl.
+pub(crate) async fn add_seeds(
+    app: &App,
+    caller: &Caller,
+    crawl: &Crawl,
+    urls: &[String],
+) -> Result<SeedsTaken, Problem> {
+    let mut faults = Vec::new();
+    let mut seeds = Vec::new();
+    for text in urls {
+        match seed(text) {
+            Ok(url) => seeds.push((url.to_string(), None)),
+            Err(fault) => faults.push(format!("{text:?}: {fault}")),
+        }
+    }
+    if seeds.is_empty() && faults.is_empty() || urls.len() > SEEDS_MAX {
+        faults.push("give from 1 to 100,000 URLs".to_owned());
+    }
+    if !faults.is_empty() {
+        return Err(Problem::conflict("nothing was added").with_errors(faults));
+    }
+    let what = format!("{}: {}", crawl.name, urls.join(" "));
+    match ask(app, crawl, Request::Add { seeds }).await? {
+        Response::Added {
+            added,
+            known,
+            refused,
+        } => {
+            note(app, caller, "add-seeds", &shortened(&what));
+            let refused = refused.into_iter();
+            let refused = refused.map(|(url, reason)| RefusedSeed { url, reason });
+            Ok(SeedsTaken {
+                added,
+                known,
+                refused: refused.collect(),
+            })
+        }
+        _ => Err(Problem::conflict("the crawl speaks another language")),
+    }
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(500).collect()
+}
+
+/// Changes keys of a running crawl.
+pub(crate) async fn set(
+    app: &App,
+    caller: &Caller,
+    crawl: &Crawl,
+    settings: Vec<String>,
+) -> Result<(), Problem> {
+    let mut faults = Vec::new();
+    check_settings(&settings, &mut faults);
+    if settings.is_empty() || settings.len() > SETTINGS_MAX {
+        faults.push("give from 1 to 1,000 settings".to_owned());
+    }
+    if !faults.is_empty() {
+        return Err(Problem::conflict("nothing was changed").with_errors(faults));
+    }
+    let what = format!("{}: {}", crawl.name, settings.join(" "));
+    ask(app, crawl, Request::Set { settings }).await?;
+    note(app, caller, "set", &shortened(&what));
+    Ok(())
+}
+
+/// Keeps what matches these patterns out of a running crawl.
+pub(crate) async fn exclude(
+    app: &App,
+    caller: &Caller,
+    crawl: &Crawl,
+    patterns: &[String],
+) -> Result<(), Problem> {
+    compile(patterns)?;
+    let settings = patterns
+        .iter()
+        .map(|pattern| format!("scope.exclude+={pattern}"));
+    set(app, caller, crawl, settings.collect()).await
+}
+
+/// What these patterns would have kept out of the latest visits. Changes
+/// nothing.
+pub(crate) async fn preview(
+    app: &App,
+    crawl: Arc<Crawl>,
+    patterns: &[String],
+) -> Result<Preview, Problem> {
+    let scope = compile(patterns)?;
+    app.read(move |_| Ok(look_back(&crawl, &scope)?)).await
+}
+
+fn look_back(crawl: &Crawl, scope: &Scope) -> Result<Preview, geomi_store::StoreError> {
+    let seen = std::cell::RefCell::new((0, 0, Vec::new()));
+    let count = |visit: &LoggedVisit| {
+        let mut seen = seen.borrow_mut();
+        seen.0 += 1;
+        let is_out = CrawlUrl::parse(&visit.url).is_ok_and(|url| scope.denies(&url).is_some());
+        if is_out {
+            seen.1 += 1;
+            if seen.2.len() < PREVIEW_EXAMPLES {
+                seen.2.push(visit.url.clone());
+            }
+        }
+        false
+    };
+    let bounds = Bounds {
+        lines: 1,
+        looks: PREVIEW_LOOKS,
+    };
+    log_reader::before(&crawl.dir, None, bounds, &count)?;
+    let (looked_at, matches, examples) = seen.into_inner();
+    Ok(Preview {
+        looked_at,
+        matches,
+        examples,
+    })
+}
+
+fn compile(patterns: &[String]) -> Result<Scope, Problem> {
+    let mut faults = Vec::new();
+    if patterns.is_empty() || patterns.len() > SETTINGS_MAX {
+        faults.push("give from 1 to 1,000 patterns".to_owned());
+    }
+    if patterns.iter().any(|pattern| pattern.trim().is_empty()) {
+        faults.push("a pattern is not empty".to_owned());
+    }
+    let config = ScopeConfig {
+        exclude: patterns.to_vec(),
+        ..ScopeConfig::default()
+    };
+    match Scope::new(config) {
+        Ok(scope) if faults.is_empty() => Ok(scope),
+        compiled => {
+            faults.extend(
+                compiled
+                    .err()
+                    .into_iter()
+                    .flatten()
+                    .map(|error| error.to_string()),
+            );
+            Err(Problem::conflict("the patterns cannot be used").with_errors(faults))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stay_inside_the_root() {
+        for name in ["..", ".hidden", "a/b", "-o", "console", "", "a\0b", "한글"] {
+            assert!(!is_name(name), "{name:?}");
+        }
+        assert!(is_name("news-2026.11_a"));
+    }
+
+    #[test]
+    fn a_seed_is_never_a_flag() {
+        assert!(seed("--config=/etc/passwd").is_err());
+        assert!(seed(" example.com ").is_ok());
+        assert!(seed("ftp://example.com").is_err());
+    }
+}

@@ -1,0 +1,354 @@
+//! Files of a crawl, whole or in part.
+//!
+//! Only what other tools may read is listed and given: the archive, the
+//! indexes, the tables, the lists and the logs. `frontier/`, the lock, the
+//! socket and the accounts are not there.
+
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::PathBuf;
+use std::time::UNIX_EPOCH;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::response::{IntoResponse as _, Response};
+use bytes::Bytes;
+use geomi_store::{CrawlDir, StoreError};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{bounded, limit};
+use crate::app::App;
+use crate::http::extract::{Path, Query};
+use crate::http::operation::{Answer, Operation, number, schema, text};
+use crate::http::problem::Problem;
+use crate::http::respond;
+use crate::live::Frames;
+
+/// Files at the top that are given.
+const TOP: [&str; 6] = [
+    "geomi.toml",
+    "status.json",
+    "stats.jsonl",
+    "seeds-out.txt",
+    "seeds.parquet",
+    "items.db",
+];
+/// Folders whose files are given.
+const FOLDERS: [&str; 4] = ["warc", "index", "index/parts", "visits"];
+/// Read at once.
+const PIECE_BYTES: usize = 64 << 10;
+
+/// A file of a crawl.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct FileRow {
+    /// Its path in the crawl directory.
+    pub(crate) path: String,
+    /// Its size.
+    pub(crate) bytes: u64,
+}
+
+/// A page of files.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct FileRows {
+    /// The files, by path.
+    pub(crate) items: Vec<FileRow>,
+    /// Send this as `after` for those behind; null at the end.
+    pub(crate) next: Option<String>,
+}
+
+/// Which files.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FilesQuery {
+    after: Option<String>,
+    limit: Option<u64>,
+}
+
+pub(crate) const LIST: Operation = Operation {
+    id: "listFiles",
+    tag: "files",
+    summary: "The files of a crawl, by path.",
+    params: &[
+        text("after", 1000, "Files behind this path: what `next` said"),
+        number("limit", 1, 10_000, "How many, 1,000 unless given"),
+    ],
+    body: None,
+    answer: Answer::Json(schema::<FileRows>),
+    problems: &[],
+};
+
+/// Lists files.
+pub(crate) async fn list(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Path(id): Path<String>,
+    Query(query): Query<FilesQuery>,
+) -> Result<Response, Problem> {
+    let crawl = app.crawl(id).await?;
+    let limit = limit(query.limit, 1_000, 10_000)?;
+    let after = bounded("after", query.after, 1_000)?;
+    let mut files = app.read(move |_| all_files(&crawl.dir)).await?;
+    files.retain(|file| after.as_ref().is_none_or(|after| file.path > *after));
+    let has_more = files.len() > limit;
+    files.truncate(limit);
+    let next = files
+        .last()
+        .filter(|_| has_more)
+        .map(|file| file.path.clone());
+    Ok(respond::json(&headers, &FileRows { items: files, next }))
+}
+
+/// Every file that is given, by path.
+pub(crate) fn all_files(dir: &CrawlDir) -> Result<Vec<FileRow>, StoreError> {
+    let mut files = Vec::new();
+    for folder in [&[""][..], &FOLDERS].concat() {
+        let path = dir.root().join(folder);
+        // A folder that is not there has no files.
+        let Ok(entries) = std::fs::read_dir(&path) else {
+            continue;
+        };
+        for entry in entries {
+            let entry = entry.map_err(|error| StoreError::from_io("list", &path, error))?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let relative = if folder.is_empty() {
+                name
+            } else {
+                format!("{folder}/{name}")
+            };
+            // A file that vanished in this moment is not listed.
+            if let Ok(meta) = entry.metadata()
+                && meta.is_file()
+                && is_given(&relative)
+            {
+                files.push(FileRow {
+                    path: relative,
+                    bytes: meta.len(),
+                });
+            }
+        }
+    }
+    files.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+    Ok(files)
+}
+
+/// Whether a path is one that is given: no step up, nothing private.
+fn is_given(path: &str) -> bool {
+    match path.rsplit_once('/') {
+        None => {
+            let numbered = path.strip_prefix("log-");
+            let numbered = numbered.and_then(|rest| rest.strip_suffix(".jsonl"));
+            let is_log = path == "log.jsonl" || numbered.is_some();
+            is_log || TOP.contains(&path)
+        }
+        Some((folder, name)) => {
+            FOLDERS.contains(&folder)
+                && !name.starts_with('.')
+                && !name.is_empty()
+                && !name.contains(['\\', '\0'])
+        }
+    }
+}
+
+pub(crate) const GET: Operation = Operation {
+    id: "getFile",
+    tag: "files",
+    summary: "A file of a crawl; with `Range`, a part of it.",
+    params: &[],
+    body: None,
+    answer: Answer::File,
+    problems: &[],
+};
+
+/// Gives a file.
+pub(crate) async fn get(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Path((id, path)): Path<(String, String)>,
+) -> Result<Response, Problem> {
+    let crawl = app.crawl(id).await?;
+    if !is_given(&path) {
+        return Err(Problem::not_found("there is no such file"));
+    }
+    let full = crawl.dir.root().join(&path);
+    let opened = app.read(move |_| open(&full)).await?;
+    let Some((file, len, tag)) = opened else {
+        return Err(Problem::not_found("there is no such file"));
+    };
+    if respond::is_known(&headers, &tag) {
+        return Ok(StatusCode::NOT_MODIFIED.into_response());
+    }
+    let (status, first, last) = match part(&headers, len, &tag) {
+        Part::Whole => (StatusCode::OK, 0, len),
+        Part::Of(first, last) => (StatusCode::PARTIAL_CONTENT, first, last + 1),
+        Part::Nothing => {
+            let all =
+                HeaderValue::from_str(&format!("bytes */{len}")).expect("digits are plain text");
+            let problem = Problem::new(
+                StatusCode::RANGE_NOT_SATISFIABLE,
+                format!("the file has {len} bytes"),
+            );
+            return Ok(problem.with(header::CONTENT_RANGE, all).into_response());
+        }
+    };
+    let (sender, body) = Frames::new();
+    tokio::task::spawn_blocking(move || send(file, first, last - first, &sender));
+    let mut response = respond::with_type("application/octet-stream", Body::new(body));
+    *response.status_mut() = status;
+    let mut put = |name: header::HeaderName, text: String| {
+        let value = HeaderValue::from_str(&text).expect("numbers and names of ours are plain text");
+        response.headers_mut().insert(name, value);
+    };
+    put(header::CONTENT_LENGTH, (last - first).to_string());
+    put(header::ACCEPT_RANGES, "bytes".to_owned());
+    put(header::ETAG, tag);
+    put(header::CONTENT_DISPOSITION, "attachment".to_owned());
+    if status == StatusCode::PARTIAL_CONTENT {
+        put(
+            header::CONTENT_RANGE,
+            format!("bytes {first}-{}/{len}", last - 1),
+        );
+    }
+    Ok(response)
+}
+
+/// A file, its size, and a tag that changes when it does.
+fn open(path: &PathBuf) -> Result<Option<(File, u64, String)>, StoreError> {
+    let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
+    let (meta, file) = match opened {
+        Ok((meta, file)) if meta.is_file() => (meta, file),
+        Ok(_) => return Ok(None),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(StoreError::from_io("read", path, error)),
+    };
+    // A file system without dates has sizes.
+    let age = meta
+        .modified()
+        .ok()
+        .and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let tag = format!(
+        "\"{:x}-{:x}\"",
+        age.unwrap_or_default().as_micros(),
+        meta.len()
+    );
+    Ok(Some((file, meta.len(), tag)))
+}
+
+/// Which part is asked for.
+#[derive(PartialEq, Eq, Debug)]
+enum Part {
+    Whole,
+    /// First and last byte.
+    Of(u64, u64),
+    /// None that there is.
+    Nothing,
+}
+
+/// Reads `Range`: one range of bytes. Several, or what cannot be read, is the
+/// whole, as RFC 9110 lets us.
+fn part(headers: &HeaderMap, len: u64, tag: &str) -> Part {
+    let text = |name| {
+        headers
+            .get(name)
+            .and_then(|value: &HeaderValue| value.to_str().ok())
+    };
+    if text(header::IF_RANGE).is_some_and(|known| known != tag) {
+        return Part::Whole;
+    }
+    let range = text(header::RANGE).and_then(|range| range.trim().strip_prefix("bytes="));
+    let Some((from, to)) = range
+        .filter(|range| !range.contains(','))
+        .and_then(|range| range.split_once('-'))
+    else {
+        return Part::Whole;
+    };
+    let number = |text: &str| text.trim().parse::<u64>().ok();
+    match (number(from), number(to)) {
+        (None, Some(0)) => Part::Nothing,
+        (None, Some(last)) if from.trim().is_empty() && len > 0 => {
+            Part::Of(len.saturating_sub(last), len - 1)
+        }
+        (Some(first), _) if first >= len => Part::Nothing,
+        (Some(first), None) if to.trim().is_empty() => Part::Of(first, len - 1),
+        (Some(first), Some(last)) if last >= first => Part::Of(first, last.min(len - 1)),
+        _ => Part::Whole,
+    }
+}
+
+/// Sends a part of a file, until it ends or the reader goes away.
+fn send(mut file: File, first: u64, len: u64, sender: &tokio::sync::mpsc::Sender<Bytes>) {
+    let mut left = len;
+    if let Err(error) = file.seek(SeekFrom::Start(first)) {
+        tracing::warn!(%error, "a file cannot be sent");
+        return;
+    }
+    while left > 0 {
+        let mut piece = vec![0; PIECE_BYTES.min(left as usize)];
+        match file.read(&mut piece) {
+            Ok(0) => return,
+            Ok(read) => {
+                piece.truncate(read);
+                left -= read as u64;
+                if sender.blocking_send(piece.into()).is_err() {
+                    return;
+                }
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a file cannot be sent to its end");
+                return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_private_is_not_given() {
+        for path in [
+            "lock",
+            "control.sock",
+            "console/accounts.json",
+            "frontier/p0000/x",
+            "../a/status.json",
+            "warc/../lock",
+            "warc/",
+            "warc/.hidden",
+            "",
+            "run.log",
+            "index/parts/../../lock",
+        ] {
+            assert!(!is_given(path), "{path}");
+        }
+        for path in [
+            "log.jsonl",
+            "log-000000000010.jsonl",
+            "warc/a.warc.gz",
+            "index/index.cdxj",
+        ] {
+            assert!(is_given(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn ranges_are_read_as_the_standard_says() {
+        let ask = |range: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::RANGE, HeaderValue::from_str(range).unwrap());
+            part(&headers, 100, "\"t\"")
+        };
+        assert_eq!(ask("bytes=0-9"), Part::Of(0, 9));
+        assert_eq!(ask("bytes=90-"), Part::Of(90, 99));
+        assert_eq!(ask("bytes=-10"), Part::Of(90, 99));
+        assert_eq!(ask("bytes=-1000"), Part::Of(0, 99));
+        assert_eq!(ask("bytes=50-1000"), Part::Of(50, 99));
+        assert_eq!(ask("bytes=100-"), Part::Nothing);
+        assert_eq!(ask("bytes=-0"), Part::Nothing);
+        assert_eq!(ask("bytes=0-1,5-6"), Part::Whole);
+        assert_eq!(ask("bytes=9-1"), Part::Whole);
+        assert_eq!(ask("lines=0-1"), Part::Whole);
+    }
+}

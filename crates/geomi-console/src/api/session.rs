@@ -1,0 +1,204 @@
+//! Logging in and out. The page of the log-in comes here too.
+
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::response::Response;
+use geomi_model::Timestamp;
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::accounts::audit::Entry;
+use crate::accounts::sessions::ABSOLUTE;
+use crate::accounts::{Role, hold, password};
+use crate::app::App;
+use crate::http::bounded::Text;
+use crate::http::extract::Json;
+use crate::http::guard::{self, COOKIE, Caller};
+use crate::http::operation::{Answer, Operation, schema};
+use crate::http::problem::Problem;
+use crate::http::respond;
+
+/// Who is logged in.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct SessionView {
+    /// What the user logs in with.
+    id: String,
+    /// Name for people.
+    name: String,
+    /// What may be done.
+    role: Role,
+    /// Word to send as `X-CSRF-Token` with what changes something; null with an
+    /// API token, which needs none.
+    csrf: Option<String>,
+}
+
+pub(crate) const GET: Operation = Operation {
+    id: "getSession",
+    tag: "session",
+    summary: "Who is logged in.",
+    params: &[],
+    body: None,
+    answer: Answer::Json(schema::<SessionView>),
+    problems: &[],
+};
+
+/// Tells who is logged in.
+pub(crate) async fn get(caller: Caller, headers: HeaderMap) -> Response {
+    let known = caller.known();
+    let view = SessionView {
+        id: known.id.clone(),
+        name: known.name.clone(),
+        role: known.role,
+        csrf: Some(caller.csrf().to_owned()).filter(|word| !word.is_empty()),
+    };
+    respond::json(&headers, &view)
+}
+
+/// A log-in.
+#[derive(Debug)]
+pub(crate) struct LogIn {
+    /// The user.
+    pub(crate) id: String,
+    /// The password.
+    pub(crate) password: String,
+}
+
+/// A log-in as it is sent.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "LogIn")]
+pub(crate) struct LogInBody {
+    /// The user.
+    id: Text<1, 100>,
+    /// The password.
+    password: Text<0, 1024>,
+}
+
+pub(crate) const LOG_IN: Operation = Operation {
+    id: "logIn",
+    tag: "session",
+    summary: "Log in: sets the cookie of a session.",
+    params: &[],
+    body: Some(schema::<LogInBody>),
+    answer: Answer::Created(schema::<SessionView>),
+    problems: &[401, 429],
+};
+
+/// Logs in.
+pub(crate) async fn log_in(
+    State(app): State<App>,
+    caller: Caller,
+    Json(sent): Json<LogInBody>,
+) -> Result<Response, Problem> {
+    let sent = LogIn {
+        id: sent.id.0,
+        password: sent.password.0,
+    };
+    let begun = begin(&app, &caller, &sent).await?;
+    let view = SessionView {
+        id: begun.id,
+        name: begun.name,
+        role: begun.role,
+        csrf: Some(begun.csrf),
+    };
+    let made = respond::created("/api/v1/session", &view);
+    Ok(respond::and(made, header::SET_COOKIE, begun.cookie))
+}
+
+/// A session that was begun.
+pub(crate) struct Begun {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) role: Role,
+    pub(crate) csrf: String,
+    pub(crate) cookie: HeaderValue,
+}
+
+/// Begins a session for whoever knows the password. Failures are counted, and
+/// too many of them have to wait.
+pub(crate) async fn begin(app: &App, caller: &Caller, sent: &LogIn) -> Result<Begun, Problem> {
+    let now = app.now();
+    let waits = hold(&app.accounts.limiter).wait(&sent.id, caller.address, now);
+    if let Some(wait) = waits {
+        return Err(too_many(wait));
+    }
+    let user = app.accounts.user_by_id(&sent.id);
+    let kept = user.as_ref().map(|user| user.pw.clone());
+    let password = sent.password.clone();
+    let is_right = app
+        .hash(move |_| password::is_right(&password, kept.as_deref()))
+        .await;
+    let from = caller.address.to_string();
+    let entry = Entry::new(now, &sent.id, &from, "log-in", "");
+    let Some(user) = user.filter(|_| is_right) else {
+        hold(&app.accounts.limiter).failed(&sent.id, caller.address, now);
+        app.accounts.audit.write(&entry.refused());
+        let detail = "the id or the password is wrong";
+        return Err(Problem::new(StatusCode::UNAUTHORIZED, detail));
+    };
+    hold(&app.accounts.limiter).succeeded(&sent.id);
+    app.accounts.audit.write(&entry);
+    Ok(session_for(app, caller, user, now))
+}
+
+/// A new session of a user.
+pub(crate) fn session_for(
+    app: &App,
+    caller: &Caller,
+    user: crate::accounts::store::User,
+    now: Timestamp,
+) -> Begun {
+    let (secret, csrf) = app.accounts.begin_session(user.no, now);
+    Begun {
+        id: user.id,
+        name: user.name,
+        role: user.role,
+        csrf,
+        cookie: set_cookie(&secret, caller.is_secure),
+    }
+}
+
+fn too_many(wait: Duration) -> Problem {
+    let seconds = wait.as_secs().max(1);
+    let detail = format!(
+        "too many failed log-ins: wait {} minutes",
+        seconds.div_ceil(60)
+    );
+    Problem::new(StatusCode::TOO_MANY_REQUESTS, detail)
+        .with(header::RETRY_AFTER, HeaderValue::from(seconds))
+}
+
+fn set_cookie(secret: &str, is_secure: bool) -> HeaderValue {
+    let secure = if is_secure { "; Secure" } else { "" };
+    let age = ABSOLUTE.as_secs();
+    let text =
+        format!("{COOKIE}={secret}; Path=/; HttpOnly; SameSite=Strict; Max-Age={age}{secure}");
+    HeaderValue::from_str(&text).expect("a secret is plain text")
+}
+
+/// A cookie that takes the session away.
+pub(crate) fn clear_cookie() -> HeaderValue {
+    const GONE: &str = "geomi_session=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0";
+    debug_assert!(GONE.starts_with(COOKIE), "it is the same cookie");
+    HeaderValue::from_static(GONE)
+}
+
+pub(crate) const LOG_OUT: Operation = Operation {
+    id: "logOut",
+    tag: "session",
+    summary: "End the session.",
+    params: &[],
+    body: None,
+    answer: Answer::Done,
+    problems: &[],
+};
+
+/// Logs out.
+pub(crate) async fn log_out(State(app): State<App>, headers: HeaderMap) -> Response {
+    if let Some(secret) = guard::session(&headers) {
+        app.accounts.end_session(secret);
+    }
+    respond::and(respond::done(), header::SET_COOKIE, clear_cookie())
+}

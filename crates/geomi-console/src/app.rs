@@ -1,0 +1,149 @@
+//! What every handler is given: the parts the console is made of.
+
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use geomi_crawler::{Clock, CrawlConfig, SystemClock};
+use geomi_model::Timestamp;
+use geomi_url::CrawlUrl;
+use tokio::sync::Semaphore;
+
+use crate::ConsoleError;
+use crate::accounts::Accounts;
+use crate::caches::Caches;
+use crate::http::problem::Problem;
+use crate::launch::Launcher;
+use crate::library::{Crawl, Library};
+use crate::live::Hubs;
+use crate::server::TlsFiles;
+
+/// Folder of accounts and audit log, below what is served.
+const FOLDER: &str = "console";
+/// Passwords hashed at once: each takes 19 MiB and a core.
+const HASHES_MAX: usize = 2;
+/// Blocking reads at once, over all requests.
+const READS_MAX: usize = 16;
+
+/// How the configuration of a crawl is read; what a key means is not the
+/// console's to know.
+pub trait Settings: fmt::Debug + Send + Sync {
+    /// What the crawl in a directory ran with, or everything that is wrong
+    /// with it.
+    fn of_crawl(&self, dir: &Path) -> Result<CrawlConfig, Vec<String>>;
+}
+
+/// What to serve, and how.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// A crawl directory, or a folder of them.
+    pub root: PathBuf,
+    /// Where to listen.
+    pub listen: SocketAddr,
+    /// Certificate and key; plain HTTP without.
+    pub tls: Option<TlsFiles>,
+    /// Proxies in front of the console, whose word about the address of a
+    /// visitor counts.
+    pub proxies: Vec<IpAddr>,
+    /// The program that runs new crawls; without one, none can be started.
+    pub program: Option<PathBuf>,
+    /// Who is told of alerts.
+    pub webhooks: Vec<CrawlUrl>,
+    /// Reads configurations.
+    pub settings: Arc<dyn Settings>,
+}
+
+/// The parts, shared by all handlers.
+#[derive(Clone, Debug)]
+pub(crate) struct App(Arc<Parts>);
+
+/// The parts.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub(crate) options: Options,
+    pub(crate) clock: SystemClock,
+    pub(crate) accounts: Accounts,
+    pub(crate) library: Library,
+    pub(crate) hubs: Hubs,
+    pub(crate) launcher: Option<Launcher>,
+    pub(crate) caches: Caches,
+    hashing: Semaphore,
+    reading: Semaphore,
+}
+
+impl Deref for App {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
+}
+
+impl App {
+    /// Opens what is to be served.
+    pub(crate) fn open(options: Options) -> Result<Self, ConsoleError> {
+        if !options.root.is_dir() {
+            return Err(ConsoleError::NoFolder(options.root));
+        }
+        let accounts = Accounts::open(&options.root.join(FOLDER))?;
+        let launcher = options
+            .program
+            .clone()
+            .filter(|_| !crate::library::is_crawl(&options.root))
+            .map(Launcher::new);
+        Ok(Self(Arc::new(Parts {
+            accounts,
+            library: Library::new(&options.root),
+            hubs: Hubs::default(),
+            launcher,
+            caches: Caches::default(),
+            clock: SystemClock::default(),
+            hashing: Semaphore::new(HASHES_MAX),
+            reading: Semaphore::new(READS_MAX),
+            options,
+        })))
+    }
+
+    /// Now.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Runs what waits for a disk or a socket, away from the event loop; few at
+    /// a time, so that many requests cannot take all threads.
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> T {
+        self.block(&self.reading, work).await
+    }
+
+    /// The same for hashing passwords.
+    pub(crate) async fn hash<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> T {
+        self.block(&self.hashing, work).await
+    }
+
+    async fn block<T: Send + 'static>(
+        &self,
+        at_once: &Semaphore,
+        work: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> T {
+        let _permit = at_once.acquire().await.expect("it is never closed");
+        let app = self.clone();
+        let done = tokio::task::spawn_blocking(move || work(&app)).await;
+        done.expect("a panic in there is a bug, and was reported by its message")
+    }
+
+    /// The crawl of this id, as it stands.
+    pub(crate) async fn crawl(&self, id: String) -> Result<Arc<Crawl>, Problem> {
+        let found = self
+            .read(move |app| app.library.get(&id, app.now()))
+            .await?;
+        found.ok_or_else(|| Problem::not_found("there is no such crawl"))
+    }
+}

@@ -1,0 +1,239 @@
+//! Who asks, and may they: before every handler.
+//!
+//! Somebody is known by an API token (`Authorization: Bearer`) or by the cookie
+//! of a session. What changes something is believed from a session only with
+//! the word its own pages carry, as field `csrf` of a form or as
+//! `X-CSRF-Token`, and never from another site (`Sec-Fetch-Site`).
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Redirect, Response};
+use http::request::Parts;
+use http::{HeaderMap, Method, StatusCode, header};
+
+use super::problem::Problem;
+use super::routes::{Kind, Needs};
+use crate::accounts::{Principal, Proof, Role};
+use crate::app::App;
+use crate::pages;
+use crate::secret;
+
+/// The cookie of a session.
+pub(crate) const COOKIE: &str = "geomi_session";
+/// The largest body of a request.
+pub(crate) const BODY_BYTES_MAX: usize = 4 << 20;
+
+/// The other end of the connection, put into each request by the listener.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peer(pub(crate) SocketAddr);
+
+/// Who asks.
+#[derive(Clone, Debug)]
+pub(crate) struct Caller {
+    /// Somebody known, or nobody.
+    pub(crate) principal: Option<Principal>,
+    /// Where from, behind proxies we trust.
+    pub(crate) address: IpAddr,
+    /// Whether the way to them is encrypted.
+    pub(crate) is_secure: bool,
+}
+
+impl Caller {
+    /// Somebody known. Only for handlers of routes that need a role.
+    pub(crate) fn known(&self) -> &Principal {
+        self.principal.as_ref().expect("the route needs a role")
+    }
+
+    /// Whether they may do what a role may.
+    pub(crate) fn may(&self, role: Role) -> bool {
+        self.principal
+            .as_ref()
+            .is_some_and(|known| known.role >= role)
+    }
+
+    /// The word for forms; empty without a session.
+    pub(crate) fn csrf(&self) -> &str {
+        match self.principal.as_ref().map(|known| &known.by) {
+            Some(Proof::Session { csrf }) => csrf,
+            _ => "",
+        }
+    }
+}
+
+/// A route as the guard sees it.
+#[derive(Clone, Debug)]
+pub(crate) struct Gate {
+    pub(crate) app: App,
+    pub(crate) needs: Needs,
+    pub(crate) kind: Kind,
+}
+
+/// Lets through who may.
+pub(crate) async fn guard(State(gate): State<Gate>, request: Request, next: Next) -> Response {
+    let kind = gate.kind;
+    let (caller, mut request) = match admit(&gate, request).await {
+        Ok(admitted) => admitted,
+        Err((problem, parts)) => return refuse(&gate, problem, &parts),
+    };
+    request.extensions_mut().insert(caller.clone());
+    let language = pages::language(request.headers());
+    let place = request.uri().path().to_owned();
+    let response = next.run(request).await;
+    if kind == Kind::Page
+        && let Some(problem) = response.extensions().get::<Problem>()
+    {
+        return pages::problem::page(problem, &caller, language, &place);
+    }
+    response
+}
+
+/// Somebody who is nobody is shown the log-in; a program is told.
+fn refuse(gate: &Gate, problem: Problem, parts: &Parts) -> Response {
+    if gate.kind != Kind::Page {
+        return problem.into_response();
+    }
+    if problem.status == StatusCode::UNAUTHORIZED {
+        let to = pages::login::address(parts.uri.path());
+        return Redirect::to(&to).into_response();
+    }
+    let caller = caller(&gate.app, parts);
+    let language = pages::language(&parts.headers);
+    pages::problem::page(&problem, &caller, language, parts.uri.path())
+}
+
+async fn admit(gate: &Gate, request: Request) -> Result<(Caller, Request), (Problem, Box<Parts>)> {
+    let (parts, body) = request.into_parts();
+    let caller = caller(&gate.app, &parts);
+    if let Err(problem) = check_role(gate.needs, &caller) {
+        return Err((problem, Box::new(parts)));
+    }
+    if is_safe(&parts.method) {
+        return Ok((caller, Request::from_parts(parts, body)));
+    }
+    if !is_same_origin(&parts.headers) {
+        let problem = Problem::forbidden("this came from another site: nothing was done");
+        return Err((problem, Box::new(parts)));
+    }
+    let Ok(bytes) = axum::body::to_bytes(body, BODY_BYTES_MAX).await else {
+        let detail = "the body is longer than 4 MiB, or ended too early";
+        let problem = Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail);
+        return Err((problem, Box::new(parts)));
+    };
+    if !caller.csrf().is_empty() && !has_word(&parts.headers, &bytes, caller.csrf()) {
+        let detail = "the form is too old, or was not ours: load the page again";
+        return Err((Problem::forbidden(detail), Box::new(parts)));
+    }
+    Ok((caller, Request::from_parts(parts, Body::from(bytes))))
+}
+
+fn check_role(needs: Needs, caller: &Caller) -> Result<(), Problem> {
+    match (needs, &caller.principal) {
+        (Needs::Nothing, _) => Ok(()),
+        (Needs::RoleOrLoopback(_), None) if caller.address.is_loopback() => Ok(()),
+        (Needs::Role(_) | Needs::RoleOrLoopback(_), None) => Err(Problem::unauthorized()),
+        (Needs::Role(role) | Needs::RoleOrLoopback(role), Some(known)) if known.role >= role => {
+            Ok(())
+        }
+        (Needs::Role(role) | Needs::RoleOrLoopback(role), Some(known)) => {
+            let detail = format!(
+                "this needs the role {}, and yours is {}: ask an admin",
+                role.as_str(),
+                known.role.as_str()
+            );
+            Err(Problem::forbidden(detail))
+        }
+    }
+}
+
+/// Who asks.
+pub(crate) fn caller(app: &App, parts: &Parts) -> Caller {
+    let (address, is_secure) = origin(app, parts);
+    let principal = match bearer(&parts.headers) {
+        Some(token) => app.accounts.by_token(token),
+        None => session(&parts.headers).and_then(|sent| app.accounts.by_session(sent, app.now())),
+    };
+    Caller {
+        principal,
+        address,
+        is_secure,
+    }
+}
+
+/// Where a request comes from, and whether its way is encrypted. A proxy we
+/// trust says so of whoever asked it; anybody else could say anything.
+fn origin(app: &App, parts: &Parts) -> (IpAddr, bool) {
+    let peer = parts.extensions.get::<Peer>().map(|peer| peer.0.ip());
+    // A connection of which nothing is known is from nowhere near.
+    let peer = peer
+        .unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED))
+        .to_canonical();
+    let is_tls = app.options.tls.is_some();
+    if !app.options.proxies.contains(&peer) {
+        return (peer, is_tls);
+    }
+    let text = |name: &str| parts.headers.get(name)?.to_str().ok();
+    let forwarded = text("x-forwarded-for").unwrap_or("");
+    // The last one that is no proxy of ours: what stands before it was sent
+    // by the visitor.
+    let visitor = forwarded
+        .rsplit(',')
+        .filter_map(|one| one.trim().parse::<IpAddr>().ok())
+        .find(|address| !app.options.proxies.contains(address));
+    let is_https = text("x-forwarded-proto").is_some_and(|word| word == "https");
+    (visitor.unwrap_or(peer), is_tls || is_https)
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+/// The secret of the session in the cookies.
+pub(crate) fn session(headers: &HeaderMap) -> Option<&str> {
+    cookie(headers, COOKIE)
+}
+
+/// The value of a cookie.
+pub(crate) fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let cookies = headers.get_all(header::COOKIE).iter();
+    cookies
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(';'))
+        .filter_map(|pair| pair.trim().split_once('='))
+        .find(|(known, _)| *known == name)
+        .map(|(_, value)| value)
+}
+
+const fn is_safe(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
+}
+
+/// Browsers say where a request was made; programs say nothing.
+fn is_same_origin(headers: &HeaderMap) -> bool {
+    headers
+        .get("sec-fetch-site")
+        .is_none_or(|site| site == "same-origin" || site == "none")
+}
+
+fn has_word(headers: &HeaderMap, body: &[u8], word: &str) -> bool {
+    let sent = headers
+        .get("x-csrf-token")
+        .and_then(|value| value.to_str().ok());
+    if let Some(sent) = sent {
+        return secret::is_same(sent, word);
+    }
+    let is_form = headers.get(header::CONTENT_TYPE).is_some_and(|kind| {
+        kind.as_bytes()
+            .starts_with(b"application/x-www-form-urlencoded")
+    });
+    is_form
+        && body
+            .split(|byte| *byte == b'&')
+            .filter_map(|pair| pair.strip_prefix(b"csrf="))
+            // The word has no character that a form would write differently.
+            .any(|sent| std::str::from_utf8(sent).is_ok_and(|sent| secret::is_same(sent, word)))
+}

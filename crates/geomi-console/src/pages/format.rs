@@ -1,0 +1,110 @@
+//! Numbers and times, as people read them.
+
+/// `12345678` as `12,345,678`.
+pub(crate) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Bytes with a unit: `1.5 MB`.
+pub(crate) fn bytes(number: f64) -> String {
+    const UNITS: [&str; 6] = ["B", "kB", "MB", "GB", "TB", "PB"];
+    let mut left = number.max(0.0);
+    let mut unit = 0;
+    while left >= 999.5 && unit + 1 < UNITS.len() {
+        left /= 1e3;
+        unit += 1;
+    }
+    let places = usize::from(unit > 0 && left < 99.95);
+    format!("{left:.places$} {}", UNITS[unit])
+}
+
+/// A span of time: `2 d 03:04:05`, `03:04:05`.
+pub(crate) fn span(seconds: f64) -> String {
+    let whole = seconds.max(0.0) as u64;
+    let (days, rest) = (whole / 86_400, whole % 86_400);
+    let clock = format!("{:02}:{:02}:{:02}", rest / 3_600, rest / 60 % 60, rest % 60);
+    if days > 0 {
+        format!("{days} d {clock}")
+    } else {
+        clock
+    }
+}
+
+/// A rate with one place.
+pub(crate) fn rate(number: f64) -> String {
+    if number >= 999.5 {
+        count(number.round() as u64)
+    } else {
+        format!("{number:.1}")
+    }
+}
+
+/// A share as per cent.
+pub(crate) fn share(number: f64) -> String {
+    format!("{:.1} %", number * 100.0)
+}
+
+/// Milliseconds.
+pub(crate) fn millis(number: f64) -> String {
+    if number < 9.95 {
+        format!("{number:.1} ms")
+    } else {
+        format!("{} ms", count(number.round() as u64))
+    }
+}
+
+/// `2026-11-15T16:08:08.123Z` as `2026-11-15 16:08:08`.
+pub(crate) fn moment(rfc3339: &str) -> String {
+    let second = rfc3339.get(..19).unwrap_or(rfc3339);
+    second.replace('T', " ")
+}
+
+/// The same without the day.
+pub(crate) fn clock(rfc3339: &str) -> String {
+    rfc3339.get(11..19).unwrap_or(rfc3339).to_owned()
+}
+
+/// Text for a query: everything but letters, digits and a few others escaped.
+pub(crate) fn query(text: &str) -> String {
+    use std::fmt::Write as _;
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                out.push(char::from(byte));
+            }
+            _ => write!(out, "%{byte:02X}").expect("a string takes everything"),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_readable() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(bytes(999.0), "999 B");
+        assert_eq!(bytes(1_500_000.0), "1.5 MB");
+        assert_eq!(bytes(123_456_789.0), "123 MB");
+        assert_eq!(span(3_725.9), "01:02:05");
+        assert_eq!(span(90_000.0), "1 d 01:00:00");
+        assert_eq!(rate(12.34), "12.3");
+        assert_eq!(share(0.123), "12.3 %");
+        assert_eq!(moment("2026-11-15T16:08:08.123Z"), "2026-11-15 16:08:08");
+        assert_eq!(clock("2026-11-15T16:08:08.123Z"), "16:08:08");
+        assert_eq!(moment("rubbish"), "rubbish");
+        assert_eq!(query("a b&c=한"), "a%20b%26c%3D%ED%95%9C");
+    }
+}

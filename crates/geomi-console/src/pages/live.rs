@@ -1,0 +1,236 @@
+//! A crawl as it runs: figures, curves, outcomes, the log.
+//!
+//! The page is whole as it is sent. With scripts, three events keep it so:
+//! `figures` and `state` replace what is shown, `log` puts rows on top, and
+//! `sample` adds a point to the curves.
+
+use axum::extract::State;
+use axum::response::Response;
+use geomi_crawler::Status;
+use geomi_crawler::log_reader::LoggedVisit;
+use geomi_model::Timestamp;
+use http::HeaderMap;
+use maud::{Markup, html};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::crawl;
+use super::crawls::badge;
+use super::format;
+use super::layout::View;
+use crate::api::crawls::{CrawlDetail, CrawlRow};
+use crate::api::log::{LogQuery, find, stream};
+use crate::app::App;
+use crate::http::extract::{Path, Query};
+use crate::http::problem::Problem;
+use crate::library::Crawl;
+use crate::live::Form;
+use crate::words::{Language, Words, look_up};
+
+/// Rows of the log that a page begins with.
+const ROWS: usize = 40;
+
+/// Shows a crawl.
+pub(crate) async fn show(
+    State(app): State<App>,
+    view: View,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    let crawl = app.crawl(id).await?;
+    let latest = find(&app, &crawl, LogQuery::default(), ROWS).await?;
+    let since = latest.lines.first().map_or(0, |visit| visit.n);
+    let words = view.words;
+    let content = html! {
+        div #figures sse-swap="figures" { (figures(&crawl, words)) }
+        div.charts data-stats={ "/api/v1/crawls/" (crawl.id) "/stats?points=600" } sse-swap="sample" hx-swap="none" {
+            figure.card { figcaption { (words.rate_over_time) } div.chart data-series="pages_per_s" data-label=(words.pages_per_s) {} }
+            figure.card { figcaption { (words.queue_over_time) } div.chart data-series="queued saved" data-label={ (words.queued) "|" (words.saved) } {} }
+        }
+        section.card {
+            h2 { (words.live_log) }
+            noscript { p.muted { (words.refresh_hint) } }
+            div.scroll.log tabindex="0" role="region" aria-label=(words.live_log) {
+                table.list {
+                    (log_head(words))
+                    tbody #log sse-swap="log" hx-swap="afterbegin" { @for visit in &latest.lines { (log_row(visit)) } }
+                }
+            }
+            @if latest.lines.is_empty() { p.muted.while-empty { (words.nothing_yet) } }
+        }
+    };
+    let stream = format!("/crawls/{}/events?since={since}", crawl.id);
+    Ok(super::html(crawl::live_page(
+        &view, &crawl, &stream, &content,
+    )))
+}
+
+/// From where on.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Since {
+    since: Option<u64>,
+}
+
+/// Streams pieces of the page.
+pub(crate) async fn events(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Path(id): Path<String>,
+    Query(query): Query<Since>,
+) -> Result<Response, Problem> {
+    let crawl = app.crawl(id).await?;
+    let form = Form::Html(Language::of(&headers));
+    stream(&app, crawl, &headers, query.since, form).await
+}
+
+/// How it stands.
+pub(crate) fn state(crawl: &Crawl, words: &Words) -> Markup {
+    badge(crawl.state(), words)
+}
+
+/// The point the curves go on with.
+pub(crate) fn sample(crawl: &Crawl) -> Value {
+    let row = CrawlRow::new(crawl);
+    let time = row.time.as_deref().and_then(Timestamp::parse_rfc3339);
+    json!({
+        "time": time.map(|time| time.micros() as f64 / 1e6),
+        "pages_per_s": row.pages_per_s,
+        "queued": row.queued,
+        "saved": row.saved,
+    })
+}
+
+fn figure(name: &str, value: &str, more: Option<String>) -> Markup {
+    html! {
+        div.figure { dt { (name) } dd { (value) @if let Some(more) = more { small { (more) } } } }
+    }
+}
+
+/// Everything that changes twice a second.
+pub(crate) fn figures(crawl: &Crawl, words: &Words) -> Markup {
+    let detail = CrawlDetail::new(crawl);
+    let row = &detail.row;
+    let blank = Status::default();
+    let status = crawl.status.as_ref().unwrap_or(&blank);
+    let workers = u64::from(row.running);
+    html! {
+        @if let Some(trouble) = &row.trouble { div.alert role="alert" { p { (trouble) } } }
+        @if let Some(share) = detail.done_share {
+            div.progress-line {
+                progress max="1" value=(share) aria-label=(words.done_share) {}
+                span { (format::share(share)) " · " (words.left) " " (format::span(detail.left_s.unwrap_or(0.0))) }
+            }
+        }
+        dl.figures {
+            (figure(words.saved, &format::count(row.saved), None))
+            (figure(words.queued, &format::count(row.queued), None))
+            (figure(words.pages_per_s, &format::rate(row.pages_per_s), None))
+            (figure(words.elapsed, &format::span(row.elapsed_s), None))
+            (figure(words.workers_connected, &format::count(workers), row.pid.map(|pid| format!("pid {pid}"))))
+            (figure(words.in_flight, &format::count(row.in_flight), None))
+            (figure(words.transferred, &format::bytes(row.wire_bytes as f64), Some(format!("{}/s", format::bytes(row.bytes_per_s)))))
+            (figure(words.failed, &format::count(row.failed), None))
+            (figure(words.redirected, &format::count(row.redirected), None))
+            (figure(words.refused, &format::count(row.refused), None))
+            (figure(words.sites_ready, &format::count(status.sites_ready), None))
+            (figure(words.sites_waiting, &format::count(status.sites_waiting), None))
+            (figure(words.sites_backing_off, &format::count(status.sites_backing_off), None))
+            (figure(words.links, &format::count(detail.links), None))
+            (figure(words.seeds, &format::count(row.seeds), None))
+        }
+        div.two {
+            (outcomes(&detail, words))
+            (refusals(&detail, words))
+        }
+    }
+}
+
+/// Visits by how they ended, each leading to its lines of the log.
+fn outcomes(detail: &CrawlDetail, words: &Words) -> Markup {
+    let mut states: Vec<(&String, &u64)> = detail.states.iter().collect();
+    states.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+    html! {
+        section.card {
+            h2 { (words.by_state) }
+            @if states.is_empty() { p.muted { (words.nothing_yet) } }
+            table.bars {
+                @for (state, count) in states {
+                    tr {
+                        th scope="row" { a href={ "/crawls/" (detail.row.id) "/log?state=" (format::query(state)) } { (look_up(words.network, state)) } " " code.muted { (state) } }
+                        td.bar { (bar(*count, detail.visits, state == "OK")) }
+                        td.num { (format::count(*count)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn refusals(detail: &CrawlDetail, words: &Words) -> Markup {
+    let mut reasons: Vec<(&String, &u64)> = detail.refusals.iter().collect();
+    reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+    let most = reasons.first().map_or(1, |(_, count)| **count);
+    html! {
+        section.card {
+            h2 { (words.by_refusal) }
+            @if reasons.is_empty() { p.muted { (words.nothing_yet) } }
+            table.bars {
+                @for (reason, count) in reasons {
+                    tr {
+                        th scope="row" { (reason) }
+                        td.bar { (bar(*count, most, true)) }
+                        td.num { (format::count(*count)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A bar as a picture: the policy forbids a width in the page's own style.
+pub(crate) fn bar(part: u64, whole: u64, is_good: bool) -> Markup {
+    let width = part as f64 * 100.0 / whole.max(1) as f64;
+    let class = if is_good { "good" } else { "bad" };
+    html! {
+        svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true" {
+            rect.track x="0" y="0" width="100" height="8" {}
+            rect class=(class) x="0" y="0" width={ (format!("{width:.2}")) } height="8" {}
+        }
+    }
+}
+
+/// Head of a table of visits.
+pub(crate) fn log_head(words: &Words) -> Markup {
+    html! {
+        thead { tr {
+            th.num scope="col" { "#" }
+            th scope="col" { (words.time) }
+            th scope="col" { (words.state) }
+            th.num scope="col" { (words.code) }
+            th scope="col" { (words.url) }
+            th scope="col" { (words.content_type) }
+            th.num scope="col" { (words.size) }
+            th.num scope="col" { (words.rtt) }
+        } }
+    }
+}
+
+/// A visit.
+pub(crate) fn log_row(visit: &LoggedVisit) -> Markup {
+    html! {
+        tr data-n=(visit.n) data-ok=[(visit.state == "OK").then_some("")] {
+            td.num.muted { (visit.n) }
+            td { time datetime=(visit.time) { (format::clock(&visit.time)) } }
+            td { span.outcome title=[visit.error.as_deref()] { (visit.state) } }
+            td.num { @if let Some(code) = visit.code { (code) } }
+            td.url { (visit.url) }
+            td { @if let Some(mime) = &visit.mime { (mime) } }
+            td.num { (format::bytes(visit.bytes as f64)) }
+            td.num { @if let Some(rtt) = visit.rtt_ms { (format::millis(rtt)) } }
+        }
+    }
+}
+
+/// In place of visits that are not shown one by one.
+pub(crate) fn skipped_row(count: u64, words: &Words) -> Markup {
+    html! { tr.skipped { td colspan="8" { "… " (format::count(count)) " " (words.skipped) } } }
+}

@@ -1,0 +1,230 @@
+//! The queue: what waits, for what, and what to do about it.
+
+use axum::extract::State;
+use axum::response::{IntoResponse as _, Redirect, Response};
+use geomi_crawler::explain::{CrawlView, Explanation};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use super::crawl::{self, Tab};
+use super::layout::{View, alert, empty};
+use super::{empty_as_none, format, lines};
+use crate::accounts::Role;
+use crate::actions::{self, Preview};
+use crate::api::sites::{QueueQuery, explain};
+use crate::app::App;
+use crate::http::extract::{Form, Path, Query};
+use crate::http::problem::Problem;
+use crate::library::Crawl;
+use crate::words::look_up;
+
+/// A question about a URL.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Asked {
+    url: String,
+}
+
+/// Shows the queue.
+pub(crate) async fn show(
+    State(app): State<App>,
+    view: View,
+    Path(id): Path<String>,
+    Query(asked): Query<Asked>,
+) -> Result<Response, Problem> {
+    let crawl = app.crawl(id).await?;
+    Ok(super::html(
+        page(&app, &view, &crawl, &asked.url, Tried::default()).await?,
+    ))
+}
+
+/// Exclusions that were tried, or what was wrong.
+#[derive(Default)]
+struct Tried {
+    patterns: String,
+    preview: Option<Preview>,
+    problem: Option<Problem>,
+}
+
+async fn page(
+    app: &App,
+    view: &View,
+    crawl: &Crawl,
+    url: &str,
+    tried: Tried,
+) -> Result<Markup, Problem> {
+    let words = view.words;
+    if !crawl.is_running() {
+        let content = empty(words.not_running, words.queue_lead);
+        return Ok(crawl::page(view, crawl, Tab::Queue, &content));
+    }
+    let question = QueueQuery {
+        url: empty_as_none(url),
+    };
+    let explained = explain(app, crawl, question).await;
+    let content = html! {
+        @if let Some(problem) = &tried.problem { (alert(&problem.detail, &problem.errors)) }
+        @match &explained {
+            Ok(explanation) => (waiting(view, &explanation.crawl)),
+            Err(problem) => (alert(&problem.detail, &problem.errors)),
+        }
+        section.card {
+            h2 { (words.ask_url) }
+            form.filters method="get" action={ "/crawls/" (crawl.id) "/queue" } {
+                label.grow { span { (words.url) } input name="url" type="text" value=(url) maxlength="2048" spellcheck="false" required; small { (words.ask_url_help) } }
+                button type="submit" { (words.ask) }
+            }
+            @if let Ok(explanation) = &explained { (answer(view, explanation)) }
+        }
+        @if view.may(Role::Operator) { div.two { (seeds(view, crawl)) (exclusions(view, crawl, &tried)) } }
+    };
+    Ok(crawl::page(view, crawl, Tab::Queue, &content))
+}
+
+fn waiting(view: &View, crawl: &CrawlView) -> Markup {
+    let words = view.words;
+    html! {
+        section.card {
+            h2 { (words.queue) }
+            p.lead { (words.queue_lead) }
+            ul.causes { @for cause in &crawl.causes { li { (cause.text) @if let Some(advice) = &cause.advice { small { (advice) } } } } }
+            @if let Some(next) = &crawl.next_request { p.muted { (words.next_request) " " time datetime=(next) { (format::clock(next)) } } }
+            @if crawl.sites.is_empty() { p.muted { (words.nothing_yet) } } @else {
+                div.scroll tabindex="0" role="region" aria-label=(words.queue) {
+                    table.list {
+                        thead { tr {
+                            th scope="col" { (words.waits_for) }
+                            th.num scope="col" { (words.sites_count) }
+                            th.num scope="col" { (words.urls_count) }
+                            th scope="col" { (words.until) }
+                            th scope="col" { (words.example) }
+                            th scope="col" { (words.why) }
+                        } }
+                        tbody { @for group in &crawl.sites {
+                            tr {
+                                th scope="row" { span.badge data-hold=(group.hold) { (look_up(words.holds, &group.hold)) } }
+                                td.num { (format::count(group.sites)) }
+                                td.num { (format::count(group.urls)) }
+                                td { @if let Some(until) = &group.until { time datetime=(until) { (format::clock(until)) } } }
+                                td.url { (group.example) }
+                                td { (group.why) }
+                            }
+                        } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn answer(view: &View, explanation: &Explanation) -> Markup {
+    let words = view.words;
+    html! {
+        @if let Some(url) = &explanation.url {
+            dl.facts {
+                dt { (words.url) } dd.url { (url.url) }
+                dt { (words.why) } dd { (url.next.text) }
+                dt { (words.scope) } dd { (url.scope) }
+                dt { "robots.txt" } dd { (url.robots) }
+                @if let Some(site) = &explanation.site { dt { (words.site) } dd { (site.site) " · " (site.why) } }
+            }
+        }
+    }
+}
+
+fn seeds(view: &View, crawl: &Crawl) -> Markup {
+    let words = view.words;
+    html! {
+        section.card {
+            h2 { (words.add_seeds) }
+            form.stack method="post" action={ "/crawls/" (crawl.id) "/seeds" } {
+                (view.csrf())
+                label { span { (words.url) } textarea name="urls" rows="3" required spellcheck="false" {} small { (words.add_seeds_help) } }
+                div.actions { button type="submit" { (words.add) } }
+            }
+        }
+    }
+}
+
+fn exclusions(view: &View, crawl: &Crawl, tried: &Tried) -> Markup {
+    let words = view.words;
+    html! {
+        section.card #exclude {
+            h2 { (words.exclude) }
+            form.stack method="post" action={ "/crawls/" (crawl.id) "/exclusions" } {
+                (view.csrf())
+                label { span { (words.exclude) } textarea name="patterns" rows="3" required spellcheck="false" { (tried.patterns) } small { (words.exclude_help) } }
+                @if let Some(preview) = &tried.preview {
+                    div.note {
+                        p { strong { (format::count(preview.matches)) " / " (format::count(preview.looked_at)) } " " (words.preview_result) }
+                        ul.urls { @for example in &preview.examples { li { (example) } } }
+                    }
+                }
+                div.actions {
+                    button.primary type="submit" name="act" value="preview" { (words.preview) }
+                    button.danger type="submit" name="act" value="exclude" { (words.exclude_now) }
+                }
+            }
+        }
+    }
+}
+
+/// Seeds from the form.
+#[derive(Debug, Deserialize)]
+pub(crate) struct SeedsForm {
+    urls: String,
+}
+
+/// Adds seeds.
+pub(crate) async fn add_seeds(
+    State(app): State<App>,
+    view: View,
+    Path(id): Path<String>,
+    Form(form): Form<SeedsForm>,
+) -> Result<Response, Problem> {
+    let crawl = app.crawl(id).await?;
+    actions::add_seeds(&app, &view.caller, &crawl, &lines(&form.urls)).await?;
+    Ok(Redirect::to(&format!("/crawls/{}/queue", crawl.id)).into_response())
+}
+
+/// Patterns from the form.
+#[derive(Debug, Deserialize)]
+pub(crate) struct ExcludeForm {
+    patterns: String,
+    #[serde(default)]
+    act: String,
+}
+
+/// Shows what patterns would keep out, or keeps it out.
+pub(crate) async fn exclude(
+    State(app): State<App>,
+    view: View,
+    Path(id): Path<String>,
+    Form(form): Form<ExcludeForm>,
+) -> Result<Response, Problem> {
+    let crawl = app.crawl(id).await?;
+    let patterns = lines(&form.patterns);
+    let mut tried = Tried {
+        patterns: form.patterns,
+        ..Tried::default()
+    };
+    if form.act == "exclude" {
+        match actions::exclude(&app, &view.caller, &crawl, &patterns).await {
+            Ok(()) => {
+                return Ok(Redirect::to(&format!("/crawls/{}/config", crawl.id)).into_response());
+            }
+            Err(problem) => tried.problem = Some(problem),
+        }
+    } else {
+        match actions::preview(&app, crawl.clone(), &patterns).await {
+            Ok(preview) => tried.preview = Some(preview),
+            Err(problem) => tried.problem = Some(problem),
+        }
+    }
+    let status = tried.problem.as_ref().map(|problem| problem.status);
+    let mut response = super::html(page(&app, &view, &crawl, "", tried).await?);
+    if let Some(status) = status {
+        *response.status_mut() = status;
+    }
+    Ok(response)
+}

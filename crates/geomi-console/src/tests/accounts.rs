@@ -1,0 +1,219 @@
+//! Logging in, forms, tokens, limits.
+
+use serde_json::json;
+
+use super::*;
+
+fn form(path: &str, cookie: Option<&str>, body: String) -> Request<Body> {
+    let mut request = request(Method::POST, path, None, ELSEWHERE, Body::from(body));
+    let headers = request.headers_mut();
+    headers.insert(
+        header::CONTENT_TYPE,
+        "application/x-www-form-urlencoded".parse().unwrap(),
+    );
+    if let Some(cookie) = cookie {
+        headers.insert(header::COOKIE, cookie.parse().unwrap());
+    }
+    request
+}
+
+/// The cookie an answer sets, as it is sent back.
+#[track_caller]
+fn cookie(answer: &Answer) -> String {
+    let set = answer.headers[header::SET_COOKIE].to_str().unwrap();
+    assert!(
+        set.contains("HttpOnly") && set.contains("SameSite=Strict"),
+        "{set}"
+    );
+    set.split(';').next().unwrap().to_owned()
+}
+
+async fn as_browser(console: &Console, path: &str, cookie: &str) -> Answer {
+    let mut request = request(Method::GET, path, None, ELSEWHERE, Body::empty());
+    request
+        .headers_mut()
+        .insert(header::COOKIE, cookie.parse().unwrap());
+    console.ask(request).await
+}
+
+fn csrf(page: &str) -> &str {
+    let at = page.find("name=\"csrf\" value=\"").unwrap() + 19;
+    page[at..].split('"').next().unwrap()
+}
+
+#[tokio::test]
+async fn the_first_link_makes_one_admin_and_works_once() {
+    let console = Console::new();
+    let secret = console.app.accounts.first_secret().unwrap();
+    console.get("/first?token=guess", None).await.is(403);
+    console
+        .get(&format!("/first?token={secret}"), None)
+        .await
+        .is(200);
+    let body = |password: &str| format!("token={secret}&id=kim&name=&password={password}");
+    let weak = console
+        .ask(form("/first", None, body("short")))
+        .await
+        .is(409);
+    assert!(
+        weak.body.contains("at least 10 characters"),
+        "{}",
+        weak.body
+    );
+    let made = console
+        .ask(form("/first", None, body("correct+horse+battery")))
+        .await
+        .is(303);
+    let cookie = cookie(&made);
+    let page = as_browser(&console, "/", &cookie).await.is(200);
+    assert!(page.body.contains("news"), "{}", page.body);
+    console
+        .ask(form("/first", None, body("correct+horse+battery")))
+        .await
+        .is(403);
+    assert_eq!(console.app.accounts.users().len(), 1);
+    assert_eq!(console.app.accounts.first_secret(), None);
+}
+
+#[tokio::test]
+async fn a_form_without_its_word_does_nothing() {
+    let console = Console::new();
+    console.token(Role::Admin);
+    let sent = form(
+        "/login",
+        None,
+        format!("id=admin&password={}", PASSWORD.replace(' ', "+")),
+    );
+    let cookie = cookie(&console.ask(sent).await.is(303));
+    let page = as_browser(&console, "/settings", &cookie).await.is(200);
+    let word = csrf(&page.body).to_owned();
+    let user = "id=lee&name=Lee&password=long+enough+for+us&role=viewer";
+    console
+        .ask(form("/settings/users", Some(&cookie), user.to_owned()))
+        .await
+        .is(403);
+    let wrong = format!("csrf=wrong&{user}");
+    console
+        .ask(form("/settings/users", Some(&cookie), wrong))
+        .await
+        .is(403);
+    let mut elsewhere = form(
+        "/settings/users",
+        Some(&cookie),
+        format!("csrf={word}&{user}"),
+    );
+    elsewhere
+        .headers_mut()
+        .insert("sec-fetch-site", "cross-site".parse().unwrap());
+    console.ask(elsewhere).await.is(403);
+    console
+        .ask(form(
+            "/settings/users",
+            Some(&cookie),
+            format!("csrf={word}&{user}"),
+        ))
+        .await
+        .is(303);
+    assert_eq!(console.app.accounts.users().len(), 2);
+    console
+        .ask(form("/logout", Some(&cookie), format!("csrf={word}")))
+        .await
+        .is(303);
+    as_browser(&console, "/", &cookie).await.is(303);
+}
+
+#[tokio::test]
+async fn guessing_has_to_wait() {
+    let console = Console::new();
+    console.token(Role::Admin);
+    for _ in 0..5 {
+        let wrong = console
+            .ask(form("/login", None, "id=admin&password=guess".to_owned()))
+            .await
+            .is(401);
+        assert!(!wrong.headers.contains_key(header::SET_COOKIE));
+    }
+    let body = json!({ "id": "admin", "password": PASSWORD });
+    let held = console
+        .send(Method::POST, "/api/v1/session", "", &body)
+        .await
+        .is(429);
+    assert!(held.headers.contains_key(header::RETRY_AFTER));
+    let log = console.app.accounts.audit.latest(0, 10).unwrap();
+    assert_eq!(log.len(), 5);
+    assert!(
+        log.iter()
+            .all(|entry| entry.did == "log-in" && !entry.ok && entry.who == "admin")
+    );
+}
+
+#[tokio::test]
+async fn tokens_may_no_more_than_their_scope_and_are_shown_once() {
+    let console = Console::new();
+    let admin = console.token(Role::Admin);
+    let body = json!({ "name": "grafana", "scope": "viewer" });
+    let made = console
+        .send(Method::POST, "/api/v1/tokens", &admin, &body)
+        .await
+        .is(201)
+        .json();
+    let token = made["secret"].as_str().unwrap();
+    console.get("/api/v1/crawls", Some(token)).await.is(200);
+    console.get("/api/v1/users", Some(token)).await.is(403);
+    let listed = console.get("/api/v1/tokens", Some(&admin)).await.is(200);
+    assert!(
+        !listed.body.contains(token) && !listed.body.contains("hash"),
+        "{}",
+        listed.body
+    );
+    let no = made["no"].as_u64().unwrap();
+    let path = format!("/api/v1/tokens/{no}");
+    console
+        .send(Method::DELETE, &path, &admin, &json!(null))
+        .await
+        .is(204);
+    console.get("/api/v1/crawls", Some(token)).await.is(401);
+    let viewer = console.token(Role::Viewer);
+    let more = json!({ "name": "more", "scope": "admin" });
+    console
+        .send(Method::POST, "/api/v1/tokens", &viewer, &more)
+        .await
+        .is(403);
+}
+
+#[tokio::test]
+async fn a_session_of_the_api_needs_its_word_too() {
+    let console = Console::new();
+    console.token(Role::Operator);
+    let body = json!({ "id": "operator", "password": PASSWORD });
+    let begun = console
+        .send(Method::POST, "/api/v1/session", "", &body)
+        .await
+        .is(201);
+    let (cookie, word) = (
+        cookie(&begun),
+        begun.json()["csrf"].as_str().unwrap().to_owned(),
+    );
+    let order = |word: Option<&str>| {
+        let mut request = request(
+            Method::POST,
+            "/api/v1/crawls/news/pause",
+            None,
+            ELSEWHERE,
+            Body::empty(),
+        );
+        request
+            .headers_mut()
+            .insert(header::COOKIE, cookie.parse().unwrap());
+        if let Some(word) = word {
+            request
+                .headers_mut()
+                .insert("x-csrf-token", word.parse().unwrap());
+        }
+        console.ask(request)
+    };
+    order(None).await.is(403);
+    order(Some("wrong")).await.is(403);
+    // The crawl is not running: it was understood, and cannot be done.
+    order(Some(&word)).await.is(409);
+}

@@ -1,0 +1,220 @@
+//! The sentences of the console, in each language.
+//!
+//! One file a language. What stands on a page is a field of [`Words`], so that
+//! a sentence missing in one language does not compile; what is looked up by a
+//! code (how a crawl stands, what a site waits for) is in tables, and a test
+//! holds that all languages have the same codes.
+
+mod en;
+mod ko;
+
+use http::{HeaderMap, header};
+
+use crate::http::guard::cookie;
+
+/// The cookie of the language somebody chose.
+pub(crate) const COOKIE: &str = "geomi_language";
+
+/// A language of the console.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Language {
+    English,
+    Korean,
+}
+
+impl Language {
+    /// All of them.
+    pub(crate) const ALL: [Self; 2] = [Self::English, Self::Korean];
+
+    /// Its code in HTML and in cookies.
+    pub(crate) const fn code(self) -> &'static str {
+        match self {
+            Self::English => "en",
+            Self::Korean => "ko",
+        }
+    }
+
+    /// Its own name.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::English => "English",
+            Self::Korean => "한국어",
+        }
+    }
+
+    /// The language with this code.
+    pub(crate) fn from_code(code: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|language| language.code() == code)
+    }
+
+    /// Its sentences.
+    pub(crate) const fn words(self) -> &'static Words {
+        match self {
+            Self::English => &en::WORDS,
+            Self::Korean => &ko::WORDS,
+        }
+    }
+
+    /// The language somebody chose, or the first one their browser asks for
+    /// that we have.
+    pub(crate) fn of(headers: &HeaderMap) -> Self {
+        if let Some(chosen) = cookie(headers, COOKIE).and_then(Self::from_code) {
+            return chosen;
+        }
+        let asked = headers.get(header::ACCEPT_LANGUAGE);
+        let asked = asked.and_then(|asked| asked.to_str().ok()).unwrap_or("");
+        let mut best = (Self::English, 0.0);
+        for one in asked.split(',') {
+            let (tag, weight) = one.split_once(";q=").unwrap_or((one, "1"));
+            let code = tag.trim().split('-').next().unwrap_or("");
+            // A weight that cannot be read counts for nothing.
+            let weight = weight.trim().parse().unwrap_or(0.0);
+            if let Some(language) = Self::from_code(code)
+                && weight > best.1
+            {
+                best = (language, weight);
+            }
+        }
+        best.0
+    }
+}
+
+/// Words by a code.
+pub(crate) type Table = &'static [(&'static str, &'static str)];
+
+macro_rules! words {
+    ($($(#[$doc:meta])* $name:ident,)+ ; $($(#[$table_doc:meta])* $table:ident,)+) => {
+        /// Everything the console says, in one language.
+        #[derive(Debug)]
+        pub(crate) struct Words {
+            $($(#[$doc])* pub(crate) $name: &'static str,)+
+            $($(#[$table_doc])* pub(crate) $table: Table,)+
+        }
+
+        #[cfg(test)]
+        impl Words {
+            fn sentences(&self) -> Vec<(&'static str, &'static str)> {
+                vec![$((stringify!($name), self.$name)),+]
+            }
+
+            fn tables(&self) -> Vec<(&'static str, Table)> {
+                vec![$((stringify!($table), self.$table)),+]
+            }
+        }
+    };
+}
+
+words! {
+    skip_to_content, menu, crawls, workers, settings, log_out, log_in, theme, theme_light, theme_dark, theme_system,
+    // Log-in and first admin.
+    log_in_title, log_in_lead, user_id, password, first_title, first_lead, your_name, make_admin, password_rule,
+    // Crawls.
+    crawls_lead, name, state, saved, queued, failed, redirected, refused, pages_per_s, elapsed, started, none_yet_title, none_yet_text,
+    start_title, start_lead, root_url, root_url_help, crawl_name, crawl_name_help, scope, depth, max_pages, contact, contact_help,
+    advanced, toml, toml_help, equivalent, start, start_disabled, no_limit, older, newer, in_all,
+    // A crawl.
+    live, queue, sites, log, pages, report, config, files, pause, resume, stop, start_again, confirm_stop,
+    workers_connected, in_flight, sites_ready, sites_waiting, sites_backing_off, done_share, left, transferred, links, seeds,
+    rate_over_time, queue_over_time, by_state, by_refusal, live_log, time, url, code, content_type, size, rtt, skipped, nothing_yet, not_running, refresh_hint,
+    // Queue.
+    queue_lead, waits_for, sites_count, urls_count, until, example, why, next_request, add_seeds, add_seeds_help, add, exclude, exclude_help, preview, preview_result, exclude_now, ask_url, ask_url_help, ask,
+    // Sites.
+    site, delay, crawl_delay, requests, failures, address, order_by, filter, filter_url, at_rest_sites, live_sites,
+    // Log and pages.
+    title, any_state, show, looked_on, stored,
+    // Config.
+    config_lead, change, change_help, settings_label,
+    // Report.
+    report_lead, report_empty, section, rows_of,
+    // Workers.
+    workers_lead, number, process, machine, crawl, no_workers, join_hint,
+    // Settings.
+    users, users_lead, role, since, remove, add_user, tokens, tokens_lead, token_name, token_scope, make_token, token_once, audit, audit_lead, who, from_where, did, to, result, ok, refused_word,
+    // Problems.
+    problem_title, back, path, bytes,
+    ;
+    /// How a crawl stands.
+    states,
+    /// What a site waits for.
+    holds,
+    /// Network states of a visit.
+    network,
+    /// What a role may do.
+    roles,
+    /// Sections of a report.
+    sections,
+    /// Columns and facts of a report.
+    columns,
+    /// Orders of sites.
+    orders,
+}
+
+/// The word for a code, or the code itself where there is none.
+pub(crate) fn look_up(table: Table, code: &str) -> String {
+    let found = table.iter().find(|(known, _)| *known == code);
+    found.map_or_else(
+        || code.replace(['_', '-'], " "),
+        |(_, word)| (*word).to_owned(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_language_says_everything() {
+        for language in Language::ALL {
+            let words = language.words();
+            for (name, sentence) in words.sentences() {
+                assert!(!sentence.trim().is_empty(), "{name} in {}", language.name());
+            }
+        }
+    }
+
+    #[test]
+    fn every_language_knows_the_same_codes() {
+        let codes = |table: Table| -> Vec<&str> { table.iter().map(|(code, _)| *code).collect() };
+        let english = Language::English.words().tables();
+        for language in Language::ALL {
+            for ((name, ours), (_, theirs)) in english.iter().zip(language.words().tables()) {
+                assert_eq!(codes(ours), codes(theirs), "{name} in {}", language.name());
+            }
+        }
+    }
+
+    #[test]
+    fn korean_is_korean() {
+        let is_hangul = |c: char| ('가'..='힣').contains(&c);
+        let english = Language::English.words().sentences();
+        for ((name, sentence), (_, other)) in Language::Korean
+            .words()
+            .sentences()
+            .into_iter()
+            .zip(english)
+        {
+            let is_name = sentence == other;
+            assert!(
+                is_name || sentence.contains(is_hangul),
+                "{name}: {sentence}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_language_is_the_one_asked_for() {
+        let of = |text: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::ACCEPT_LANGUAGE, text.parse().unwrap());
+            Language::of(&headers)
+        };
+        assert_eq!(of("ko-KR,ko;q=0.9,en;q=0.8"), Language::Korean);
+        assert_eq!(of("fr,en;q=0.5,ko;q=0.4"), Language::English);
+        assert_eq!(of("*"), Language::English);
+        let mut headers = HeaderMap::new();
+        headers.insert(header::COOKIE, "a=b; geomi_language=ko".parse().unwrap());
+        assert_eq!(Language::of(&headers), Language::Korean);
+    }
+}

@@ -1,0 +1,394 @@
+//! The console as a person meets it: the first link, a crawl started, watched,
+//! steered and stopped, by the real program.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+mod common;
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Stdio};
+
+use common::{Done, Workplace};
+use geomi_testweb::{ServerOptions, ServerThread, Web, WebSpec};
+use serde_json::{Value, json};
+
+/// `geomi serve`, ended when the test is.
+struct Console {
+    child: Child,
+    host: String,
+    first: String,
+}
+
+impl Drop for Console {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _gone = self.child.kill();
+        let _gone = self.child.wait();
+    }
+}
+
+#[derive(Debug)]
+struct Answer {
+    code: u16,
+    head: String,
+    body: String,
+}
+
+impl Answer {
+    #[track_caller]
+    fn json(&self, code: u16) -> Value {
+        assert_eq!(self.code, code, "{self:#?}");
+        serde_json::from_str(&self.body).unwrap_or(Value::Null)
+    }
+
+    fn field(&self, name: &str) -> Option<&str> {
+        let lines = self.head.lines();
+        let mut pairs = lines.filter_map(|line| line.split_once(": "));
+        pairs
+            .find(|(known, _)| known.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value)
+    }
+}
+
+fn runtime(place: &Workplace, mut command: std::process::Command) -> std::process::Command {
+    command.env("XDG_RUNTIME_DIR", place.path("runtime"));
+    command
+}
+
+impl Console {
+    fn start(place: &Workplace, more: &[&str]) -> Self {
+        std::fs::create_dir_all(place.path("root")).unwrap();
+        let words = [
+            "serve",
+            "root",
+            "--listen",
+            "127.0.0.1:0",
+            "--format",
+            "json",
+        ];
+        let mut child = runtime(place, place.command(&[&words, more].concat()))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let told: Value = serde_json::from_str(&line).unwrap();
+        let host = told["url"]
+            .as_str()
+            .unwrap()
+            .trim_start_matches("http://")
+            .to_owned();
+        let first = told["first_admin"].as_str().unwrap_or("").to_owned();
+        Self { child, host, first }
+    }
+
+    fn open(&self, method: &str, path: &str, fields: &str, body: &str) -> BufReader<TcpStream> {
+        let mut stream = TcpStream::connect(&self.host).unwrap();
+        let length = body.len();
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Length: {length}\r\n{fields}\r\n{body}",
+            self.host
+        )
+        .unwrap();
+        BufReader::new(stream)
+    }
+
+    fn ask(&self, method: &str, path: &str, fields: &str, body: &str) -> Answer {
+        let mut text = String::new();
+        self.open(method, path, fields, body)
+            .read_to_string(&mut text)
+            .unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        Answer {
+            code: head.split(' ').nth(1).unwrap().parse().unwrap(),
+            head: head.to_owned(),
+            body: body.to_owned(),
+        }
+    }
+
+    /// By the first link, as a browser does; then a token.
+    fn admin_token(&self) -> String {
+        let secret = self.first.rsplit_once("token=").unwrap().1;
+        let form = "Content-Type: application/x-www-form-urlencoded\r\n";
+        let body = format!("token={secret}&id=kim&name=Kim&password=correct+horse+battery");
+        let made = self.ask("POST", "/first", form, &body);
+        assert_eq!(made.code, 303, "{made:#?}");
+        let cookie = made.field("set-cookie").unwrap().split(';').next().unwrap();
+        let session = self
+            .ask(
+                "GET",
+                "/api/v1/session",
+                &format!("Cookie: {cookie}\r\n"),
+                "",
+            )
+            .json(200);
+        let word = session["csrf"].as_str().unwrap();
+        let fields = format!(
+            "Cookie: {cookie}\r\nX-CSRF-Token: {word}\r\nContent-Type: application/json\r\n"
+        );
+        let token = json!({ "name": "test", "scope": "operator" }).to_string();
+        let token = self
+            .ask("POST", "/api/v1/tokens", &fields, &token)
+            .json(201);
+        token["secret"].as_str().unwrap().to_owned()
+    }
+}
+
+fn bearer(token: &str) -> String {
+    format!("Authorization: Bearer {token}\r\nContent-Type: application/json\r\n")
+}
+
+/// Reads events until one fits.
+fn wait_for(events: &mut BufReader<TcpStream>, fits: impl Fn(&str, &Value) -> bool) -> Value {
+    let mut name = String::new();
+    loop {
+        let mut line = String::new();
+        assert!(events.read_line(&mut line).unwrap() > 0, "the stream ended");
+        if let Some(event) = line.trim_end().strip_prefix("event: ") {
+            event.clone_into(&mut name);
+        } else if let Some(data) = line.trim_end().strip_prefix("data: ") {
+            let data: Value = serde_json::from_str(data).unwrap();
+            if fits(&name, &data) {
+                return data;
+            }
+        }
+    }
+}
+
+fn geomi(place: &Workplace, console: &Console, token: &str, words: &[&str]) -> Done {
+    let url = format!("http://{}", console.host);
+    let words = [words, &["--server", &url, "--format", "json"]].concat();
+    let mut command = runtime(place, place.command(&words));
+    command.env("GEOMI_TOKEN", token).output().unwrap().into()
+}
+
+#[test]
+fn a_crawl_is_started_watched_paused_and_stopped_from_outside() {
+    let place = Workplace::new();
+    let web = Web::new(WebSpec::plain(1, 400));
+    let server = ServerThread::start(web, ServerOptions::default()).unwrap();
+    let console = Console::start(&place, &[]);
+    assert_eq!(console.ask("GET", "/healthz", "", "").code, 200);
+    assert_eq!(console.ask("GET", "/api/v1/crawls", "", "").code, 401);
+    let token = console.admin_token();
+    let fields = bearer(&token);
+
+    let seed = server.seeds()[0].to_string();
+    let wrong = json!({ "urls": [seed], "name": "one", "settings": ["politeness.nonsense=1"] });
+    let refused = console
+        .ask("POST", "/api/v1/crawls", &fields, &wrong.to_string())
+        .json(409);
+    assert!(
+        refused["errors"][0]
+            .as_str()
+            .unwrap()
+            .contains("politeness.nonsense"),
+        "{refused}"
+    );
+    assert!(
+        !place.exists("root/one"),
+        "nothing is left of a crawl that never was"
+    );
+
+    let order =
+        json!({ "urls": [seed], "name": "one", "settings": ["politeness.site_delay=20ms"] });
+    let started = console
+        .ask("POST", "/api/v1/crawls", &fields, &order.to_string())
+        .json(201);
+    assert_eq!(started["id"], "one");
+    let command = started["command"].as_str().unwrap();
+    assert!(
+        command.starts_with("geomi crawl http")
+            && command.ends_with("--set politeness.site_delay=20ms"),
+        "{command}"
+    );
+
+    let mut events = console.open("GET", "/api/v1/crawls/one/events?since=0", &fields, "");
+    wait_for(&mut events, |name, visit| {
+        name == "visit" && visit["n"] == 3
+    });
+    let sites = console
+        .ask("GET", "/api/v1/crawls/one/sites", &fields, "")
+        .json(200);
+    assert_eq!(sites["total"], 1, "{sites}");
+    assert_eq!(sites["live"], true);
+
+    let listed = geomi(&place, &console, &token, &["ls"]);
+    let listed: Value = serde_json::from_str(&listed.out).unwrap();
+    assert_eq!(listed[0]["name"], "one");
+    assert_eq!(geomi(&place, &console, &token, &["pause"]).code, Some(0));
+    wait_for(&mut events, |name, status| {
+        name == "status" && status["state"] == "paused"
+    });
+    let body = json!({ "patterns": ["*"], "dry_run": true }).to_string();
+    let preview = console
+        .ask("POST", "/api/v1/crawls/one/exclusions", &fields, &body)
+        .json(200);
+    assert!(preview["matches"].as_u64().unwrap() >= 3, "{preview}");
+    let queue = console
+        .ask("GET", "/api/v1/crawls/one/queue", &fields, "")
+        .json(200);
+    assert_eq!(
+        queue["explanation"]["crawl"]["causes"][0]["code"], "paused",
+        "{queue}"
+    );
+
+    assert_eq!(
+        geomi(&place, &console, &token, &["stop", "one"]).code,
+        Some(0)
+    );
+    wait_for(&mut events, |name, status| {
+        name == "status" && status["state"] == "stopped"
+    });
+    let verified: Done = place
+        .command(&["verify", "root/one"])
+        .output()
+        .unwrap()
+        .into();
+    assert_eq!(verified.code, Some(0), "{verified:#?}");
+    geomi(&place, &console, &token, &["pause", "one"]).fails(2, &["not running"]);
+    geomi(&place, &console, "wrong", &["ls"]).fails(2, &["401"]);
+    assert_eq!(console.ask("GET", "/metrics", "", "").code, 200);
+}
+
+#[test]
+fn a_crawl_that_serves_shows_itself() {
+    let place = Workplace::new();
+    let web = Web::new(WebSpec::plain(1, 200));
+    let server = ServerThread::start(web, ServerOptions::default()).unwrap();
+    let seed = server.seeds()[0].to_string();
+    let words = [
+        "crawl",
+        &seed,
+        "-o",
+        "out",
+        "--site-delay",
+        "50ms",
+        "--serve",
+        "127.0.0.1:0",
+        "--no-progress",
+    ];
+    let mut child = runtime(&place, place.command(&words))
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+    let link = said.find_map(|line| {
+        let line = line.unwrap();
+        line.trim().strip_prefix("http://").map(str::to_owned)
+    });
+    let link = link.unwrap();
+    let (host, _) = link.split_once('/').unwrap();
+    let console = Console {
+        child,
+        host: host.to_owned(),
+        first: link.clone(),
+    };
+    let token = console.admin_token();
+    let one = console
+        .ask("GET", "/api/v1/crawls/out", &bearer(&token), "")
+        .json(200);
+    assert_eq!(one["running"], true, "{one}");
+    let page = console.ask("GET", "/crawls/out", &bearer(&token), "");
+    assert!(
+        page.code == 200 && page.body.contains("sse-connect"),
+        "{page:#?}"
+    );
+    assert_eq!(
+        console
+            .ask("POST", "/api/v1/crawls/out/stop", &bearer(&token), "")
+            .code,
+        204
+    );
+}
+
+#[test]
+fn what_cannot_be_served_is_told() {
+    let place = Workplace::new();
+    let done = place.geomi(&["serve", "nowhere"]);
+    done.fails(2, &["nowhere is no folder"]);
+    std::fs::create_dir(place.path("root")).unwrap();
+    place.write("cert.pem", "rubbish");
+    place.write("key.pem", "rubbish");
+    let words = [
+        "serve",
+        "root",
+        "--listen",
+        "127.0.0.1:0",
+        "--tls-cert",
+        "cert.pem",
+        "--tls-key",
+        "key.pem",
+    ];
+    place.geomi(&words).fails(2, &["key.pem"]);
+    place
+        .geomi(&["serve", "root", "--tls-cert", "cert.pem"])
+        .fails(2, &["--tls-key"]);
+}
+
+/// Takes one POST; its body.
+fn take(hook: &TcpListener) -> Value {
+    let (stream, _) = hook.accept().unwrap();
+    let mut input = BufReader::new(stream);
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        input.read_line(&mut line).unwrap();
+        if let Some(text) = line.to_lowercase().strip_prefix("content-length: ") {
+            length = text.trim().parse().unwrap();
+        }
+        if line.trim().is_empty() {
+            break;
+        }
+    }
+    let mut body = vec![0; length];
+    input.read_exact(&mut body).unwrap();
+    input
+        .get_mut()
+        .write_all(b"HTTP/1.1 204 No Content\r\n\r\n")
+        .unwrap();
+    serde_json::from_slice(&body).unwrap()
+}
+
+#[test]
+fn a_webhook_hears_of_each_thing_once() {
+    let place = Workplace::new();
+    let web = Web::new(WebSpec::plain(1, 50));
+    let server = ServerThread::start(web, ServerOptions::default()).unwrap();
+    let hook = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/hook", hook.local_addr().unwrap());
+    let console = Console::start(&place, &["--webhook", &url]);
+    let token = console.admin_token();
+    let seed = server.seeds()[0].to_string();
+    let crawl = |name: &str| {
+        let settings = ["politeness.site_delay=0s", "crawl.max_pages=5"];
+        let order = json!({ "urls": [seed], "name": name, "settings": settings }).to_string();
+        console
+            .ask("POST", "/api/v1/crawls", &bearer(&token), &order)
+            .json(201);
+    };
+    crawl("one");
+    let mut told = vec![take(&hook), take(&hook)];
+    crawl("two");
+    told.extend([take(&hook), take(&hook)]);
+    let told: Vec<(&str, &str)> = told
+        .iter()
+        .map(|alert| {
+            let word = |field: &str| alert[field].as_str().unwrap();
+            (word("crawl"), word("event"))
+        })
+        .collect();
+    let expected = [
+        ("one", "ended"),
+        ("one", "budget-spent"),
+        ("two", "ended"),
+        ("two", "budget-spent"),
+    ];
+    assert_eq!(told, expected);
+}
