@@ -18,15 +18,17 @@ fn read(body: &str) -> Document {
 }
 
 fn words(seed: u64) -> String {
-    let word = |at: u64| format!("w{}x ", (seed * 131 + at * at).wrapping_mul(7_919) % 4_999);
+    let word = |at: u64| format!("d{}x ", (seed * 131 + at * at).wrapping_mul(7_919) % 4_999);
     (0..100).map(word).collect()
 }
 
 /// Checks that a page is about the same as the text `main`, and holds more.
 fn is_about(page: &str, main: &str) {
     let (page_read, main_read) = (read(page), read(main));
-    assert_eq!(page_read.simhash, main_read.simhash, "{page}");
-    assert!(page_read.simhash.is_some());
+    let [page_hash, main_hash] = [&page_read, &main_read].map(|read| read.simhash.unwrap());
+    // What is left out cuts the text, and a feature or two with it.
+    let bits = (page_hash ^ main_hash).count_ones();
+    assert!(bits <= 4, "{bits} bits: {page}");
     assert_eq!(
         page_read.main_text_bytes.div_ceil(10),
         main_read.main_text_bytes.div_ceil(10),
