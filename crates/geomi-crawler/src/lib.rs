@@ -56,6 +56,7 @@ mod partition;
 mod policies;
 mod post;
 mod probe;
+pub mod refresh;
 mod report;
 mod reread;
 mod seeds;

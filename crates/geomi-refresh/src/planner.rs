@@ -21,6 +21,8 @@
 //! The planner has no clock: `next` is asked at a time, and [`Planner::wake`] says
 //! when to ask again. It knows nothing of politeness, which may delay any visit.
 
+mod resume;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -60,6 +62,8 @@ struct Place {
     /// When it is due; an entry of the queue with another time is void.
     tick: u32,
     is_out: bool,
+    /// Whether it was looked at again before the plan began.
+    is_known: bool,
 }
 
 /// A plan that is followed and renewed visit by visit.
@@ -106,6 +110,7 @@ impl<P: Policy> Planner<P> {
             last,
             tick: 0,
             is_out: false,
+            is_known: false,
         });
         if self.is_started {
             self.plan_first(id);
@@ -141,7 +146,8 @@ impl<P: Policy> Planner<P> {
         let gap = self.gap(page);
         // Multiples of the golden ratio fall evenly whatever their number.
         let part = (f64::from(page) * 0.618_033_988_749_895).fract();
-        let last = self.places[page as usize].last;
+        let Place { last, is_known, .. } = self.places[page as usize];
+        let part = if is_known { 0.0 } else { part };
         self.push(page, last + gap * (1.0 - part));
     }
 

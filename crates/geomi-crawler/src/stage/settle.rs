@@ -254,7 +254,9 @@ impl Journey<'_> {
         self.add_visit(partition, &read, story, capture);
         let site = read.lease.site();
         self.frontier.settle(read.lease, settlement, now);
-        if fate == Fate::Saved {
+        // A limit on a site's pages is about pages, not about looking at them again.
+        let is_counted = self.refresh.is_none() || !entry.is_revisit;
+        if fate == Fate::Saved && is_counted {
             self.frontier.count_saved(site);
         }
         Ok(())
@@ -390,7 +392,11 @@ impl Journey<'_> {
             digest: read.stored.as_ref().map(|stored| stored.payload),
             protocol: read.stored.as_ref().map(|stored| stored.protocol),
         };
-        self.visits[partition].push(row.visit(story, capture));
+        let visit = row.visit(story, capture);
+        if let Some(book) = &mut self.refresh {
+            book.take(&visit, self.config.tries);
+        }
+        self.visits[partition].push(visit);
     }
 
     /// A URL that robots.txt or an address rule forbids: never requested.
@@ -426,6 +432,7 @@ impl Journey<'_> {
             self.seeds
                 .edit(entry.seed, |seed| seed.outcome = SeedOutcome::Refused);
         }
+        self.refresh_refused(&entry.url, now);
         self.frontier.settle(lease, Settlement::NotAsked, now);
         Ok(())
     }

@@ -1,6 +1,7 @@
-//! `geomi refresh`: keeping copies fresh. For now, its laboratory.
+//! `geomi refresh`: keeping copies fresh, and its laboratory.
 
 mod html;
+mod run;
 mod simulate;
 
 use clap::{Args, Subcommand};
@@ -19,6 +20,9 @@ pub(crate) struct RefreshArgs {
 /// What `geomi refresh` can do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RefreshTask {
+    /// Keep a crawl fresh: visit its pages again when they are due
+    #[command(after_help = run::AFTER_HELP)]
+    Run(run::RunArgs),
     /// Run policies side by side on a model web or a recorded history
     #[command(after_help = simulate::AFTER_HELP)]
     Simulate(simulate::SimulateArgs),
@@ -27,6 +31,7 @@ pub(crate) enum RefreshTask {
 /// Runs the command.
 pub(crate) fn run(args: &RefreshArgs, global: &Global) -> anyhow::Result<Exit> {
     match &args.task {
+        RefreshTask::Run(args) => run::run(args, global),
         RefreshTask::Simulate(args) => simulate::run(args, global),
     }
 }

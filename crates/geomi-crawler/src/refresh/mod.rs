@@ -1,0 +1,19 @@
+//! Keeping a crawl fresh: the crawl loop with a plan beside it.
+//!
+//! `geomi refresh run` is [`crate::run`] with [`CrawlConfig::refresh`] set. When
+//! it begins, [`RefreshBook`] reads every visit the directory holds; while the
+//! loop runs, the book says which page is due, the page is queued like any other
+//! (politeness and robots.txt stand above the plan), and the row of its visit
+//! goes back into the book. There is no other memory of the plan: a run that was
+//! killed reads the same visits and goes on with the same plan.
+//!
+//! [`CrawlConfig::refresh`]: crate::CrawlConfig::refresh
+
+mod book;
+mod history;
+mod pages;
+mod turn;
+
+pub use book::{Budget, RefreshBook, RefreshConfig};
+pub use history::read_visits;
+pub use pages::{Pages, Sighted, Sighting, days, facts, instant};
