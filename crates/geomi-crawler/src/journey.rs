@@ -46,7 +46,7 @@ use crate::novelty::NoveltyBook;
 use crate::partition::Partition;
 use crate::policies::SitePolicies;
 use crate::post::Post;
-use crate::refresh::RefreshBook;
+use crate::refresh::{RefreshBook, SiteSigns};
 use crate::report::Reporter;
 use crate::seeds::SeedBook;
 use crate::stage::admit::Admit;
@@ -115,6 +115,10 @@ pub(crate) struct Journey<'a> {
     pub(crate) refresh: Option<RefreshBook>,
     /// Whether everything was queued that was to be visited once.
     pub(crate) refresh_is_over: bool,
+    /// What was learned of the words of sites met in this run.
+    pub(crate) signs: HashMap<SiteHash, SiteSigns>,
+    /// Pages that are visited because a sitemap or feed says so.
+    pub(crate) called: HashSet<u32>,
     /// A limit that was reached; nothing new is leased.
     pub(crate) limit: Option<Ending>,
     /// URLs handed to other partitions lately.
@@ -212,6 +216,8 @@ impl<'a> Journey<'a> {
             rereading: None,
             refresh: None,
             refresh_is_over: false,
+            signs: HashMap::new(),
+            called: HashSet::new(),
             limit: None,
             sent: HashSet::new(),
             unclean_since: unclean.then_some(now),

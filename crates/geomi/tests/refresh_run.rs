@@ -6,6 +6,8 @@
 mod common;
 
 use std::collections::HashMap;
+use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
 use std::time::Duration;
 
 use common::Workplace;
@@ -142,4 +144,210 @@ fn live_freshness_is_what_the_laboratory_predicts() {
 
 fn seconds(at: &f64) -> String {
     format!("{:.3}", at * 86_400.0)
+}
+
+fn json(place: &Workplace, words: &[&str]) -> serde_json::Value {
+    let done = place.geomi(&[words, &["--format", "json"]].concat());
+    assert_eq!(done.code, Some(0), "{done:#?}");
+    serde_json::from_str(&done.out).unwrap()
+}
+
+/// Requests for pages that were answered.
+fn answered(server: &ServerThread) -> u64 {
+    copies(server)
+        .values()
+        .map(|times| times.len() as u64)
+        .sum()
+}
+
+/// The visits of each page, by URL, as the plan reads them.
+fn visits(place: &Workplace) -> HashMap<String, u64> {
+    let estimate = json(place, &["refresh", "estimate", "c", "--top", "0"]);
+    let rows = estimate["rows"].as_array().unwrap().iter();
+    rows.map(|row| {
+        let name = row["name"].as_str().unwrap().to_owned();
+        (name, row["visits"].as_u64().unwrap())
+    })
+    .collect()
+}
+
+#[test]
+fn a_run_that_is_killed_loses_no_history_and_goes_on() {
+    let (place, server) = (Workplace::new(), changing_web(5));
+    first_crawl(&place, &server, 25);
+    let words = ["refresh", "run", "c", "--budget", "4", "--format", "jsonl"];
+    let mut run = place
+        .command(&[&words[..], &FLAGS].concat())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(run.stdout.take().unwrap()).lines();
+    let mut told: HashMap<String, u64> = HashMap::new();
+    for line in lines.take(150) {
+        let visit: serde_json::Value = serde_json::from_str(&line.unwrap()).unwrap();
+        let url = visit["url"].as_str().unwrap();
+        if !url.ends_with("/robots.txt") {
+            *told.entry(url.to_owned()).or_default() += 1;
+        }
+    }
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let asked = answered(&server);
+
+    let done = place.geomi(&[
+        "refresh",
+        "run",
+        "c",
+        "--once",
+        "--no-progress",
+        "--site-delay",
+        "0s",
+    ]);
+    assert_eq!(done.code, Some(0), "{done:#?}");
+    let read = visits(&place);
+    for (url, count) in &told {
+        assert!(
+            read[url] > *count,
+            "{url}: {} of {count} and the first",
+            read[url]
+        );
+    }
+    let kept: u64 = read.values().sum();
+    let (least, most) = (asked.min(answered(&server)) - 10, answered(&server));
+    assert!((least..=most).contains(&kept), "{least} {kept} {most}");
+    assert_eq!(place.geomi(&["verify", "c"]).code, Some(0));
+}
+
+#[test]
+fn the_plan_is_told_and_an_edited_one_is_followed() {
+    let (place, server) = (Workplace::new(), changing_web(4));
+    first_crawl(&place, &server, 20);
+    let run = |more: &[&str]| {
+        let words = ["refresh", "run", "c", "--max-time", "6d"];
+        let done = place.geomi(&[&words[..], more, &FLAGS].concat());
+        assert_eq!(done.code, Some(4), "{done:#?}");
+    };
+    run(&["--budget", "2", "--policy", "greedy"]);
+
+    let report = json(
+        &place,
+        &[
+            "refresh", "report", "c", "--budget", "2", "--html", "r.html",
+        ],
+    );
+    assert_eq!(report["pages"], 20);
+    let fresh = report["freshness"].as_f64().unwrap();
+    assert!((0.05..=1.0).contains(&fresh), "{report:#}");
+    assert!(
+        report["visits"]["changed"].as_u64().unwrap() > 10,
+        "{report:#}"
+    );
+    assert!(
+        report["visits"]["unchanged"].as_u64().unwrap() > 5,
+        "{report:#}"
+    );
+    assert!(place.read("r.html").contains("<svg"));
+
+    let url = server.seeds()[1].to_string();
+    let told = json(&place, &["refresh", "explain", "c", &url, "--budget", "2"]);
+    assert!(told["due"].as_str() > told["last"].as_str(), "{told:#}");
+    assert!(told["low"].as_f64() < told["high"].as_f64(), "{told:#}");
+    assert!(told["trust"].is_number(), "{told:#}");
+    assert!(told["visits"].as_array().unwrap().len() > 2, "{told:#}");
+    let sites = json(&place, &["refresh", "estimate", "c", "--by", "site"]);
+    assert_eq!(sites["rows"].as_array().unwrap().len(), 5);
+
+    let plan = ["refresh", "plan", "c", "--budget", "2", "-o", "week.csv"];
+    assert_eq!(place.geomi(&plan).code, Some(0));
+    let table = place.read("week.csv");
+    let week = table.lines().count() - 1;
+    assert!((140..=420).contains(&week), "{week} visits of 280");
+
+    // Edited: one page every hour, and nothing else.
+    let mut edited = String::from("day,hour,url\n");
+    for day in ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"] {
+        for hour in 0..24 {
+            edited += &format!("{day},{hour},{url}\n");
+        }
+    }
+    place.write("edited.csv", &edited);
+    let before = visits(&place);
+    run(&["--schedule", "edited.csv"]);
+    for (page, count) in visits(&place) {
+        let more = count - before[&page];
+        // One may have been waiting when the run before it ended.
+        let wanted = if page == url { 100..=146 } else { 0..=1 };
+        assert!(wanted.contains(&more), "{page}: {more}");
+    }
+}
+
+#[test]
+fn rounds_take_every_page_and_once_ends() {
+    let (place, server) = (Workplace::new(), changing_web(3));
+    first_crawl(&place, &server, 15);
+    let words = ["refresh", "run", "c", "--mode", "periodic", "--budget", "1"];
+    let done = place.geomi(&[&words[..], &["--max-time", "60h"], &FLAGS].concat());
+    assert_eq!(done.code, Some(4), "{done:#?}");
+    for (url, count) in visits(&place) {
+        assert!((3..=4).contains(&count), "{url}: {count}");
+    }
+    let asked = answered(&server);
+    let done = place.geomi(&[
+        "refresh",
+        "run",
+        "c",
+        "--once",
+        "--requests-per-day",
+        "0.01",
+        "--no-progress",
+    ]);
+    assert_eq!(done.code, Some(0), "{done:#?}");
+    assert!(answered(&server) - asked <= 2, "there is hardly a budget");
+}
+
+#[test]
+fn what_cannot_be_meant_is_said() {
+    let place = Workplace::new();
+    place
+        .geomi(&["refresh", "run", "none"])
+        .fails(2, &["no crawl in none", "geomi crawl"]);
+    place
+        .geomi(&["refresh", "estimate", "none"])
+        .fails(2, &["no crawl in none"]);
+    let server = changing_web(1);
+    first_crawl(&place, &server, 5);
+    let words = [
+        "refresh",
+        "run",
+        "c",
+        "--policy",
+        "optimal",
+        "--budget",
+        "0",
+        "--longest-gap",
+        "5",
+    ];
+    place.geomi(&words).fails(
+        2,
+        &["cannot follow \"optimal\"", "--budget 0", "--longest-gap"],
+    );
+    place.write("bad.csv", "day,hour,url\nSomeday,1,http://a.test/\n");
+    let words = ["refresh", "run", "c", "--schedule", "bad.csv"];
+    place
+        .geomi(&words)
+        .fails(2, &["bad.csv: line 2", "Someday"]);
+    let words = ["refresh", "explain", "c", "http://127.0.1.1/not-there"];
+    place.geomi(&words).fails(2, &["there is no copy"]);
+    let words = [
+        "refresh",
+        "run",
+        "c",
+        "--once",
+        "--learn",
+        "20m",
+        "--no-progress",
+    ];
+    let done = place.geomi(&words);
+    assert!(done.err.contains("72 times a day"), "{done:#?}");
 }

@@ -9,9 +9,12 @@ use std::time::Duration;
 use geomi_model::Visit;
 use geomi_refresh::policy::Policy;
 use geomi_refresh::{PageId, Planner, Terms, named};
+use geomi_url::CrawlUrl;
 use hashbrown::HashMap;
 
+use super::batches::{Batches, Place};
 use super::pages::{Pages, Sighted, Sighting, facts};
+use super::waves::Waves;
 
 /// How long a page rests after a visit that came to nothing, in days.
 const FAILED_REST: f64 = 1.0;
@@ -27,8 +30,22 @@ pub struct RefreshConfig {
     pub budget: Budget,
     /// The longest time a page is left alone.
     pub longest_gap: Duration,
+    /// What decides when a page is due.
+    pub drive: Drive,
     /// Whether to end when what is due now has been visited.
     pub once: bool,
+}
+
+/// What decides when a page is due.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub enum Drive {
+    /// The policy, visit by visit: incremental operation.
+    #[default]
+    Plan,
+    /// All pages in rounds, as often as the budget allows: periodic operation.
+    Rounds,
+    /// A table: hours of the week, from Sunday midnight on, and URLs.
+    Table(Vec<(usize, CrawlUrl)>),
 }
 
 impl Default for RefreshConfig {
@@ -37,6 +54,7 @@ impl Default for RefreshConfig {
             policy: "clock".to_owned(),
             budget: Budget::PerPage(1.0 / 7.0),
             longest_gap: Duration::from_hours(90 * 24),
+            drive: Drive::Plan,
             once: false,
         }
     }
@@ -67,6 +85,9 @@ pub struct RefreshBook {
     config: RefreshConfig,
     pages: Pages,
     planner: Planner<Box<dyn Policy>>,
+    waves: Waves,
+    /// Where pages are visited at set times: which, and how far it is.
+    batches: Option<(Batches, Place)>,
     is_started: bool,
     /// The time up to which the plan was asked.
     at: f64,
@@ -94,6 +115,8 @@ impl RefreshBook {
             config: config.clone(),
             pages: Pages::default(),
             planner: Planner::new(policy, terms, 0.0),
+            waves: Waves::default(),
+            batches: None,
             is_started: false,
             at: 0.0,
             last: 0.0,
@@ -104,8 +127,14 @@ impl RefreshBook {
     /// Takes a visit in, one of the past before [`RefreshBook::start`] and one
     /// just made after it.
     pub fn take(&mut self, visit: &Visit, tries: u8) -> Option<Sighted> {
-        let sighted = self.pages.take(visit, tries)?;
-        let Sighted { page, kind, at } = sighted;
+        let mut sighted = self.pages.take(visit, tries)?;
+        if let Some(changed) = sighted.kind.changed() {
+            let is_shallow = changed && sighted.has_same_main_text;
+            if self.waves.take(visit.url.site_hash(), is_shallow) {
+                sighted.kind = Sighting::Edited;
+            }
+        }
+        let Sighted { page, kind, at, .. } = sighted;
         self.last = self.last.max(at);
         if kind == Sighting::First {
             self.planner.add(&facts(visit), at);
@@ -125,6 +154,7 @@ impl RefreshBook {
                 self.planner.recall(page, changed, at);
                 self.resting.remove(&page);
             }
+            (None, _) if kind == Sighting::Edited => self.planner.renew(page, at),
             (None, true) => self.planner.failed(page, retry),
             (None, false) => {
                 self.resting.insert(page, retry);
@@ -139,6 +169,25 @@ impl RefreshBook {
         self.is_started = true;
         self.at = self.last.clamp(now - saved_max, now);
         self.planner.start_at(self.at);
+        let batches = match &self.config.drive {
+            Drive::Plan => None,
+            Drive::Rounds => Some(Batches::Rounds {
+                period: self.pages.len().max(1) as f64 / self.planner.terms().requests_per_day,
+            }),
+            Drive::Table(rows) => {
+                let mut hours = vec![Vec::new(); 7 * 24];
+                for (hour, url) in rows {
+                    if let (Some(slot), Some(page)) = (hours.get_mut(*hour), self.pages.find(url)) {
+                        slot.push(page);
+                    }
+                }
+                Some(Batches::Table(hours))
+            }
+        };
+        self.batches = batches.map(|batches| {
+            let place = batches.at(now);
+            (batches, place)
+        });
         for (page, retry) in self.resting.drain() {
             self.planner.failed(page, retry);
         }
@@ -146,12 +195,18 @@ impl RefreshBook {
 
     /// When to ask for the next page; `None` without pages.
     pub fn wake(&self) -> Option<f64> {
-        self.planner.wake()
+        match &self.batches {
+            Some((batches, place)) => batches.wake(*place, self.pages.len()),
+            None => self.planner.wake(),
+        }
     }
 
     /// The page to visit next, if one is due by now. Time that passed while nobody
     /// asked is gone through as it would have been.
     pub fn next(&mut self, now: f64) -> Option<PageId> {
+        if self.batches.is_some() {
+            return self.next_in_batch(now);
+        }
         let mut idle = 0;
         while let Some(wake) = self.planner.wake().filter(|wake| *wake <= now) {
             let at = wake.max(self.at);
@@ -168,6 +223,30 @@ impl RefreshBook {
             }
         }
         None
+    }
+
+    fn next_in_batch(&mut self, now: f64) -> Option<PageId> {
+        let (batches, place) = self.batches.as_mut()?;
+        loop {
+            let page = batches.next(place, now, self.pages.len())?;
+            let is_done = self.planner.last(page) >= batches.time(*place);
+            if !is_done && self.planner.call(page) {
+                return Some(page);
+            }
+        }
+    }
+
+    /// Takes a page out of its turn because somebody says that it has changed at
+    /// this time, in days; `None` if there is no reason to.
+    pub fn call(&mut self, url: &CrawlUrl, modified: f64) -> Option<PageId> {
+        let page = self.pages.find(url)?;
+        (self.would_call(url, modified) && self.planner.call(page)).then_some(page)
+    }
+
+    /// Whether there is a reason to.
+    pub fn would_call(&self, url: &CrawlUrl, modified: f64) -> bool {
+        let is_news = |page| modified > self.planner.last(page) && !self.planner.is_out(page);
+        self.is_started && self.pages.find(url).is_some_and(is_news)
     }
 
     /// A page that was handed out could not be visited.

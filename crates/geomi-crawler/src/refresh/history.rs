@@ -25,6 +25,7 @@ const COLUMNS: &[&str] = &[
     "changed",
     "change_size",
     "link_type",
+    "simhash",
 ];
 
 /// Hands every visit that is in a file to `hear`, in order and a group of rows in

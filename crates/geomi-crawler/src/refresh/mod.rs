@@ -9,11 +9,17 @@
 //!
 //! [`CrawlConfig::refresh`]: crate::CrawlConfig::refresh
 
+mod batches;
 mod book;
 mod history;
 mod pages;
+mod signs;
 mod turn;
+mod waves;
 
-pub use book::{Budget, RefreshBook, RefreshConfig};
+pub use batches::hour_of_week;
+pub use book::{Budget, Drive, RefreshBook, RefreshConfig};
 pub use history::read_visits;
 pub use pages::{Pages, Sighted, Sighting, days, facts, instant};
+pub use signs::SiteSigns;
+pub use turn::site_signs;

@@ -38,6 +38,8 @@ pub enum Sighting {
     Same,
     /// A reader would notice.
     Changed,
+    /// It changed together with its site: a new template around the same text.
+    Edited,
     /// The server says that it is gone (404, 410).
     Gone,
     /// Nothing was learned: no answer, an error, a redirect elsewhere.
@@ -46,11 +48,12 @@ pub enum Sighting {
 
 impl Sighting {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::First,
         Self::Unchanged,
         Self::Same,
         Self::Changed,
+        Self::Edited,
         Self::Gone,
         Self::Failed,
     ];
@@ -62,17 +65,19 @@ impl Sighting {
             Self::Unchanged => "unchanged",
             Self::Same => "same",
             Self::Changed => "changed",
+            Self::Edited => "edited",
             Self::Gone => "gone",
             Self::Failed => "failed",
         }
     }
 
-    /// Whether the page had changed; `None` where the visit does not tell.
+    /// Whether the page had changed of its own; `None` where the visit does not
+    /// tell.
     pub const fn changed(self) -> Option<bool> {
         match self {
             Self::Unchanged | Self::Same => Some(false),
             Self::Changed => Some(true),
-            Self::First | Self::Gone | Self::Failed => None,
+            Self::First | Self::Edited | Self::Gone | Self::Failed => None,
         }
     }
 
@@ -97,6 +102,8 @@ pub struct Sighted {
     pub kind: Sighting,
     /// When, in days since 1970.
     pub at: f64,
+    /// Whether the main text is what it was; `false` where that is not known.
+    pub has_same_main_text: bool,
 }
 
 /// Every page of which there has been a copy, in the order of their first ones.
@@ -118,6 +125,8 @@ struct Note {
     /// The page that led to it, if there is a copy of that.
     via: u32,
     depth: u16,
+    /// Simhash of the main text of its copy; 0 if there is none.
+    simhash: u64,
 }
 
 /// No page, and no seed.
@@ -137,10 +146,17 @@ impl Pages {
             (None, Fate::Saved) => (self.add(visit), Sighting::First),
             (None, _) => return None,
         };
+        let note = &mut self.notes[page as usize];
+        let now = visit.facts.simhash.unwrap_or(0);
+        let has_same_main_text = now != 0 && now == note.simhash;
+        if now != 0 {
+            note.simhash = now;
+        }
         Some(Sighted {
             page,
             kind,
             at: days(visit.time),
+            has_same_main_text,
         })
     }
 
@@ -154,6 +170,7 @@ impl Pages {
             seed,
             via: via.unwrap_or(NONE),
             depth: visit.depth,
+            simhash: 0,
         });
         self.by_url.insert(visit.url.hash64().0, page);
         page

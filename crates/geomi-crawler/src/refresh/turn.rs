@@ -1,17 +1,21 @@
 //! The book in the crawl loop: what is due is queued, what was seen is told.
 
+use geomi_cluster::Partitions;
 use geomi_frontier::Entry;
-use geomi_model::{LinkKind, Timestamp};
+use geomi_model::{Change, ChangeSignal, LinkKind, Timestamp, UrlRecord, Visit};
 use geomi_refresh::PageId;
-use geomi_url::CrawlUrl;
+use geomi_store::CrawlDir;
+use geomi_url::{CrawlUrl, SiteHash};
 
 use super::book::RefreshBook;
 use super::history::read_visits;
 use super::pages::{days, instant};
-use crate::CrawlError;
+use super::signs::SiteSigns;
 use crate::again::Counted;
 use crate::control::Desired;
-use crate::journey::Journey;
+use crate::journey::{Journey, open_partitions};
+use crate::stage::read::Answer;
+use crate::{CrawlConfig, CrawlError};
 
 /// Pages queued between two commits.
 const QUEUED_MAX: usize = 1_024;
@@ -126,6 +130,90 @@ impl Journey<'_> {
         Ok(true)
     }
 
+    /// A visit was made: it goes into the book.
+    pub(crate) fn refresh_saw(&mut self, visit: &Visit) -> Result<(), CrawlError> {
+        let Some(book) = &mut self.refresh else {
+            return Ok(());
+        };
+        let Some(sighted) = book.take(visit, self.config.tries) else {
+            return Ok(());
+        };
+        if self.called.remove(&sighted.page)
+            && let Some(changed) = sighted.kind.changed()
+        {
+            self.with_signs(visit.url.site_hash(), |signs| signs.signal_proved(changed))?;
+        }
+        Ok(())
+    }
+
+    /// A page was compared with its copy: what does that say of its site's word?
+    pub(crate) fn refresh_heard(
+        &mut self,
+        before: Option<&UrlRecord>,
+        site: SiteHash,
+        answer: &Answer,
+        change: Option<Change>,
+    ) -> Result<(), CrawlError> {
+        if let (Some(_), Some(before), Some(change)) = (&self.refresh, before, change) {
+            self.with_signs(site, |signs| signs.hear(before, answer, change))?;
+        }
+        Ok(())
+    }
+
+    /// Whether a page is asked for only if it has changed: an audit asks for it in
+    /// any case.
+    pub(crate) fn may_ask_conditionally(&mut self, site: SiteHash) -> Result<bool, CrawlError> {
+        if self.refresh.is_none() {
+            return Ok(true);
+        }
+        self.with_signs(site, SiteSigns::may_ask_conditionally)
+    }
+
+    /// A sitemap or feed says when a page was modified.
+    pub(crate) fn refresh_told(
+        &mut self,
+        url: &CrawlUrl,
+        signal: &ChangeSignal,
+    ) -> Result<(), CrawlError> {
+        let Some(modified) = signal.modified else {
+            return Ok(());
+        };
+        let Some(mut book) = self.refresh.take() else {
+            return Ok(());
+        };
+        let now = self.clock.now();
+        // A date in the future says nothing of what is there now.
+        let is_heeded = modified <= now
+            && book.would_call(url, days(modified))
+            && self.with_signs(url.site_hash(), SiteSigns::heeds_signal)?;
+        if is_heeded && let Some(page) = book.call(url, days(modified)) {
+            if self.queue_page(&book, page)? {
+                self.called.insert(page);
+            } else {
+                book.missed(page, days(now));
+            }
+        }
+        self.refresh = Some(book);
+        Ok(())
+    }
+
+    /// Reads what is known of a site's word, changes it and keeps it.
+    fn with_signs<T>(
+        &mut self,
+        site: SiteHash,
+        change: impl FnOnce(&mut SiteSigns) -> T,
+    ) -> Result<T, CrawlError> {
+        let partition = self.partition_of(site);
+        let mut signs = match self.signs.get(&site) {
+            Some(signs) => *signs,
+            None => self.partitions[partition].signs(site)?.unwrap_or_default(),
+        };
+        let said = change(&mut signs);
+        self.signs.insert(site, signs);
+        self.partitions[partition].set_signs(site, &signs);
+        Ok(said)
+    }
+
     /// A page was refused when its turn came: it made no visit.
     pub(crate) fn refresh_refused(&mut self, url: &CrawlUrl, now: Timestamp) {
         if let Some(book) = &mut self.refresh
@@ -134,4 +222,17 @@ impl Journey<'_> {
             book.missed(page, days(now));
         }
     }
+}
+
+/// What was learned of a site's own words, read from a directory at rest. The
+/// caller holds its lock.
+pub fn site_signs(
+    config: &CrawlConfig,
+    dir: &CrawlDir,
+    site: SiteHash,
+) -> Result<SiteSigns, CrawlError> {
+    let map = Partitions::new(config.partitions);
+    let partitions = open_partitions(config, dir, map)?;
+    let partition = &partitions[usize::from(map.partition_of(site).0)];
+    Ok(partition.signs(site)?.unwrap_or_default())
 }

@@ -158,7 +158,7 @@ impl Journey<'_> {
             is_robots: true,
             ..Story::default()
         };
-        self.add_visit(partition, &read, story, capture);
+        self.add_visit(partition, &read, story, capture)?;
         let timing = timing(&read);
         let signal = signal(&read.answer);
         let next = self.robots_next(&errand, &read.answer, now)?;
@@ -235,6 +235,12 @@ impl Journey<'_> {
         let near = self.near_duplicate(&read, judgement.duplicate_of.is_some());
         let links_admitted = self.take_links(&entry, &read, fate, is_first, near.is_some())?;
         self.count_page(partition, &entry, &read, fate, links_admitted);
+        self.refresh_heard(
+            judgement.before.as_ref(),
+            read.lease.site(),
+            &read.answer,
+            judgement.change,
+        )?;
         let record = record(judgement.before, &entry, &read, judgement.change);
         self.partitions[partition].set_record(&entry.url, &record);
         let story = Story::of(
@@ -251,7 +257,7 @@ impl Journey<'_> {
             entry.attempts,
             timing(&read),
         );
-        self.add_visit(partition, &read, story, capture);
+        self.add_visit(partition, &read, story, capture)?;
         let site = read.lease.site();
         self.frontier.settle(read.lease, settlement, now);
         // A limit on a site's pages is about pages, not about looking at them again.
@@ -370,7 +376,13 @@ impl Journey<'_> {
     }
 
     /// Queues the row of a visit for the next commit.
-    fn add_visit(&mut self, partition: usize, read: &Read, story: Story, capture: Option<Capture>) {
+    fn add_visit(
+        &mut self,
+        partition: usize,
+        read: &Read,
+        story: Story,
+        capture: Option<Capture>,
+    ) -> Result<(), CrawlError> {
         let answer = &read.answer;
         let document = &read.document;
         let counters = &mut self.partitions[partition].counters;
@@ -393,10 +405,9 @@ impl Journey<'_> {
             protocol: read.stored.as_ref().map(|stored| stored.protocol),
         };
         let visit = row.visit(story, capture);
-        if let Some(book) = &mut self.refresh {
-            book.take(&visit, self.config.tries);
-        }
+        self.refresh_saw(&visit)?;
         self.visits[partition].push(visit);
+        Ok(())
     }
 
     /// A URL that robots.txt or an address rule forbids: never requested.
@@ -472,7 +483,7 @@ impl Journey<'_> {
         );
         self.partitions[partition].set_record(&entry.url, &record);
         let story = Story::of(&entry, self.seeds.get(entry.seed), 0, None);
-        self.add_visit(partition, &read, story, None);
+        self.add_visit(partition, &read, story, None)?;
         self.frontier.settle(read.lease, Settlement::NotAsked, now);
         Ok(())
     }

@@ -39,6 +39,16 @@ impl<P: Policy> Planner<P> {
         true
     }
 
+    /// There is a new copy of a page, and nothing was learned of how often it
+    /// changes.
+    pub fn renew(&mut self, page: PageId, at: f64) {
+        self.places[page as usize].last = at;
+        if self.is_started {
+            let due = self.plan(page);
+            self.push(page, due);
+        }
+    }
+
     /// Whether a page was handed out and not given back yet.
     pub fn is_out(&self, page: PageId) -> bool {
         self.places[page as usize].is_out

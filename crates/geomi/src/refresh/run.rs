@@ -6,12 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::Args;
-use geomi_crawler::refresh::{Budget, RefreshConfig};
-use geomi_crawler::{CrawlConfig, FastClock, Status};
-use geomi_model::Timestamp;
+use clap::{Args, ValueEnum};
+use geomi_crawler::refresh::{Budget, Drive, RefreshConfig};
+use geomi_crawler::{CrawlConfig, FastClock};
 use geomi_refresh::named;
-use geomi_store::CrawlDir;
 
 use crate::Exit;
 use crate::args::{Format, Global, Settings};
@@ -19,12 +17,16 @@ use crate::config::{self, Problems, Sources, parse_duration};
 use crate::crawl::{has_begun, settings};
 use crate::session::{Session, tell};
 
+use super::schedule_file;
+use super::view::last_time;
+
 /// What stands below the help.
 pub(crate) const AFTER_HELP: &str = "\
 Examples:
   geomi refresh run news                               until it is stopped
   geomi refresh run news --budget 0.5 --max-time 12h
   geomi refresh run news --once --requests-per-day 5000    (from cron)
+  geomi refresh run news --schedule week.csv
 
 Policies: clock (the default), greedy, age, static, proportional, sampling, group16,
 group6, multiplicative, nutch, stormcrawler; `geomi refresh simulate` compares them.
@@ -42,12 +44,30 @@ pub(crate) struct RunArgs {
     /// Visit what is due by now, and end
     #[arg(long)]
     once: bool,
+    /// incremental: page by page as the policy says; periodic: all pages in rounds
+    #[arg(long, value_name = "MODE", value_enum, default_value = "incremental")]
+    mode: Mode,
+    /// Follow a schedule instead: CSV with day,hour,url as `refresh plan` writes it
+    #[arg(long, value_name = "FILE")]
+    schedule: Option<PathBuf>,
+    /// Learn first: look at every page this often, whatever it costs
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["budget", "requests_per_day", "schedule"])]
+    learn: Option<String>,
     /// Let time run N times as fast, on private addresses only: for laboratories
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     time_scale: Option<u32>,
     /// Flags that set a key.
     #[command(flatten)]
     settings: Settings,
+}
+
+/// How pages are taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Mode {
+    /// Page by page.
+    Incremental,
+    /// In rounds.
+    Periodic,
 }
 
 /// What a plan is made by; the same for all commands that make one.
@@ -136,11 +156,12 @@ pub(crate) fn run(args: &RunArgs, global: &Global) -> anyhow::Result<Exit> {
         &mut problems,
     );
     let mut config = config::resolve(&written, Vec::new(), &mut problems);
-    config.refresh = Some(RefreshConfig {
-        once: args.once,
-        ..args.plan.resolve(&mut problems)
-    });
+    let refresh = args.refresh(&mut problems);
     problems.into_result()?;
+    if args.learn.is_some() {
+        warn_of_learning(&refresh);
+    }
+    config.refresh = Some(refresh);
     let session = match args.time_scale {
         None => Session::open(&args.dir, &written)?,
         Some(times) => {
@@ -152,6 +173,45 @@ pub(crate) fn run(args: &RunArgs, global: &Global) -> anyhow::Result<Exit> {
     let (status, exit) = session.run(&config, global)?;
     tell(&status, &args.dir, "", global)?;
     Ok(exit)
+}
+
+impl RunArgs {
+    /// How the crawl is kept fresh.
+    fn refresh(&self, problems: &mut Problems) -> RefreshConfig {
+        let mut refresh = RefreshConfig {
+            once: self.once,
+            ..self.plan.resolve(problems)
+        };
+        if self.mode == Mode::Periodic {
+            refresh.drive = Drive::Rounds;
+        }
+        if let Some(path) = &self.schedule {
+            refresh.drive = Drive::Table(schedule_file::read(path, problems));
+        }
+        match self.learn.as_deref().map(parse_duration) {
+            None => {}
+            Some(Ok(every)) if every >= LEARN_MIN => {
+                "static".clone_into(&mut refresh.policy);
+                refresh.budget = Budget::PerPage(DAY.as_secs_f64() / every.as_secs_f64());
+            }
+            Some(Ok(_)) => problems.add_general("--learn: give a minute or more, such as 20m"),
+            Some(Err(why)) => problems.add_general(format!("--learn: {why}")),
+        }
+        refresh
+    }
+}
+
+/// The shortest interval of a learning period.
+const LEARN_MIN: Duration = Duration::from_mins(1);
+const DAY: Duration = Duration::from_hours(24);
+
+/// A learning period costs far more than keeping fresh does.
+fn warn_of_learning(refresh: &RefreshConfig) {
+    let visits = refresh.budget.requests_per_day(1);
+    eprintln!(
+        "warning: --learn asks for every page {visits:.0} times a day, {:.0} times what one visit a week costs; a plan learns from its own visits, and without this",
+        visits * 7.0
+    );
 }
 
 /// What to say of a directory without a crawl.
@@ -172,15 +232,4 @@ fn scale(config: &mut CrawlConfig, times: u32) {
     shorter(&mut config.fetch.total_timeout);
     // A rest that is over too soon is for nobody's servers but one's own.
     config.fetch.address_policy.deny_public = true;
-}
-
-/// When the last run ended by its own clock, which may have been a fast one.
-fn last_time(dir: &Path) -> Timestamp {
-    // Without a report, or with one that is not ours, time begins now.
-    let written = std::fs::read(CrawlDir::new(dir).status());
-    let status = written
-        .ok()
-        .and_then(|bytes| serde_json::from_slice::<Status>(&bytes).ok());
-    let time = status.and_then(|status| Timestamp::parse_rfc3339(&status.time));
-    time.unwrap_or(Timestamp::EPOCH)
 }
