@@ -6,13 +6,18 @@
 mod common;
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 use std::time::Duration;
 
 use common::Workplace;
+use geomi_crawler::{Clock as _, SystemClock};
 use geomi_model::Timestamp;
-use geomi_testweb::{ChangeMix, RateLaw, ServerOptions, ServerThread, Web, WebSpec, WebTime};
+use geomi_testweb::{
+    ChangeMix, FixedPage, RateLaw, Robots, ServerOptions, ServerThread, SiteBehaviour, Web,
+    WebSpec, WebTime,
+};
 
 /// Seconds of the web a second: a day in three.
 const SPEED: u32 = 28_800;
@@ -121,8 +126,15 @@ fn live_freshness_is_what_the_laboratory_predicts() {
         visits += copies[&url].iter().filter(|at| **at > counted.0).count();
         let mut seen = changes.iter().filter(|at| (begun..ended).contains(*at));
         let first = seen.next();
-        rows += &format!("{url},{}\n", first.map_or(String::new(), seconds));
-        seen.for_each(|at| rows += &format!("{url},{}\n", seconds(at)));
+        writeln!(
+            rows,
+            "{url},{}",
+            first.map_or(String::new(), |at| seconds(*at))
+        )
+        .unwrap();
+        for at in seen {
+            writeln!(rows, "{url},{}", seconds(*at)).unwrap();
+        }
     }
     let span = counted.1 - counted.0;
     let measured = fresh / span / count as f64;
@@ -142,7 +154,7 @@ fn live_freshness_is_what_the_laboratory_predicts() {
     assert_eq!(place.geomi(&["verify", "c"]).code, Some(0));
 }
 
-fn seconds(at: &f64) -> String {
+fn seconds(at: f64) -> String {
     format!("{:.3}", at * 86_400.0)
 }
 
@@ -268,7 +280,7 @@ fn the_plan_is_told_and_an_edited_one_is_followed() {
     let mut edited = String::from("day,hour,url\n");
     for day in ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"] {
         for hour in 0..24 {
-            edited += &format!("{day},{hour},{url}\n");
+            writeln!(edited, "{day},{hour},{url}").unwrap();
         }
     }
     place.write("edited.csv", &edited);
@@ -350,4 +362,92 @@ fn what_cannot_be_meant_is_said() {
     ];
     let done = place.geomi(&words);
     assert!(done.err.contains("72 times a day"), "{done:#?}");
+}
+
+/// A site with a page that lies about having changed, a page that never does, and
+/// a sitemap that says from its second answer on when that one did.
+fn telling_site(modified: &str) -> ServerThread {
+    let first = |page: FixedPage| FixedPage {
+        first_only: Some(1),
+        ..page
+    };
+    let tagged = |text: &str| FixedPage::html(text.to_owned()).header("ETag", "\"always\"");
+    let sitemap = |lastmod: &str| {
+        let entry = format!("<url><loc>/told</loc>{lastmod}</url>");
+        let text =
+            format!("<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>{entry}</urlset>");
+        FixedPage::new(200, text).header("Content-Type", "application/xml")
+    };
+    let lastmod = format!("<lastmod>{modified}</lastmod>");
+    let mut spec = WebSpec::plain(1, 1);
+    let behaviour = SiteBehaviour {
+        robots: Some(Robots::Text("Sitemap: /map.xml\n".to_owned())),
+        fixed: vec![
+            (
+                "/".into(),
+                FixedPage::html("<p>Welcome to all. <a href=/told>told</a> <a href=/liar>liar</a>"),
+            ),
+            (
+                "/told".into(),
+                FixedPage::html("<p>Nothing is ever new on this page."),
+            ),
+            (
+                "/liar".into(),
+                first(tagged("<p>The price is one hundred.")),
+            ),
+            (
+                "/liar".into(),
+                tagged("<p>A very different text about bicycles and rain."),
+            ),
+            ("/map.xml".into(), first(sitemap(""))),
+            ("/map.xml".into(), sitemap(&lastmod)),
+        ],
+        ..SiteBehaviour::default()
+    };
+    spec.site_overrides.push((0, behaviour));
+    ServerThread::start(Web::new(spec), ServerOptions::default()).unwrap()
+}
+
+#[test]
+fn what_a_site_says_of_itself_is_followed_and_checked() {
+    let modified = SystemClock::default().now() + Duration::from_hours(36);
+    let server = telling_site(&modified.to_rfc3339_secs());
+    let place = Workplace::new();
+    first_crawl(&place, &server, 4);
+    let seed = server.seeds()[0].to_string();
+    let (told, liar) = (format!("{seed}told"), format!("{seed}liar"));
+    let mut table = String::from("day,hour,url\n");
+    for day in ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"] {
+        for hour in 0..24 {
+            writeln!(table, "{day},{hour},{liar}\n{day},{hour},{seed}map.xml").unwrap();
+        }
+    }
+    place.write("hourly.csv", &table);
+    let words = [
+        "refresh",
+        "run",
+        "c",
+        "--schedule",
+        "hourly.csv",
+        "--max-time",
+        "3d",
+    ];
+    let done = place.geomi(&[&words[..], &FLAGS].concat());
+    assert_eq!(done.code, Some(4), "{done:#?}");
+
+    let visits = visits(&place);
+    assert_eq!(visits[&told], 2, "once for the crawl, once for the sitemap");
+    assert_eq!(visits[&seed], 1, "nobody said anything of it");
+    let told = json(&place, &["refresh", "explain", "c", &liar]);
+    assert_eq!(told["audits_wrong"], 1, "{told:#}");
+    assert!(told["not_modified"].as_u64().unwrap() >= 15, "{told:#}");
+    assert!(told["audits"].as_u64().unwrap() > 3, "{told:#}");
+    let reliability = told["reliability"].as_f64().unwrap();
+    assert!(
+        (reliability - 1.0 / 3.0).abs() < 1e-6,
+        "one signal, and it was wrong"
+    );
+    let found = told["visits"].as_array().unwrap().iter();
+    let changed = found.filter(|visit| visit["found"] == "changed").count();
+    assert_eq!(changed, 1, "{told:#}");
 }

@@ -75,7 +75,7 @@ impl Report {
         .map(|(name, kinds)| {
             let mut kinds: Vec<(&str, &Compared)> =
                 kinds.iter().map(|(kind, of)| (kind.as_str(), of)).collect();
-            kinds.sort_by_key(|(_, of)| std::cmp::Reverse(of.compared));
+            kinds.sort_by_key(|(_, of)| std::cmp::Reverse(of.visits));
             kinds.truncate(DOMAINS);
             (name, kinds)
         })
@@ -146,7 +146,7 @@ fn human(report: &Report) -> anyhow::Result<()> {
         lines.extend(kinds.iter().map(|(kind, of)| {
             vec![
                 (*kind).to_owned(),
-                of.compared.to_string(),
+                of.visits.to_string(),
                 of.changed.to_string(),
                 format!("{:.3}", of.share()),
                 format!("{:.3}", of.changed as f64 / of.days.max(1e-9)),
@@ -198,7 +198,7 @@ fn as_json(report: &Report) -> Value {
         .collect();
     let [domains, depths, links] = report.kin().map(|(_, kinds)| {
         let row = |(kind, of): (&str, &Compared)| {
-            json!({ "kind": kind, "compared": of.compared, "changed": of.changed, "share": of.share() })
+            json!({ "kind": kind, "compared": of.visits, "changed": of.changed, "share": of.share() })
         };
         kinds.into_iter().map(row).collect::<Vec<Value>>()
     });

@@ -63,7 +63,7 @@ pub(super) fn page(report: &Report) -> String {
             write!(
                 body,
                 "<tr><td>{kind}<td>{}<td>{}<td>{share:.3}</tr>",
-                of.compared, of.changed
+                of.visits, of.changed
             )
             .expect("a string takes everything");
         }

@@ -73,7 +73,7 @@ fn row(line: &str) -> Result<(usize, CrawlUrl), String> {
     };
     let is_day =
         |name: &&str| day.len() >= 3 && name.to_lowercase().starts_with(&day.to_lowercase());
-    let Some(day) = DAYS.iter().position(|name| is_day(&name)) else {
+    let Some(day) = DAYS.iter().position(is_day) else {
         return Err(format!("{day:?} is no day: write Sunday to Saturday"));
     };
     let hour = match hour.parse::<usize>() {

@@ -18,7 +18,7 @@ const POINTS: usize = 56;
 /// Comparisons of some pages.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Compared {
-    pub(super) compared: u64,
+    pub(super) visits: u64,
     pub(super) changed: u64,
     /// Days between the visits that were compared.
     pub(super) days: f64,
@@ -27,7 +27,7 @@ pub(super) struct Compared {
 impl Compared {
     /// The share that had changed.
     pub(super) fn share(&self) -> f64 {
-        self.changed as f64 / (self.compared as f64).max(1.0)
+        self.changed as f64 / (self.visits as f64).max(1.0)
     }
 }
 
@@ -111,7 +111,7 @@ impl Tally {
             self.by_depth.entry(visit.depth.to_string()).or_default(),
             self.by_link_type.entry(links.to_owned()).or_default(),
         ] {
-            compared.compared += 1;
+            compared.visits += 1;
             compared.changed += changed;
             compared.days += (sighted.at - moment.before).max(0.0);
         }
