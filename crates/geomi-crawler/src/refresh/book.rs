@@ -10,13 +10,14 @@ use geomi_model::Visit;
 use geomi_refresh::policy::Policy;
 use geomi_refresh::{PageId, Planner, Terms, named};
 use geomi_url::CrawlUrl;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::batches::{Batches, Place};
 use super::pages::{Pages, Sighted, Sighting, facts};
 use super::waves::Waves;
 
-/// How long a page rests after a visit that came to nothing, in days.
+/// How long a page rests after a visit that came to nothing, in days; it doubles
+/// with each further one.
 const FAILED_REST: f64 = 1.0;
 /// Shortest gap that is believed, in days: a second.
 const GAP_MIN: f64 = 1.0 / 86_400.0;
@@ -93,9 +94,20 @@ pub struct RefreshBook {
     at: f64,
     /// The last visit of any page.
     last: f64,
-    /// Pages whose last visit came to nothing, and when they are tried again;
-    /// only before the plan starts.
-    resting: HashMap<PageId, f64>,
+    /// Pages whose last visits came to nothing.
+    troubles: HashMap<PageId, Trouble>,
+    /// Pages that were being tried again when the last run ended: they wait in
+    /// their queues.
+    tried: HashSet<PageId>,
+}
+
+/// A page that cannot be had.
+#[derive(Clone, Copy, Debug, Default)]
+struct Trouble {
+    /// Visits in a row that came to nothing.
+    times: i32,
+    /// When it is asked for again.
+    retry: f64,
 }
 
 impl RefreshBook {
@@ -120,14 +132,21 @@ impl RefreshBook {
             is_started: false,
             at: 0.0,
             last: 0.0,
-            resting: HashMap::new(),
+            troubles: HashMap::new(),
+            tried: HashSet::new(),
         }
     }
 
     /// Takes a visit in, one of the past before [`RefreshBook::start`] and one
     /// just made after it.
     pub fn take(&mut self, visit: &Visit, tries: u8) -> Option<Sighted> {
+        if !self.is_started
+            && let Some(page) = self.pages.tried(visit, tries)
+        {
+            self.tried.insert(page);
+        }
         let mut sighted = self.pages.take(visit, tries)?;
+        self.tried.remove(&sighted.page);
         if let Some(changed) = sighted.kind.changed() {
             let is_shallow = changed && sighted.has_same_main_text;
             if self.waves.take(visit.url.site_hash(), is_shallow) {
@@ -144,23 +163,35 @@ impl RefreshBook {
         }
         // A clock that was set back must not make a gap of less than nothing.
         let at = at.max(self.planner.last(page) + GAP_MIN);
-        let retry = match kind {
-            Sighting::Gone => at + self.planner.terms().longest_gap,
-            _ => at + FAILED_REST,
-        };
-        match (kind.changed(), self.is_started) {
-            (Some(changed), true) => self.planner.observe(page, changed, at),
-            (Some(changed), false) => {
-                self.planner.recall(page, changed, at);
-                self.resting.remove(&page);
-            }
-            (None, _) if kind == Sighting::Edited => self.planner.renew(page, at),
-            (None, true) => self.planner.failed(page, retry),
-            (None, false) => {
-                self.resting.insert(page, retry);
+        match kind.changed() {
+            Some(changed) if self.is_started => self.planner.observe(page, changed, at),
+            Some(changed) => self.planner.recall(page, changed, at),
+            None if kind == Sighting::Edited => self.planner.renew(page, at),
+            None => {
+                let retry = self.trouble(page, kind, at);
+                if self.is_started {
+                    self.planner.failed(page, retry);
+                }
+                return Some(sighted);
             }
         }
+        self.troubles.remove(&page);
         Some(sighted)
+    }
+
+    /// Notes that a visit came to nothing; when the page is asked for again.
+    fn trouble(&mut self, page: PageId, kind: Sighting, at: f64) -> f64 {
+        let longest = self.planner.terms().longest_gap;
+        let trouble = self.troubles.entry(page).or_default();
+        let rest = match kind {
+            Sighting::Gone => longest,
+            _ => (FAILED_REST * 2.0_f64.powi(trouble.times)).min(longest),
+        };
+        *trouble = Trouble {
+            times: trouble.times + 1,
+            retry: at + rest,
+        };
+        trouble.retry
     }
 
     /// All visits of the past are known. What the budget gathered since the last
@@ -174,23 +205,37 @@ impl RefreshBook {
             Drive::Rounds => Some(Batches::Rounds {
                 period: self.pages.len().max(1) as f64 / self.planner.terms().requests_per_day,
             }),
-            Drive::Table(rows) => {
-                let mut hours = vec![Vec::new(); 7 * 24];
-                for (hour, url) in rows {
-                    if let (Some(slot), Some(page)) = (hours.get_mut(*hour), self.pages.find(url)) {
-                        slot.push(page);
-                    }
-                }
-                Some(Batches::Table(hours))
-            }
+            Drive::Table(rows) => Some(Batches::Table(self.hours(rows))),
         };
         self.batches = batches.map(|batches| {
             let place = batches.at(now);
             (batches, place)
         });
-        for (page, retry) in self.resting.drain() {
-            self.planner.failed(page, retry);
+        for (page, trouble) in &self.troubles {
+            self.planner.failed(*page, trouble.retry);
         }
+        for page in self.tried.drain() {
+            self.planner.call(page);
+        }
+    }
+
+    /// A table by hours; what is not in the crawl is said and left out.
+    fn hours(&self, rows: &[(usize, CrawlUrl)]) -> Vec<Vec<PageId>> {
+        let mut hours = vec![Vec::new(); 7 * 24];
+        let mut unknown = 0_u64;
+        for (hour, url) in rows {
+            match (hours.get_mut(*hour), self.pages.find(url)) {
+                (Some(slot), Some(page)) => slot.push(page),
+                _ => unknown += 1,
+            }
+        }
+        if unknown > 0 {
+            tracing::warn!(
+                visits = unknown,
+                "the schedule names pages of which there is no copy"
+            );
+        }
+        hours
     }
 
     /// When to ask for the next page; `None` without pages.
@@ -279,5 +324,117 @@ impl RefreshBook {
     /// When the last visit was, in days since 1970.
     pub fn last(&self) -> f64 {
         self.last
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use geomi_model::{Change, NetworkState};
+
+    use super::*;
+    use crate::refresh::instant;
+
+    const TRIES: u8 = 1;
+
+    fn visit(page: u32, day: f64, code: u16, changed: Option<bool>) -> Visit {
+        let url = CrawlUrl::parse(&format!("http://a.test/{page}")).unwrap();
+        let mut visit = Visit::unknown(url);
+        visit.time = instant(day);
+        visit.state = if code < 400 {
+            NetworkState::Ok
+        } else {
+            NetworkState::Code
+        };
+        visit.code = Some(code);
+        visit.attempt = 1;
+        visit.phases.total = Duration::from_millis(5);
+        visit.changed = changed.map(|changed| Change { changed, size: 0 });
+        visit
+    }
+
+    fn book(budget: f64) -> RefreshBook {
+        RefreshBook::new(&RefreshConfig {
+            policy: "greedy".to_owned(),
+            budget: Budget::PerPage(budget),
+            ..RefreshConfig::default()
+        })
+    }
+
+    /// Ten pages: the first five change between two visits, the others do not.
+    fn past() -> Vec<Visit> {
+        let first = (0..10).map(|page| visit(page, 100.0, 200, None));
+        let later = (1..12).flat_map(|day| {
+            let at = 100.0 + f64::from(day);
+            (0..10).map(move |page| visit(page, at, 200, Some(page < 5)))
+        });
+        first.chain(later).collect()
+    }
+
+    #[test]
+    fn a_plan_read_from_the_past_believes_what_it_believed_while_it_ran() {
+        let (mut live, mut read) = (book(0.5), book(0.5));
+        let past = past();
+        let (begin, rest) = past.split_at(10);
+        for visit in begin {
+            live.take(visit, TRIES);
+        }
+        live.start(100.0, 1.0);
+        for visit in rest {
+            live.take(visit, TRIES);
+        }
+        for visit in &past {
+            read.take(visit, TRIES);
+        }
+        read.start(111.0, 1.0);
+        for page in 0..10 {
+            assert!((live.planner.last(page) - read.planner.last(page)).abs() < 1e-9);
+        }
+        // The price of the plan that ran lags; found anew, it is the same.
+        live.start(111.0, 1.0);
+        let gap = |book: &mut RefreshBook, page| book.planner.due_after(page, 111.0) - 111.0;
+        for page in 0..10 {
+            let (ran, was_read) = (gap(&mut live, page), gap(&mut read, page));
+            assert!((ran / was_read - 1.0).abs() < 0.02, "{ran} {was_read}");
+        }
+        assert!(gap(&mut read, 0) < gap(&mut read, 9));
+    }
+
+    #[test]
+    fn what_cannot_be_had_rests_longer_and_longer() {
+        let mut book = book(1.0);
+        book.take(&visit(0, 100.0, 200, None), TRIES);
+        book.start(100.0, 0.0);
+        for (at, rest) in [(101.0, 1.0), (102.0, 2.0), (104.0, 4.0)] {
+            book.take(&visit(0, at, 500, None), TRIES);
+            assert!((book.planner.due(0) - at - rest).abs() < 0.01, "{at}");
+        }
+        book.take(&visit(0, 108.0, 410, None), TRIES);
+        assert!((book.planner.due(0) - 198.0).abs() < 0.01);
+        book.take(&visit(0, 109.0, 200, Some(true)), TRIES);
+        assert!(book.troubles.is_empty());
+    }
+
+    #[test]
+    fn a_page_that_is_being_tried_again_is_not_queued_twice() {
+        let mut book = book(24.0);
+        book.take(&visit(0, 100.0, 200, None), 3);
+        book.take(&visit(0, 101.0, 503, None), 3);
+        book.start(101.5, 1.0);
+        assert_eq!(book.next(103.0), None, "it waits in its queue");
+        book.take(&visit(0, 103.0, 200, Some(false)), 3);
+        assert_eq!(book.next(110.0), Some(0));
+    }
+
+    #[test]
+    fn the_budget_of_a_time_without_a_run_is_spent_at_once() {
+        for (saved_max, least, most) in [(1.0, 4, 6), (f64::INFINITY, 10, 10)] {
+            let mut book = book(0.5);
+            for visit in &past() {
+                book.take(visit, TRIES);
+            }
+            book.start(117.0, saved_max);
+            let count = std::iter::from_fn(|| book.next(117.0)).count();
+            assert!((least..=most).contains(&count), "{count} with {saved_max}");
+        }
     }
 }

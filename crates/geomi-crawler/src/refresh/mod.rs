@@ -5,7 +5,7 @@
 //! loop runs, the book says which page is due, the page is queued like any other
 //! (politeness and robots.txt stand above the plan), and the row of its visit
 //! goes back into the book. There is no other memory of the plan: a run that was
-//! killed reads the same visits and goes on with the same plan.
+//! killed reads the same visits and goes on.
 //!
 //! [`CrawlConfig::refresh`]: crate::CrawlConfig::refresh
 

@@ -2,7 +2,7 @@
 //!
 //! Everything is read from visits: those in the files when a plan begins, those
 //! that are made while it runs. Both go through [`Pages::take`], so that a plan
-//! that was killed and read anew is the plan that was killed. A page costs its
+//! that is read anew believes what it believed when it was killed. A page costs its
 //! URL and some 50 bytes; nothing else of its visits is kept here.
 
 use geomi_model::{Timestamp, Visit};
@@ -158,6 +158,13 @@ impl Pages {
             at: days(visit.time),
             has_same_main_text,
         })
+    }
+
+    /// The page of a visit that is not the last word on it: it is tried again and
+    /// waits in its queue.
+    pub fn tried(&self, visit: &Visit, tries: u8) -> Option<PageId> {
+        let is_tried = !visit.is_robots && Fate::of(visit, tries) == Fate::Retry;
+        self.find(&visit.url).filter(|_| is_tried)
     }
 
     fn add(&mut self, visit: &Visit) -> PageId {
