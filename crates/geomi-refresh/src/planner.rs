@@ -64,6 +64,8 @@ struct Place {
     is_out: bool,
     /// Whether it was looked at again before the plan began.
     is_known: bool,
+    /// Whether it is left alone until its time, whatever its worth.
+    is_resting: bool,
 }
 
 /// A plan that is followed and renewed visit by visit.
@@ -111,6 +113,7 @@ impl<P: Policy> Planner<P> {
             tick: 0,
             is_out: false,
             is_known: false,
+            is_resting: false,
         });
         if self.is_started {
             self.plan_first(id);
@@ -216,6 +219,7 @@ impl<P: Policy> Planner<P> {
     /// at `retry`.
     pub fn failed(&mut self, page: PageId, retry: f64) {
         self.push(page, retry);
+        self.places[page as usize].is_resting = true;
     }
 
     /// What a request costs at present.
@@ -237,7 +241,8 @@ impl<P: Policy> Planner<P> {
         self.looked_at += 1;
         let place = self.places[page as usize];
         let due = place.last + gap;
-        if !place.is_out && due + MOVED_MIN * gap < f64::from(place.tick) / TICKS {
+        let may_move = !place.is_out && !place.is_resting;
+        if may_move && due + MOVED_MIN * gap < f64::from(place.tick) / TICKS {
             self.push(page, due.max(self.bucket_at));
         }
         if self.looked_at == SAMPLE {
@@ -280,6 +285,7 @@ impl<P: Policy> Planner<P> {
         let place = &mut self.places[page as usize];
         place.tick = tick(due);
         place.is_out = false;
+        place.is_resting = false;
         self.queue.push(Reverse((place.tick, page)));
         if self.queue.len() > 2 * self.places.len() + 64 {
             self.sweep_queue();

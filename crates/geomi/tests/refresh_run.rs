@@ -15,8 +15,8 @@ use common::Workplace;
 use geomi_crawler::{Clock as _, SystemClock};
 use geomi_model::Timestamp;
 use geomi_testweb::{
-    ChangeMix, FixedPage, RateLaw, Robots, ServerOptions, ServerThread, SiteBehaviour, Web,
-    WebSpec, WebTime,
+    ChangeMix, FixedPage, PageBytes, RateLaw, Robots, ServerOptions, ServerThread, SiteBehaviour,
+    Web, WebSpec, WebTime,
 };
 
 /// Seconds of the web a second: a day in three.
@@ -37,6 +37,8 @@ const FLAGS: [&str; 6] = [
 /// A web of five sites whose pages change a hundred times a month, or once.
 fn changing_web(pages: u32) -> ServerThread {
     let mut spec = WebSpec::plain(5, pages);
+    spec.page_bytes = PageBytes::of_mean(4_000);
+    spec.links_per_page = 12;
     spec.traits.validators = 0.6;
     spec.traits.changes = ChangeMix {
         never: 0.1,
@@ -95,7 +97,7 @@ fn fresh_days(changes: &[f64], copies: &[f64], (from, to): (f64, f64)) -> f64 {
 
 #[test]
 fn live_freshness_is_what_the_laboratory_predicts() {
-    const PAGES: u32 = 24;
+    const PAGES: u32 = 50;
     let (place, server) = (Workplace::new(), changing_web(PAGES));
     let count = 5 * PAGES as usize;
     first_crawl(&place, &server, count);
@@ -140,11 +142,8 @@ fn live_freshness_is_what_the_laboratory_predicts() {
     let measured = fresh / span / count as f64;
     let spent = visits as f64 / span / count as f64;
     place.write("changes.csv", &rows);
-    let words = ["refresh", "simulate", "--history", "changes.csv"];
-    let more = ["--budget", "0.8", "--policy", "clock", "--format", "json"];
-    let done = place.geomi(&[&words[..], &more].concat());
-    let predicted: serde_json::Value = serde_json::from_str(&done.out).unwrap();
-    let predicted = predicted["rows"][0]["freshness"].as_f64().unwrap();
+    let predicted = predicted(&place);
+    eprintln!("measured {measured:.4}, predicted {predicted:.4}, spent {spent:.3}");
     eprintln!("measured {measured:.4}, predicted {predicted:.4}, spent {spent:.3}");
     assert!(
         (measured - predicted).abs() < 0.02,
@@ -152,6 +151,25 @@ fn live_freshness_is_what_the_laboratory_predicts() {
     );
     assert!((spent / 0.8 - 1.0).abs() < 0.08, "{spent}");
     assert_eq!(place.geomi(&["verify", "c"]).code, Some(0));
+}
+
+/// What the laboratory predicts at 0.8 visits a page a day: the mean over budgets
+/// close to it, because one run of a few hundred pages errs by half a point.
+fn predicted(place: &Workplace) -> f64 {
+    let words = [
+        "refresh",
+        "simulate",
+        "--history",
+        "changes.csv",
+        "--policy",
+        "clock",
+    ];
+    let budgets = ["0.76", "0.78", "0.8", "0.82", "0.84"];
+    let freshness = budgets.map(|budget| {
+        let simulated = json(place, &[&words[..], &["--budget", budget]].concat());
+        simulated["rows"][0]["freshness"].as_f64().unwrap()
+    });
+    freshness.iter().sum::<f64>() / 5.0
 }
 
 fn seconds(at: f64) -> String {

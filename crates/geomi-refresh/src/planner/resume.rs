@@ -129,4 +129,16 @@ mod tests {
         assert!(!planner.is_out(2));
         assert!((planner.last(2) - 10.5).abs() < 1e-9);
     }
+
+    #[test]
+    fn a_page_that_failed_is_left_alone_until_its_time() {
+        let mut planner = planner();
+        planner.start();
+        planner.failed(3, 80.0);
+        for step in 1..600 {
+            let now = 10.0 + f64::from(step) * 0.1;
+            planner.observe(step % 3, step % 2 == 0, now);
+        }
+        assert!((planner.due(3) - 80.0).abs() < 0.01, "{}", planner.due(3));
+    }
 }
