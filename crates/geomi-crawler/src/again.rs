@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::control::Desired;
 use crate::journey::Journey;
-use crate::{CrawlError, Ending, Fate};
+use crate::{Counters, CrawlError, Ending, Fate};
 
 /// Rows read between two commits.
 const ROWS_MAX: usize = 1_024;
@@ -74,7 +74,24 @@ pub(crate) struct Counted {
     pub(crate) failed: u64,
 }
 
+impl Counted {
+    pub(crate) const fn of(counters: &Counters) -> Self {
+        Self {
+            saved: counters.saved,
+            wire_bytes: counters.wire_bytes,
+            failed: counters.failed,
+        }
+    }
+}
+
 impl Round {
+    /// Limits hold from here on, unless a round is open that they hold for.
+    pub(crate) const fn count_from(&mut self, counted: Counted) {
+        if !self.is_open {
+            self.before = counted;
+        }
+    }
+
     /// What was counted before it.
     pub(crate) const fn before(&self) -> Counted {
         self.before
@@ -154,11 +171,7 @@ impl Journey<'_> {
                 read: 0,
                 is_queued: false,
                 is_open: true,
-                before: Counted {
-                    saved: counters.saved,
-                    wire_bytes: counters.wire_bytes,
-                    failed: counters.failed,
-                },
+                before: Counted::of(&counters),
             };
             tracing::info!(
                 round = self.round.number,

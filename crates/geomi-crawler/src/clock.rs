@@ -14,6 +14,11 @@ pub trait Clock: Send + Sync + Debug {
     fn wait_for(&self, span: Duration) -> Duration {
         span
     }
+
+    /// The span of this clock that passes while one waits so long.
+    fn passes_in(&self, wait: Duration) -> Duration {
+        wait
+    }
 }
 
 /// Wall time as it was when the process began, carried on by the monotonic
@@ -65,6 +70,14 @@ impl FastClock {
             times,
         }
     }
+
+    /// The same, where time has come further already: a run goes on where the one
+    /// before it ended, though that was ahead of the system's clock.
+    #[must_use]
+    pub fn not_before(mut self, time: Timestamp) -> Self {
+        self.clock.origin = self.clock.origin.max(time);
+        self
+    }
 }
 
 impl Clock for FastClock {
@@ -74,5 +87,9 @@ impl Clock for FastClock {
 
     fn wait_for(&self, span: Duration) -> Duration {
         span / self.times
+    }
+
+    fn passes_in(&self, wait: Duration) -> Duration {
+        wait * self.times
     }
 }

@@ -11,6 +11,7 @@ use geomi_store::warc::GzipLevel;
 use geomi_url::CrawlUrl;
 
 use crate::SiteOverride;
+use crate::refresh::RefreshConfig;
 
 /// Everything a crawl needs to know before it starts.
 #[derive(Clone, Debug)]
@@ -23,6 +24,8 @@ pub struct CrawlConfig {
     pub seeds: Vec<SeedInput>,
     /// Whether every page the directory knows is to be visited again.
     pub again: bool,
+    /// How the pages the directory knows are kept fresh; not at all unless given.
+    pub refresh: Option<RefreshConfig>,
     /// What is wanted.
     pub scope: ScopeConfig,
     /// What a site may cost that brings nothing new.
@@ -170,6 +173,7 @@ impl CrawlConfig {
             worker: "w0".to_owned(),
             seeds,
             again: false,
+            refresh: None,
             scope: ScopeConfig::default(),
             novelty: NoveltyConfig::default(),
             drop_params: DropParams::new(DEFAULT_DROP_PARAMS)

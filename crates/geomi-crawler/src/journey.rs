@@ -6,6 +6,7 @@
 //! ```text
 //! wait      for answers, a wake-up of the frontier, or a word from Control
 //! again     what was visited before, in a round that visits it again    (again)
+//! refresh   what the plan of a crawl that is kept fresh says is due      (refresh)
 //! release   what was held back and is worth a request after all         (held)
 //! orders    other settings, more seeds, questions                       (orders)
 //! arrive    each answer: judge ─▶ keep ─▶ settle ─▶ admit its links     (stage/*)
@@ -45,6 +46,7 @@ use crate::novelty::NoveltyBook;
 use crate::partition::Partition;
 use crate::policies::SitePolicies;
 use crate::post::Post;
+use crate::refresh::{RefreshBook, SiteSigns};
 use crate::report::Reporter;
 use crate::seeds::SeedBook;
 use crate::stage::admit::Admit;
@@ -114,6 +116,14 @@ pub(crate) struct Journey<'a> {
     pub(crate) round: Round,
     /// The visits of earlier rounds, while they are queued again.
     pub(crate) rereading: Option<Rereading>,
+    /// The plan, where the crawl is kept fresh.
+    pub(crate) refresh: Option<RefreshBook>,
+    /// Whether everything was queued that was to be visited once.
+    pub(crate) refresh_is_over: bool,
+    /// What was learned of the words of sites met in this run.
+    pub(crate) signs: HashMap<SiteHash, SiteSigns>,
+    /// Pages that are visited because a sitemap or feed says so.
+    pub(crate) called: HashSet<u32>,
     /// A limit that was reached; nothing new is leased.
     pub(crate) limit: Option<Ending>,
     /// URLs handed to other partitions lately.
@@ -211,6 +221,10 @@ impl<'a> Journey<'a> {
             parked: 0,
             round,
             rereading: None,
+            refresh: None,
+            refresh_is_over: false,
+            signs: HashMap::new(),
+            called: HashSet::new(),
             limit: None,
             sent: HashSet::new(),
             unclean_since: unclean.then_some(now),
@@ -234,18 +248,20 @@ impl<'a> Journey<'a> {
     /// Goes round until the crawl is at its end.
     fn go(&mut self) -> Result<Ending, CrawlError> {
         self.take_up_round()?;
+        self.take_up_refresh()?;
         self.admit_seeds()?;
         self.take_mail()?;
         self.commit()?;
         loop {
             self.take_turns()?;
-            let wakeup = self.lease_more()?;
+            let wakeup = earlier(self.lease_more()?, self.refresh_wakeup());
             if let Some(ending) = self.ending(wakeup) {
                 return Ok(ending);
             }
             let events = self.wait(wakeup);
             self.take_orders()?;
             self.queue_again()?;
+            self.queue_due()?;
             self.release_held()?;
             for event in events {
                 self.arrive(event)?;
@@ -397,7 +413,7 @@ impl<'a> Journey<'a> {
         if desired == Desired::Stop {
             return Some(Ending::Stopped);
         }
-        let drained = self.waiting() == 0 && self.rereading.is_none();
+        let drained = self.waiting() == 0 && self.rereading.is_none() && !self.keeps_fresh();
         let holds = |limit: &Ending| {
             !drained || matches!(limit, Ending::TooManyFailures | Ending::DiskFull)
         };
@@ -464,7 +480,7 @@ impl<'a> Journey<'a> {
         if now < self.reporter.next {
             return Ok(());
         }
-        self.reporter.next = now + REPORT_EVERY;
+        self.reporter.next = now + self.clock.passes_in(REPORT_EVERY);
         let status = self.status(self.phase(), None, now);
         self.reporter.write(&status, now)?;
         self.observer.status(&status);
@@ -553,6 +569,14 @@ impl<'a> Journey<'a> {
             }
         }
         Ok(())
+    }
+}
+
+/// The earlier of two times that may never come.
+fn earlier(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
     }
 }
 

@@ -14,6 +14,7 @@
 //! | `u` site url | [`UrlRecord`](geomi_model::UrlRecord) |
 //! | `n` site url | the queue entry of a URL that was refused when its turn came |
 //! | `l` site url | what a sitemap or feed says of that URL: [`ChangeSignal`](geomi_model::ChangeSignal) |
+//! | `c` site | how far its word on changes can be trusted: [`SiteSigns`](crate::refresh::SiteSigns) |
 //! | `d` digest | where that content is stored |
 //! | `h` number | hashes of the URLs admitted in one commit: the seen test's log |
 //! | `v` number | a visit not yet in a Parquet file, in format 2 |
@@ -84,6 +85,11 @@ pub(crate) fn urls(site: SiteHash) -> (Vec<u8>, Vec<u8>) {
 
 pub(crate) fn refused(site: SiteHash, url: UrlHash) -> Vec<u8> {
     key(b'n', &[&site.0.to_be_bytes(), &url.0.to_be_bytes()])
+}
+
+/// What was learned of a site's own words.
+pub(crate) fn signs(site: SiteHash) -> Vec<u8> {
+    key(b'c', &[&site.0.to_be_bytes()])
 }
 
 pub(crate) fn digest(digest: &Digest) -> Vec<u8> {

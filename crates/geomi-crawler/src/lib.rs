@@ -58,6 +58,7 @@ mod partition;
 mod policies;
 mod post;
 mod probe;
+pub mod refresh;
 pub mod remote;
 mod report;
 mod reread;

@@ -21,6 +21,7 @@ use crate::CrawlError;
 use crate::books::SiteAccess;
 use crate::keys;
 use crate::mirrors::MirrorRecord;
+use crate::refresh::SiteSigns;
 use crate::seeds::Seed;
 use crate::status::Counters;
 use seen_log::SeenLog;
@@ -469,6 +470,16 @@ impl Partition {
     pub(crate) fn set_signal(&mut self, url: &CrawlUrl, signal: &ChangeSignal) {
         let key = keys::signal(url.site_hash(), url.hash64());
         self.batch.put(&key, &keys::encode(signal));
+    }
+
+    /// What was learned of a site's own words.
+    pub(crate) fn signs(&self, site: SiteHash) -> Result<Option<SiteSigns>, CrawlError> {
+        read(&*self.store, "signs", &keys::signs(site))
+    }
+
+    /// Keeps what was learned of a site's own words.
+    pub(crate) fn set_signs(&mut self, site: SiteHash, signs: &SiteSigns) {
+        self.batch.put(&keys::signs(site), &keys::encode(signs));
     }
 
     /// Where this content is stored, if it is.

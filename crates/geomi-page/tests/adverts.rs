@@ -26,9 +26,10 @@ fn words(seed: u64) -> String {
 fn is_about(page: &str, main: &str) {
     let (page_read, main_read) = (read(page), read(main));
     let [page_hash, main_hash] = [&page_read, &main_read].map(|read| read.simhash.unwrap());
-    // What is left out cuts the text, and a feature or two with it.
+    // What is left out cuts the text, and some features with it; the advertisement
+    // itself would be a third of all.
     let bits = (page_hash ^ main_hash).count_ones();
-    assert!(bits <= 4, "{bits} bits: {page}");
+    assert!(bits <= 8, "{bits} bits: {page}");
     assert_eq!(
         page_read.main_text_bytes.div_ceil(10),
         main_read.main_text_bytes.div_ceil(10),

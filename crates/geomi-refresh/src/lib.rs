@@ -9,6 +9,7 @@
 //!   its kin say; [`estimators`]: the rules of thumb; [`mod@shape`]: hours of the day;
 //!   [`follows`]: whether the next visit will succeed.
 //! * [`policy`]: rules that say when a page is due, one small file each.
+//! * [`named`]: those a crawler can follow.
 //! * [`Planner`]: the queue, the price of a request and the budget.
 //! * [`Grouping`] and [`schedule`]: REFRESH's groups and its schedule table.
 //!
@@ -34,6 +35,7 @@
 pub mod estimators;
 mod groups;
 mod learner;
+pub mod named;
 mod planner;
 pub mod policy;
 mod pool;

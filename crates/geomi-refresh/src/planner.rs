@@ -21,6 +21,8 @@
 //! The planner has no clock: `next` is asked at a time, and [`Planner::wake`] says
 //! when to ask again. It knows nothing of politeness, which may delay any visit.
 
+mod resume;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -60,6 +62,10 @@ struct Place {
     /// When it is due; an entry of the queue with another time is void.
     tick: u32,
     is_out: bool,
+    /// Whether it was looked at again before the plan began.
+    is_known: bool,
+    /// Whether it is left alone until its time, whatever its worth.
+    is_resting: bool,
 }
 
 /// A plan that is followed and renewed visit by visit.
@@ -106,6 +112,8 @@ impl<P: Policy> Planner<P> {
             last,
             tick: 0,
             is_out: false,
+            is_known: false,
+            is_resting: false,
         });
         if self.is_started {
             self.plan_first(id);
@@ -141,7 +149,8 @@ impl<P: Policy> Planner<P> {
         let gap = self.gap(page);
         // Multiples of the golden ratio fall evenly whatever their number.
         let part = (f64::from(page) * 0.618_033_988_749_895).fract();
-        let last = self.places[page as usize].last;
+        let Place { last, is_known, .. } = self.places[page as usize];
+        let part = if is_known { 0.0 } else { part };
         self.push(page, last + gap * (1.0 - part));
     }
 
@@ -210,6 +219,7 @@ impl<P: Policy> Planner<P> {
     /// at `retry`.
     pub fn failed(&mut self, page: PageId, retry: f64) {
         self.push(page, retry);
+        self.places[page as usize].is_resting = true;
     }
 
     /// What a request costs at present.
@@ -231,7 +241,8 @@ impl<P: Policy> Planner<P> {
         self.looked_at += 1;
         let place = self.places[page as usize];
         let due = place.last + gap;
-        if !place.is_out && due + MOVED_MIN * gap < f64::from(place.tick) / TICKS {
+        let may_move = !place.is_out && !place.is_resting;
+        if may_move && due + MOVED_MIN * gap < f64::from(place.tick) / TICKS {
             self.push(page, due.max(self.bucket_at));
         }
         if self.looked_at == SAMPLE {
@@ -274,6 +285,7 @@ impl<P: Policy> Planner<P> {
         let place = &mut self.places[page as usize];
         place.tick = tick(due);
         place.is_out = false;
+        place.is_resting = false;
         self.queue.push(Reverse((place.tick, page)));
         if self.queue.len() > 2 * self.places.len() + 64 {
             self.sweep_queue();

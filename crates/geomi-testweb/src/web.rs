@@ -231,7 +231,14 @@ impl Web {
         let mut fixed = self.behaviour(site)?.fixed.iter();
         let is_over = |page: &FixedPage| page.first_only.is_some_and(|n| ask.asked_before >= n);
         let (_, page) = fixed.find(|(path, page)| path == ask.target && !is_over(page))?;
-        Some(Answer::fixed(page))
+        let answer = Answer::fixed(page);
+        // One with an entity tag is not sent again to whoever has it.
+        let is_known = ask.if_none_match.is_some() && answer.header("ETag").is_some();
+        Some(if is_known && answer.status == 200 {
+            answer.if_changed(ask, Timestamp::EPOCH)
+        } else {
+            answer
+        })
     }
 
     fn page_answer(&self, site: u32, page: u32, ask: &Ask<'_>, at: Timestamp) -> Answer {

@@ -225,7 +225,7 @@ Examples:
 
 Exit codes: 0 added, 1 error, 2 usage, or no such crawl is running.")]
     Add(AddArgs),
-    /// Keep copies fresh: policies side by side on webs that change
+    /// Keep a crawl fresh for the fewest requests; compare policies
     Refresh(crate::refresh::RefreshArgs),
     /// Recompute the papers' figures, and say where they do not follow
     #[command(after_help = crate::papers::AFTER_HELP)]
@@ -317,7 +317,7 @@ pub(crate) struct CrawlArgs {
         value_name = "N",
         env = "GEOMI_TIME_SCALE",
         hide_env_values = true,
-        value_parser = clap::value_parser!(u32).range(1..=10_000)
+        value_parser = clap::value_parser!(u32).range(1..=100_000)
     )]
     pub(crate) time_scale: Option<u32>,
     /// Visit every page the directory knows once more, and what they lead to

@@ -87,7 +87,7 @@ pub(crate) fn sets(global: &Global, problems: &mut Problems) -> (Vec<Setting>, V
 }
 
 /// Whether an earlier run left its state there.
-fn has_begun(dir: &Path) -> bool {
+pub(crate) fn has_begun(dir: &Path) -> bool {
     let frontier = geomi_store::CrawlDir::new(dir).frontier();
     // A folder that cannot be listed holds no crawl we could resume.
     std::fs::read_dir(frontier).is_ok_and(|mut entries| entries.next().is_some())

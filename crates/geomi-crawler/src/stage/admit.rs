@@ -390,6 +390,7 @@ impl Journey<'_> {
         let (hash, to) = (url.hash64(), self.partition_of(url.site_hash()));
         if self.partitions[to].has_seen(hash)? || self.sent.contains(&hash.0) {
             self.partitions[to].set_signal(url, signal);
+            self.refresh_told(url, signal)?;
         }
         Ok(())
     }

@@ -114,6 +114,10 @@ impl Journey<'_> {
         } else {
             self.validators(entry)?
         };
+        let validators = match validators {
+            Some(known) if self.may_ask_conditionally(entry.url.site_hash())? => Some(known),
+            _ => None,
+        };
         Ok(Enclosed {
             validators,
             cookie: self.cookies.header(&entry.url, now),

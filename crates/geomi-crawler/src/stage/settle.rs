@@ -158,7 +158,7 @@ impl Journey<'_> {
             is_robots: true,
             ..Story::default()
         };
-        self.add_visit(partition, &read, story, capture);
+        self.add_visit(partition, &read, story, capture)?;
         let timing = timing(&read);
         let signal = signal(&read.answer);
         let next = self.robots_next(&errand, &read.answer, now)?;
@@ -239,6 +239,12 @@ impl Journey<'_> {
         let near = self.near_duplicate(&read, judgement.duplicate_of.is_some());
         let links_admitted = self.take_links(&entry, &read, fate, is_first, near.is_some())?;
         self.count_page(partition, &entry, &read, fate, links_admitted);
+        self.refresh_heard(
+            judgement.before.as_ref(),
+            read.lease.site(),
+            &read.answer,
+            judgement.change,
+        )?;
         let record = record(judgement.before, &entry, &read, judgement.change);
         self.partitions[partition].set_record(&entry.url, &record);
         let story = Story::of(
@@ -255,10 +261,12 @@ impl Journey<'_> {
             entry.attempts,
             timing(&read),
         );
-        self.add_visit(partition, &read, story, capture);
+        self.add_visit(partition, &read, story, capture)?;
         let site = read.lease.site();
         self.frontier.settle(read.lease, settlement, now);
-        if fate == Fate::Saved {
+        // A limit on a site's pages is about pages, not about looking at them again.
+        let is_counted = self.refresh.is_none() || !entry.is_revisit;
+        if fate == Fate::Saved && is_counted {
             self.frontier.count_saved(site);
         }
         Ok(())
@@ -372,7 +380,13 @@ impl Journey<'_> {
     }
 
     /// Queues the row of a visit for the next commit.
-    fn add_visit(&mut self, partition: usize, read: &Read, story: Story, capture: Option<Capture>) {
+    fn add_visit(
+        &mut self,
+        partition: usize,
+        read: &Read,
+        story: Story,
+        capture: Option<Capture>,
+    ) -> Result<(), CrawlError> {
         let answer = &read.answer;
         let document = &read.document;
         let counters = &mut self.partitions[partition].counters;
@@ -394,7 +408,10 @@ impl Journey<'_> {
             digest: read.stored.as_ref().map(|stored| stored.payload),
             protocol: read.stored.as_ref().map(|stored| stored.protocol),
         };
-        self.visits[partition].push(row.visit(story, capture));
+        let visit = row.visit(story, capture);
+        self.refresh_saw(&visit)?;
+        self.visits[partition].push(visit);
+        Ok(())
     }
 
     /// A URL that robots.txt or an address rule forbids: never requested.
@@ -430,6 +447,7 @@ impl Journey<'_> {
             self.seeds
                 .edit(entry.seed, |seed| seed.outcome = SeedOutcome::Refused);
         }
+        self.refresh_refused(&entry.url, now);
         self.frontier.settle(lease, Settlement::NotAsked, now);
         Ok(())
     }
@@ -469,7 +487,7 @@ impl Journey<'_> {
         );
         self.partitions[partition].set_record(&entry.url, &record);
         let story = Story::of(&entry, self.seeds.get(entry.seed), 0, None);
-        self.add_visit(partition, &read, story, None);
+        self.add_visit(partition, &read, story, None)?;
         self.frontier.settle(read.lease, Settlement::NotAsked, now);
         Ok(())
     }

@@ -50,11 +50,14 @@ impl Clock {
     }
 
     pub(crate) fn web_now(&self) -> Timestamp {
+        self.web_at(self.now())
+    }
+
+    /// The web's time at a time of the wall, if it was not advanced since.
+    pub(crate) fn web_at(&self, wall: Timestamp) -> Timestamp {
         let now = match self.web {
-            WebTime::Wall => self.now(),
-            WebTime::From { start, speed } => {
-                start + self.started.elapsed().mul_f64(speed.max(0.0))
-            }
+            WebTime::Wall => wall,
+            WebTime::From { start, speed } => start + wall.since(self.wall).mul_f64(speed.max(0.0)),
         };
         let advanced = self.advanced_us.load(Ordering::Relaxed);
         Timestamp::from_micros(now.micros() + advanced)

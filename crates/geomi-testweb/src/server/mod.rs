@@ -182,6 +182,12 @@ impl ServerHandle {
         self.shared.clock.web_now()
     }
 
+    /// The time pages were answered for at a time of the log, if the web's time
+    /// was not moved forward since.
+    pub fn web_time_at(&self, logged: Timestamp) -> Timestamp {
+        self.shared.clock.web_at(logged)
+    }
+
     /// Moves the web's time forward; the log's times are not touched.
     pub fn advance(&self, by: Duration) {
         self.shared.clock.advance(by);

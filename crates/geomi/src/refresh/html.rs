@@ -18,7 +18,8 @@ const COLOURS: [&str; 7] = [
 /// Budgets of the curve, against the one asked for.
 const SHARES: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
 
-type Line = (String, Vec<(f64, f64)>);
+/// A name and its points.
+pub(super) type Line = (String, Vec<(f64, f64)>);
 
 /// The whole page.
 pub(super) fn page(asked: &Asked, rows: &[Row]) -> String {
@@ -32,12 +33,18 @@ pub(super) fn page(asked: &Asked, rows: &[Row]) -> String {
     body += &plot("day", "freshness", &over_time(asked));
     body += "<h2>Freshness against requests a page a day</h2>";
     body += &plot("requests a page a day", "freshness", &against_budget(asked));
+    framed(&title, &body)
+}
+
+/// A body as a whole page.
+pub(super) fn framed(title: &str, body: &str) -> String {
     format!(
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>{title}</title><style>body{{font:16px system-ui;max-width:50rem;margin:2rem auto;padding:0 1rem}}td,th{{padding:.2rem .6rem;text-align:right}}td:first-child,th:first-child{{text-align:left}}svg{{width:100%;height:auto}}</style>{body}</html>\n"
     )
 }
 
-fn escaped(text: &str) -> String {
+/// Text that is safe in a page.
+pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;")
 }
 
@@ -122,7 +129,7 @@ fn against_budget(asked: &Asked) -> Vec<Line> {
 }
 
 /// Lines over one pair of axes.
-fn plot(across: &str, up: &str, lines: &[Line]) -> String {
+pub(super) fn plot(across: &str, up: &str, lines: &[Line]) -> String {
     let points = || lines.iter().flat_map(|(_, points)| points);
     let x_max = points().map(|point| point.0).fold(1e-9, f64::max);
     let y_min = points().map(|point| point.1).fold(1.0, f64::min);

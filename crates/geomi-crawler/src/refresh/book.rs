@@ -1,0 +1,440 @@
+//! The refresh book: the plan of a crawl, fed with its visits.
+//!
+//! It decides which page is visited next and when, and hears of every visit. It
+//! is made of what is durable, the visits, and of nothing else; it touches
+//! neither queue nor disk.
+
+use std::time::Duration;
+
+use geomi_model::Visit;
+use geomi_refresh::policy::Policy;
+use geomi_refresh::{PageId, Planner, Terms, named};
+use geomi_url::CrawlUrl;
+use hashbrown::{HashMap, HashSet};
+
+use super::batches::{Batches, Place};
+use super::pages::{Pages, Sighted, Sighting, facts};
+use super::waves::Waves;
+
+/// How long a page rests after a visit that came to nothing, in days; it doubles
+/// with each further one.
+const FAILED_REST: f64 = 1.0;
+/// Shortest gap that is believed, in days: a second.
+const GAP_MIN: f64 = 1.0 / 86_400.0;
+
+/// How a crawl is kept fresh.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RefreshConfig {
+    /// Name of the policy: one of [`named::NAMES`].
+    pub policy: String,
+    /// What may be spent.
+    pub budget: Budget,
+    /// The longest time a page is left alone.
+    pub longest_gap: Duration,
+    /// What decides when a page is due.
+    pub drive: Drive,
+    /// Whether to end when what is due now has been visited.
+    pub once: bool,
+}
+
+/// What decides when a page is due.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub enum Drive {
+    /// The policy, visit by visit: incremental operation.
+    #[default]
+    Plan,
+    /// All pages in rounds, as often as the budget allows: periodic operation.
+    Rounds,
+    /// A table: hours of the week, from Sunday midnight on, and URLs.
+    Table(Vec<(usize, CrawlUrl)>),
+}
+
+impl Default for RefreshConfig {
+    fn default() -> Self {
+        Self {
+            policy: "clock".to_owned(),
+            budget: Budget::PerPage(1.0 / 7.0),
+            longest_gap: Duration::from_hours(90 * 24),
+            drive: Drive::Plan,
+            once: false,
+        }
+    }
+}
+
+/// Requests that may be made for the sake of freshness.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Budget {
+    /// Visits a page a day: it grows with the number of pages.
+    PerPage(f64),
+    /// Requests a day in all.
+    PerDay(f64),
+}
+
+impl Budget {
+    /// Requests a day for so many pages.
+    pub fn requests_per_day(self, pages: usize) -> f64 {
+        match self {
+            Self::PerPage(visits) => visits * pages.max(1) as f64,
+            Self::PerDay(requests) => requests,
+        }
+    }
+}
+
+/// The plan of a crawl.
+#[derive(Debug)]
+pub struct RefreshBook {
+    config: RefreshConfig,
+    pages: Pages,
+    planner: Planner<Box<dyn Policy>>,
+    waves: Waves,
+    /// Where pages are visited at set times: which, and how far it is.
+    batches: Option<(Batches, Place)>,
+    is_started: bool,
+    /// The time up to which the plan was asked.
+    at: f64,
+    /// The last visit of any page.
+    last: f64,
+    /// Pages whose last visits came to nothing.
+    troubles: HashMap<PageId, Trouble>,
+    /// Pages that were being tried again when the last run ended: they wait in
+    /// their queues.
+    tried: HashSet<PageId>,
+}
+
+/// A page that cannot be had.
+#[derive(Clone, Copy, Debug, Default)]
+struct Trouble {
+    /// Visits in a row that came to nothing.
+    times: i32,
+    /// When it is asked for again.
+    retry: f64,
+}
+
+impl RefreshBook {
+    /// A book without pages.
+    ///
+    /// # Panics
+    ///
+    /// If there is no policy of that name: whoever reads what an operator wrote
+    /// has checked it.
+    pub fn new(config: &RefreshConfig) -> Self {
+        let policy = named::policy(&config.policy).expect("the name of a policy was checked");
+        let terms = Terms {
+            requests_per_day: config.budget.requests_per_day(0),
+            longest_gap: config.longest_gap.as_secs_f64() / 86_400.0,
+        };
+        Self {
+            config: config.clone(),
+            pages: Pages::default(),
+            planner: Planner::new(policy, terms, 0.0),
+            waves: Waves::default(),
+            batches: None,
+            is_started: false,
+            at: 0.0,
+            last: 0.0,
+            troubles: HashMap::new(),
+            tried: HashSet::new(),
+        }
+    }
+
+    /// Takes a visit in, one of the past before [`RefreshBook::start`] and one
+    /// just made after it.
+    pub fn take(&mut self, visit: &Visit, tries: u8) -> Option<Sighted> {
+        if !self.is_started
+            && let Some(page) = self.pages.tried(visit, tries)
+        {
+            self.tried.insert(page);
+        }
+        let mut sighted = self.pages.take(visit, tries)?;
+        self.tried.remove(&sighted.page);
+        if let Some(changed) = sighted.kind.changed() {
+            let is_shallow = changed && sighted.has_same_main_text;
+            if self.waves.take(visit.url.site_hash(), is_shallow) {
+                sighted.kind = Sighting::Edited;
+            }
+        }
+        let Sighted { page, kind, at, .. } = sighted;
+        self.last = self.last.max(at);
+        if kind == Sighting::First {
+            self.planner.add(&facts(visit), at);
+            let requests = self.config.budget.requests_per_day(self.pages.len());
+            self.planner.set_requests_per_day(requests);
+            return Some(sighted);
+        }
+        // A clock that was set back must not make a gap of less than nothing.
+        let at = at.max(self.planner.last(page) + GAP_MIN);
+        match kind.changed() {
+            Some(changed) if self.is_started => self.planner.observe(page, changed, at),
+            Some(changed) => self.planner.recall(page, changed, at),
+            None if kind == Sighting::Edited => self.planner.renew(page, at),
+            None => {
+                let retry = self.trouble(page, kind, at);
+                if self.is_started {
+                    self.planner.failed(page, retry);
+                }
+                return Some(sighted);
+            }
+        }
+        self.troubles.remove(&page);
+        Some(sighted)
+    }
+
+    /// Notes that a visit came to nothing; when the page is asked for again.
+    fn trouble(&mut self, page: PageId, kind: Sighting, at: f64) -> f64 {
+        let longest = self.planner.terms().longest_gap;
+        let trouble = self.troubles.entry(page).or_default();
+        let rest = match kind {
+            Sighting::Gone => longest,
+            _ => (FAILED_REST * 2.0_f64.powi(trouble.times)).min(longest),
+        };
+        *trouble = Trouble {
+            times: trouble.times + 1,
+            retry: at + rest,
+        };
+        trouble.retry
+    }
+
+    /// All visits of the past are known. What the budget gathered since the last
+    /// of them, or in `saved_max` days at most, may be spent at once.
+    pub fn start(&mut self, now: f64, saved_max: f64) {
+        self.is_started = true;
+        self.at = self.last.clamp(now - saved_max, now);
+        self.planner.start_at(self.at);
+        let batches = match &self.config.drive {
+            Drive::Plan => None,
+            Drive::Rounds => Some(Batches::Rounds {
+                period: self.pages.len().max(1) as f64 / self.planner.terms().requests_per_day,
+            }),
+            Drive::Table(rows) => Some(Batches::Table(self.hours(rows))),
+        };
+        self.batches = batches.map(|batches| {
+            let place = batches.at(now);
+            (batches, place)
+        });
+        for (page, trouble) in &self.troubles {
+            self.planner.failed(*page, trouble.retry);
+        }
+        for page in self.tried.drain() {
+            self.planner.call(page);
+        }
+    }
+
+    /// A table by hours; what is not in the crawl is said and left out.
+    fn hours(&self, rows: &[(usize, CrawlUrl)]) -> Vec<Vec<PageId>> {
+        let mut hours = vec![Vec::new(); 7 * 24];
+        let mut unknown = 0_u64;
+        for (hour, url) in rows {
+            match (hours.get_mut(*hour), self.pages.find(url)) {
+                (Some(slot), Some(page)) => slot.push(page),
+                _ => unknown += 1,
+            }
+        }
+        if unknown > 0 {
+            tracing::warn!(
+                visits = unknown,
+                "the schedule names pages of which there is no copy"
+            );
+        }
+        hours
+    }
+
+    /// When to ask for the next page; `None` without pages.
+    pub fn wake(&self) -> Option<f64> {
+        match &self.batches {
+            Some((batches, place)) => batches.wake(*place, self.pages.len()),
+            None => self.planner.wake(),
+        }
+    }
+
+    /// The page to visit next, if one is due by now. Time that passed while nobody
+    /// asked is gone through as it would have been.
+    pub fn next(&mut self, now: f64) -> Option<PageId> {
+        if self.batches.is_some() {
+            return self.next_in_batch(now);
+        }
+        let mut idle = 0;
+        while let Some(wake) = self.planner.wake().filter(|wake| *wake <= now) {
+            let at = wake.max(self.at);
+            if let Some(page) = self.planner.next(at) {
+                self.at = at;
+                return Some(page);
+            }
+            // A page that stood too early in the queue moves on and the next one
+            // is asked for; a plan that does not move on is left for later.
+            idle = if at > self.at { 0 } else { idle + 1 };
+            self.at = at;
+            if idle > self.pages.len() {
+                return None;
+            }
+        }
+        None
+    }
+
+    fn next_in_batch(&mut self, now: f64) -> Option<PageId> {
+        let (batches, place) = self.batches.as_mut()?;
+        loop {
+            let page = batches.next(place, now, self.pages.len())?;
+            let is_done = self.planner.last(page) >= batches.time(*place);
+            if !is_done && self.planner.call(page) {
+                return Some(page);
+            }
+        }
+    }
+
+    /// Takes a page out of its turn because somebody says that it has changed at
+    /// this time, in days; `None` if there is no reason to.
+    pub fn call(&mut self, url: &CrawlUrl, modified: f64) -> Option<PageId> {
+        let page = self.pages.find(url)?;
+        (self.would_call(url, modified) && self.planner.call(page)).then_some(page)
+    }
+
+    /// Whether there is a reason to.
+    pub fn would_call(&self, url: &CrawlUrl, modified: f64) -> bool {
+        let is_news = |page| modified > self.planner.last(page) && !self.planner.is_out(page);
+        self.is_started && self.pages.find(url).is_some_and(is_news)
+    }
+
+    /// A page that was handed out could not be visited.
+    pub fn missed(&mut self, page: PageId, now: f64) {
+        if self.planner.is_out(page) {
+            self.planner.failed(page, now + FAILED_REST);
+        }
+    }
+
+    /// The pages.
+    pub fn pages(&self) -> &Pages {
+        &self.pages
+    }
+
+    /// The plan.
+    pub fn planner(&self) -> &Planner<Box<dyn Policy>> {
+        &self.planner
+    }
+
+    /// The plan, to ask it what it would do.
+    pub fn planner_mut(&mut self) -> &mut Planner<Box<dyn Policy>> {
+        &mut self.planner
+    }
+
+    /// How it is kept.
+    pub fn config(&self) -> &RefreshConfig {
+        &self.config
+    }
+
+    /// When the last visit was, in days since 1970.
+    pub fn last(&self) -> f64 {
+        self.last
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use geomi_model::{Change, NetworkState};
+
+    use super::*;
+    use crate::refresh::instant;
+
+    const TRIES: u8 = 1;
+
+    fn visit(page: u32, day: f64, code: u16, changed: Option<bool>) -> Visit {
+        let url = CrawlUrl::parse(&format!("http://a.test/{page}")).unwrap();
+        let mut visit = Visit::unknown(url);
+        visit.time = instant(day);
+        visit.state = if code < 400 {
+            NetworkState::Ok
+        } else {
+            NetworkState::Code
+        };
+        visit.code = Some(code);
+        visit.attempt = 1;
+        visit.phases.total = Duration::from_millis(5);
+        visit.changed = changed.map(|changed| Change { changed, size: 0 });
+        visit
+    }
+
+    fn book(budget: f64) -> RefreshBook {
+        RefreshBook::new(&RefreshConfig {
+            policy: "greedy".to_owned(),
+            budget: Budget::PerPage(budget),
+            ..RefreshConfig::default()
+        })
+    }
+
+    /// Ten pages: the first five change between two visits, the others do not.
+    fn past() -> Vec<Visit> {
+        let first = (0..10).map(|page| visit(page, 100.0, 200, None));
+        let later = (1..12).flat_map(|day| {
+            let at = 100.0 + f64::from(day);
+            (0..10).map(move |page| visit(page, at, 200, Some(page < 5)))
+        });
+        first.chain(later).collect()
+    }
+
+    #[test]
+    fn a_plan_read_from_the_past_believes_what_it_believed_while_it_ran() {
+        let (mut live, mut read) = (book(0.5), book(0.5));
+        let past = past();
+        let (begin, rest) = past.split_at(10);
+        for visit in begin {
+            live.take(visit, TRIES);
+        }
+        live.start(100.0, 1.0);
+        for visit in rest {
+            live.take(visit, TRIES);
+        }
+        for visit in &past {
+            read.take(visit, TRIES);
+        }
+        read.start(111.0, 1.0);
+        for page in 0..10 {
+            assert!((live.planner.last(page) - read.planner.last(page)).abs() < 1e-9);
+        }
+        // The price of the plan that ran lags; found anew, it is the same.
+        live.start(111.0, 1.0);
+        let gap = |book: &mut RefreshBook, page| book.planner.due_after(page, 111.0) - 111.0;
+        for page in 0..10 {
+            let (ran, was_read) = (gap(&mut live, page), gap(&mut read, page));
+            assert!((ran / was_read - 1.0).abs() < 0.02, "{ran} {was_read}");
+        }
+        assert!(gap(&mut read, 0) < gap(&mut read, 9));
+    }
+
+    #[test]
+    fn what_cannot_be_had_rests_longer_and_longer() {
+        let mut book = book(1.0);
+        book.take(&visit(0, 100.0, 200, None), TRIES);
+        book.start(100.0, 0.0);
+        for (at, rest) in [(101.0, 1.0), (102.0, 2.0), (104.0, 4.0)] {
+            book.take(&visit(0, at, 500, None), TRIES);
+            assert!((book.planner.due(0) - at - rest).abs() < 0.01, "{at}");
+        }
+        book.take(&visit(0, 108.0, 410, None), TRIES);
+        assert!((book.planner.due(0) - 198.0).abs() < 0.01);
+        book.take(&visit(0, 109.0, 200, Some(true)), TRIES);
+        assert!(book.troubles.is_empty());
+    }
+
+    #[test]
+    fn a_page_that_is_being_tried_again_is_not_queued_twice() {
+        let mut book = book(24.0);
+        book.take(&visit(0, 100.0, 200, None), 3);
+        book.take(&visit(0, 101.0, 503, None), 3);
+        book.start(101.5, 1.0);
+        assert_eq!(book.next(103.0), None, "it waits in its queue");
+        book.take(&visit(0, 103.0, 200, Some(false)), 3);
+        assert_eq!(book.next(110.0), Some(0));
+    }
+
+    #[test]
+    fn the_budget_of_a_time_without_a_run_is_spent_at_once() {
+        for (saved_max, least, most) in [(1.0, 4, 6), (f64::INFINITY, 10, 10)] {
+            let mut book = book(0.5);
+            for visit in &past() {
+                book.take(visit, TRIES);
+            }
+            book.start(117.0, saved_max);
+            let count = std::iter::from_fn(|| book.next(117.0)).count();
+            assert!((least..=most).contains(&count), "{count} with {saved_max}");
+        }
+    }
+}

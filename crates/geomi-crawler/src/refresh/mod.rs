@@ -1,0 +1,25 @@
+//! Keeping a crawl fresh: the crawl loop with a plan beside it.
+//!
+//! `geomi refresh run` is [`crate::run`] with [`CrawlConfig::refresh`] set. When
+//! it begins, [`RefreshBook`] reads every visit the directory holds; while the
+//! loop runs, the book says which page is due, the page is queued like any other
+//! (politeness and robots.txt stand above the plan), and the row of its visit
+//! goes back into the book. There is no other memory of the plan: a run that was
+//! killed reads the same visits and goes on.
+//!
+//! [`CrawlConfig::refresh`]: crate::CrawlConfig::refresh
+
+mod batches;
+mod book;
+mod history;
+mod pages;
+mod signs;
+mod turn;
+mod waves;
+
+pub use batches::hour_of_week;
+pub use book::{Budget, Drive, RefreshBook, RefreshConfig};
+pub use history::read_visits;
+pub use pages::{Pages, Sighted, Sighting, days, facts, instant};
+pub use signs::SiteSigns;
+pub use turn::site_signs;

@@ -1,0 +1,326 @@
+//! The pages of a plan, and what each of their visits says.
+//!
+//! Everything is read from visits: those in the files when a plan begins, those
+//! that are made while it runs. Both go through [`Pages::take`], so that a plan
+//! that is read anew believes what it believed when it was killed. A page costs its
+//! URL and some 50 bytes; nothing else of its visits is kept here.
+
+use geomi_model::{Timestamp, Visit};
+use geomi_novelty::Template;
+use geomi_refresh::{Kin, Page, PageId};
+use geomi_url::{CrawlUrl, registrable_domain};
+use hashbrown::HashMap;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::Fate;
+
+/// Microseconds of a day.
+const DAY_US: f64 = 86_400e6;
+
+/// A time in days since 1970, the unit of the plan.
+pub fn days(at: Timestamp) -> f64 {
+    at.micros() as f64 / DAY_US
+}
+
+/// The time of so many days since 1970.
+pub fn instant(days: f64) -> Timestamp {
+    Timestamp::from_micros((days * DAY_US) as i64)
+}
+
+/// What a visit found, against the copy there was.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Sighting {
+    /// There was no copy.
+    First,
+    /// The server said so (304).
+    Unchanged,
+    /// It was sent again and says the same.
+    Same,
+    /// A reader would notice.
+    Changed,
+    /// It changed together with its site: a new template around the same text.
+    Edited,
+    /// The server says that it is gone (404, 410).
+    Gone,
+    /// Nothing was learned: no answer, an error, a redirect elsewhere.
+    Failed,
+}
+
+impl Sighting {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::First,
+        Self::Unchanged,
+        Self::Same,
+        Self::Changed,
+        Self::Edited,
+        Self::Gone,
+        Self::Failed,
+    ];
+
+    /// As it is written.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::First => "first",
+            Self::Unchanged => "unchanged",
+            Self::Same => "same",
+            Self::Changed => "changed",
+            Self::Edited => "edited",
+            Self::Gone => "gone",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// Whether the page had changed of its own; `None` where the visit does not
+    /// tell.
+    pub const fn changed(self) -> Option<bool> {
+        match self {
+            Self::Unchanged | Self::Same => Some(false),
+            Self::Changed => Some(true),
+            Self::First | Self::Edited | Self::Gone | Self::Failed => None,
+        }
+    }
+
+    /// What a visit to a page of which there is a copy found.
+    fn again(visit: &Visit, fate: Fate) -> Self {
+        match (fate, visit.changed, visit.code) {
+            (Fate::Saved, Some(change), _) if change.changed => Self::Changed,
+            (Fate::Saved, Some(_), Some(304)) => Self::Unchanged,
+            (Fate::Saved, Some(_), _) => Self::Same,
+            (_, _, Some(404 | 410)) => Self::Gone,
+            _ => Self::Failed,
+        }
+    }
+}
+
+/// What a visit means for its page.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Sighted {
+    /// The page.
+    pub page: PageId,
+    /// What was found.
+    pub kind: Sighting,
+    /// When, in days since 1970.
+    pub at: f64,
+    /// Whether the main text is what it was; `false` where that is not known.
+    pub has_same_main_text: bool,
+}
+
+/// Every page of which there has been a copy, in the order of their first ones.
+#[derive(Debug, Default)]
+pub struct Pages {
+    /// All URLs, one behind the other.
+    text: String,
+    notes: Vec<Note>,
+    by_url: HashMap<u64, PageId>,
+    seeds: Vec<CrawlUrl>,
+    seed_numbers: HashMap<u64, u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Note {
+    /// Where its URL ends.
+    end: u64,
+    seed: u32,
+    /// The page that led to it, if there is a copy of that.
+    via: u32,
+    depth: u16,
+    /// Simhash of the main text of its copy; 0 if there is none.
+    simhash: u64,
+}
+
+/// No page, and no seed.
+const NONE: u32 = u32::MAX;
+
+impl Pages {
+    /// Takes a visit in; `None` where it is none of a page of the plan.
+    pub fn take(&mut self, visit: &Visit, tries: u8) -> Option<Sighted> {
+        if visit.is_robots {
+            return None;
+        }
+        let fate = Fate::of(visit, tries);
+        let known = self.find(&visit.url);
+        let (page, kind) = match (known, fate) {
+            (_, Fate::Retry) => return None,
+            (Some(page), fate) => (page, Sighting::again(visit, fate)),
+            (None, Fate::Saved) => (self.add(visit), Sighting::First),
+            (None, _) => return None,
+        };
+        let note = &mut self.notes[page as usize];
+        let now = visit.facts.simhash.unwrap_or(0);
+        let has_same_main_text = now != 0 && now == note.simhash;
+        if now != 0 {
+            note.simhash = now;
+        }
+        Some(Sighted {
+            page,
+            kind,
+            at: days(visit.time),
+            has_same_main_text,
+        })
+    }
+
+    /// The page of a visit that is not the last word on it: it is tried again and
+    /// waits in its queue.
+    pub fn tried(&self, visit: &Visit, tries: u8) -> Option<PageId> {
+        let is_tried = !visit.is_robots && Fate::of(visit, tries) == Fate::Retry;
+        self.find(&visit.url).filter(|_| is_tried)
+    }
+
+    fn add(&mut self, visit: &Visit) -> PageId {
+        let page = self.notes.len() as PageId;
+        self.text.push_str(visit.url.as_str());
+        let via = visit.via.as_ref().and_then(|via| self.find(via));
+        let seed = visit.seed.as_ref().map_or(NONE, |seed| self.seed(seed));
+        self.notes.push(Note {
+            end: self.text.len() as u64,
+            seed,
+            via: via.unwrap_or(NONE),
+            depth: visit.depth,
+            simhash: 0,
+        });
+        self.by_url.insert(visit.url.hash64().0, page);
+        page
+    }
+
+    fn seed(&mut self, seed: &CrawlUrl) -> u32 {
+        let next = self.seeds.len() as u32;
+        let number = *self.seed_numbers.entry(seed.hash64().0).or_insert(next);
+        if number == next {
+            self.seeds.push(seed.clone());
+        }
+        number
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.notes.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.notes.is_empty()
+    }
+
+    /// The page of a URL.
+    pub fn find(&self, url: &CrawlUrl) -> Option<PageId> {
+        self.by_url.get(&url.hash64().0).copied()
+    }
+
+    /// The URL of a page, as text.
+    pub fn url(&self, page: PageId) -> &str {
+        let at = page as usize;
+        let from = at
+            .checked_sub(1)
+            .map_or(0, |before| self.notes[before].end as usize);
+        &self.text[from..self.notes[at].end as usize]
+    }
+
+    /// Its seed.
+    pub fn seed_of(&self, page: PageId) -> Option<&CrawlUrl> {
+        self.seeds.get(self.notes[page as usize].seed as usize)
+    }
+
+    /// The page that led to it.
+    pub fn via(&self, page: PageId) -> Option<PageId> {
+        let via = self.notes[page as usize].via;
+        (via != NONE).then_some(via)
+    }
+
+    /// Links away from the seed.
+    pub fn depth(&self, page: PageId) -> u16 {
+        self.notes[page as usize].depth
+    }
+}
+
+/// What is known of a page before it is visited again: of which kind it is.
+pub fn facts(visit: &Visit) -> Page {
+    let domain = xxh3_64(registrable_domain(visit.url.host()).as_bytes());
+    let site = visit.url.site_hash().0;
+    let template = xxh3_64(Template::of(&visit.url).text().as_bytes());
+    let links = visit
+        .link_type
+        .map_or(0, |kind| xxh3_64(kind.as_str().as_bytes()));
+    Page {
+        weight: 1.0,
+        // A template means something on its own site only.
+        kin: Kin([
+            domain,
+            u64::from(visit.depth) + 1,
+            links,
+            site,
+            template ^ site.rotate_left(1),
+        ]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use geomi_model::{Change, NetworkState};
+
+    use super::*;
+
+    fn visit(url: &str, code: u16, changed: Option<bool>) -> Visit {
+        let mut visit = Visit::unknown(CrawlUrl::parse(url).unwrap());
+        visit.time = Timestamp::from_secs(86_400);
+        visit.state = if code < 400 {
+            NetworkState::Ok
+        } else {
+            NetworkState::Code
+        };
+        visit.code = Some(code);
+        visit.attempt = 1;
+        visit.phases.total = Duration::from_millis(3);
+        visit.changed = changed.map(|changed| Change { changed, size: 0 });
+        visit
+    }
+
+    #[test]
+    fn each_visit_says_one_thing() {
+        let mut pages = Pages::default();
+        let url = "http://a.test/x";
+        let mut kind = |visit: &Visit| pages.take(visit, 1).map(|sighted| sighted.kind);
+        assert_eq!(kind(&visit(url, 404, None)), None, "there is no copy");
+        assert_eq!(kind(&visit(url, 200, None)), Some(Sighting::First));
+        assert_eq!(kind(&visit(url, 200, Some(true))), Some(Sighting::Changed));
+        assert_eq!(kind(&visit(url, 200, Some(false))), Some(Sighting::Same));
+        let unchanged = visit(url, 304, Some(false));
+        assert_eq!(kind(&unchanged), Some(Sighting::Unchanged));
+        assert_eq!(kind(&visit(url, 410, None)), Some(Sighting::Gone));
+        assert_eq!(kind(&visit(url, 500, None)), Some(Sighting::Failed));
+        let robots = Visit {
+            is_robots: true,
+            ..visit(url, 200, None)
+        };
+        assert_eq!(kind(&robots), None);
+        assert_eq!(pages.len(), 1);
+    }
+
+    #[test]
+    fn pages_are_found_by_url_and_number() {
+        let mut pages = Pages::default();
+        let seed = CrawlUrl::parse("http://a.test/").unwrap();
+        for at in 0..5 {
+            let mut one = visit(&format!("http://a.test/{at}"), 200, None);
+            one.seed = Some(seed.clone());
+            one.via = (at > 0).then(|| CrawlUrl::parse("http://a.test/0").unwrap());
+            pages.take(&one, 3);
+        }
+        assert_eq!(pages.url(0), "http://a.test/0");
+        assert_eq!(pages.url(4), "http://a.test/4");
+        let found = pages.find(&CrawlUrl::parse("http://a.test/3").unwrap());
+        assert_eq!(found, Some(3));
+        assert_eq!(pages.via(3), Some(0));
+        assert_eq!(pages.via(0), None);
+        assert_eq!(pages.seed_of(4), Some(&seed));
+    }
+
+    #[test]
+    fn instants_come_back() {
+        let at = Timestamp::from_secs(1_790_000_000);
+        let back = instant(days(at));
+        assert!(back.since(at).max(at.since(back)) < Duration::from_millis(1));
+    }
+}

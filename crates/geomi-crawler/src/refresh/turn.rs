@@ -1,0 +1,238 @@
+//! The book in the crawl loop: what is due is queued, what was seen is told.
+
+use geomi_cluster::Partitions;
+use geomi_frontier::Entry;
+use geomi_model::{Change, ChangeSignal, LinkKind, Timestamp, UrlRecord, Visit};
+use geomi_refresh::PageId;
+use geomi_store::CrawlDir;
+use geomi_url::{CrawlUrl, SiteHash};
+
+use super::book::RefreshBook;
+use super::history::read_visits;
+use super::pages::{days, instant};
+use super::signs::SiteSigns;
+use crate::again::Counted;
+use crate::control::Desired;
+use crate::journey::{Journey, open_partitions};
+use crate::stage::read::Answer;
+use crate::{CrawlConfig, CrawlError};
+
+/// Pages queued between two commits.
+const QUEUED_MAX: usize = 1_024;
+/// Days of budget that are spent at once after a time in which nobody ran.
+const SAVED_MAX: f64 = 1.0;
+
+impl Journey<'_> {
+    /// Reads the past, if the crawl is to be kept fresh.
+    pub(crate) fn take_up_refresh(&mut self) -> Result<(), CrawlError> {
+        let Some(config) = self.config.refresh.clone() else {
+            return Ok(());
+        };
+        // Rows that a crash left in the state are read from a file, too.
+        self.write_segment()?;
+        let mut book = RefreshBook::new(&config);
+        let (control, tries) = (self.control.clone(), self.config.tries);
+        read_visits(self.reporter.dir(), |visit| {
+            book.take(visit, tries);
+            !matches!(control.desired(), Desired::Stop | Desired::StopNow)
+        })?;
+        let saved_max = if config.once {
+            f64::INFINITY
+        } else {
+            SAVED_MAX
+        };
+        book.start(days(self.clock.now()), saved_max);
+        tracing::info!(
+            pages = book.pages().len(),
+            policy = config.policy,
+            requests_a_day = book.planner().terms().requests_per_day,
+            "the plan is made"
+        );
+        self.refresh = Some(book);
+        // What limits are about is this run.
+        self.round.count_from(Counted::of(&self.counters()));
+        Ok(())
+    }
+
+    /// When the plan wants to be asked again; `None` if it does not.
+    pub(crate) fn refresh_wakeup(&self) -> Option<Timestamp> {
+        let book = self.refresh.as_ref().filter(|_| self.may_refresh())?;
+        let wake = book.wake()?;
+        Some(instant(wake))
+    }
+
+    /// Whether the plan goes on for as long as nobody stops it.
+    pub(crate) fn keeps_fresh(&self) -> bool {
+        self.refresh.is_some() && !self.refresh_is_over
+    }
+
+    fn may_refresh(&self) -> bool {
+        self.control.desired() == Desired::Run && self.limit.is_none() && !self.refresh_is_over
+    }
+
+    /// Queues the pages that are due.
+    pub(crate) fn queue_due(&mut self) -> Result<(), CrawlError> {
+        if !self.may_refresh() {
+            return Ok(());
+        }
+        let Some(mut book) = self.refresh.take() else {
+            return Ok(());
+        };
+        let now = days(self.clock.now());
+        let mut queued = 0;
+        while queued < QUEUED_MAX
+            && let Some(page) = book.next(now)
+        {
+            if !self.queue_page(&book, page)? {
+                book.missed(page, now);
+            }
+            queued += 1;
+        }
+        self.refresh_is_over = book.config().once && queued < QUEUED_MAX;
+        self.refresh = Some(book);
+        Ok(())
+    }
+
+    /// Queues a page, unless it waits already; `false` if it cannot be queued.
+    fn queue_page(&mut self, book: &RefreshBook, page: PageId) -> Result<bool, CrawlError> {
+        let pages = book.pages();
+        // What is in the files was a URL once; a row that is damaged is no page.
+        let Ok(url) = CrawlUrl::parse(pages.url(page)) else {
+            return Ok(false);
+        };
+        let partition = self.partition_of(url.site_hash());
+        let Some(record) = self.partitions[partition].record(&url)? else {
+            return Ok(false);
+        };
+        let seed = pages.seed_of(page);
+        let Some(seed) = seed.and_then(|seed| self.seeds.number_of(seed)) else {
+            return Ok(false);
+        };
+        if record.attempts == 0 {
+            return Ok(true);
+        }
+        let via = pages.via(page);
+        let entry = Entry {
+            url,
+            seed,
+            via: via.and_then(|via| CrawlUrl::parse(pages.url(via)).ok()),
+            kind: LinkKind::Other,
+            depth: pages.depth(page),
+            // The plan says that it is due, and new pages can wait.
+            priority: 1,
+            attempts: 0,
+            redirects: 0,
+            is_seed: pages.depth(page) == 0,
+            is_revisit: true,
+            not_before: None,
+        };
+        self.put_back(partition, entry, record)?;
+        Ok(true)
+    }
+
+    /// A visit was made: it goes into the book.
+    pub(crate) fn refresh_saw(&mut self, visit: &Visit) -> Result<(), CrawlError> {
+        let Some(book) = &mut self.refresh else {
+            return Ok(());
+        };
+        let Some(sighted) = book.take(visit, self.config.tries) else {
+            return Ok(());
+        };
+        if self.called.remove(&sighted.page)
+            && let Some(changed) = sighted.kind.changed()
+        {
+            self.with_signs(visit.url.site_hash(), |signs| signs.signal_proved(changed))?;
+        }
+        Ok(())
+    }
+
+    /// A page was compared with its copy: what does that say of its site's word?
+    pub(crate) fn refresh_heard(
+        &mut self,
+        before: Option<&UrlRecord>,
+        site: SiteHash,
+        answer: &Answer,
+        change: Option<Change>,
+    ) -> Result<(), CrawlError> {
+        if let (Some(_), Some(before), Some(change)) = (&self.refresh, before, change) {
+            self.with_signs(site, |signs| signs.hear(before, answer, change))?;
+        }
+        Ok(())
+    }
+
+    /// Whether a page is asked for only if it has changed: an audit asks for it in
+    /// any case.
+    pub(crate) fn may_ask_conditionally(&mut self, site: SiteHash) -> Result<bool, CrawlError> {
+        if self.refresh.is_none() {
+            return Ok(true);
+        }
+        self.with_signs(site, SiteSigns::may_ask_conditionally)
+    }
+
+    /// A sitemap or feed says when a page was modified.
+    pub(crate) fn refresh_told(
+        &mut self,
+        url: &CrawlUrl,
+        signal: &ChangeSignal,
+    ) -> Result<(), CrawlError> {
+        let Some(modified) = signal.modified else {
+            return Ok(());
+        };
+        let Some(mut book) = self.refresh.take() else {
+            return Ok(());
+        };
+        let now = self.clock.now();
+        // A date in the future says nothing of what is there now.
+        let is_heeded = modified <= now
+            && book.would_call(url, days(modified))
+            && self.with_signs(url.site_hash(), SiteSigns::heeds_signal)?;
+        if is_heeded && let Some(page) = book.call(url, days(modified)) {
+            if self.queue_page(&book, page)? {
+                self.called.insert(page);
+            } else {
+                book.missed(page, days(now));
+            }
+        }
+        self.refresh = Some(book);
+        Ok(())
+    }
+
+    /// Reads what is known of a site's word, changes it and keeps it.
+    fn with_signs<T>(
+        &mut self,
+        site: SiteHash,
+        change: impl FnOnce(&mut SiteSigns) -> T,
+    ) -> Result<T, CrawlError> {
+        let partition = self.partition_of(site);
+        let mut signs = match self.signs.get(&site) {
+            Some(signs) => *signs,
+            None => self.partitions[partition].signs(site)?.unwrap_or_default(),
+        };
+        let said = change(&mut signs);
+        self.signs.insert(site, signs);
+        self.partitions[partition].set_signs(site, &signs);
+        Ok(said)
+    }
+
+    /// A page was refused when its turn came: it made no visit.
+    pub(crate) fn refresh_refused(&mut self, url: &CrawlUrl, now: Timestamp) {
+        if let Some(book) = &mut self.refresh
+            && let Some(page) = book.pages().find(url)
+        {
+            book.missed(page, days(now));
+        }
+    }
+}
+
+/// What was learned of a site's own words, read from a directory at rest. The
+/// caller holds its lock.
+pub fn site_signs(
+    config: &CrawlConfig,
+    dir: &CrawlDir,
+    site: SiteHash,
+) -> Result<SiteSigns, CrawlError> {
+    let map = Partitions::new(config.partitions);
+    let partitions = open_partitions(config, dir, map)?;
+    let partition = &partitions[usize::from(map.partition_of(site).0)];
+    Ok(partition.signs(site)?.unwrap_or_default())
+}

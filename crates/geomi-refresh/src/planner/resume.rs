@@ -1,0 +1,144 @@
+//! A plan that goes on from an earlier one: what was seen before it began, and
+//! pages that are visited for reasons of their own.
+
+use super::{Planner, TICKS};
+use crate::policy::{PageId, Policy, Sight};
+
+impl<P: Policy> Planner<P> {
+    /// Takes in a visit that was made before the plan begins. A page that was
+    /// looked at twice has an interval of its own already: [`Planner::start`]
+    /// does not spread it.
+    pub fn recall(&mut self, page: PageId, changed: bool, at: f64) {
+        let place = &mut self.places[page as usize];
+        let from = std::mem::replace(&mut place.last, at);
+        place.is_known = true;
+        self.policy.observe(&Sight {
+            page,
+            from: from.min(at),
+            to: at,
+            changed,
+        });
+    }
+
+    /// [`Planner::start`], with a budget that fills from this time on.
+    pub fn start_at(&mut self, now: f64) {
+        self.bucket_at = now;
+        self.start();
+    }
+
+    /// A page is visited now though it was not its turn: somebody said that it
+    /// has changed, or it waits already. It is paid for like any other and must
+    /// be given back like any other. Says whether it was still in the queue.
+    pub fn call(&mut self, page: PageId) -> bool {
+        let place = &mut self.places[page as usize];
+        if place.is_out {
+            return false;
+        }
+        place.is_out = true;
+        self.bucket -= 1.0;
+        true
+    }
+
+    /// There is a new copy of a page, and nothing was learned of how often it
+    /// changes.
+    pub fn renew(&mut self, page: PageId, at: f64) {
+        self.places[page as usize].last = at;
+        if self.is_started {
+            let due = self.plan(page);
+            self.push(page, due);
+        }
+    }
+
+    /// Whether a page was handed out and not given back yet.
+    pub fn is_out(&self, page: PageId) -> bool {
+        self.places[page as usize].is_out
+    }
+
+    /// When a page was last seen.
+    pub fn last(&self, page: PageId) -> f64 {
+        self.places[page as usize].last
+    }
+
+    /// When a page stands in the queue.
+    pub fn due(&self, page: PageId) -> f64 {
+        f64::from(self.places[page as usize].tick) / TICKS
+    }
+
+    /// When a page would be due after a visit at this time, as things stand.
+    pub fn due_after(&mut self, page: PageId, visit: f64) -> f64 {
+        let due = self.policy.due(page, visit, self.price);
+        visit + (due - visit).clamp(1.0 / TICKS, self.terms.longest_gap)
+    }
+
+    /// Another budget from now on.
+    pub fn set_requests_per_day(&mut self, requests: f64) {
+        self.terms.requests_per_day = requests;
+    }
+
+    /// What may be spent, and what must be done.
+    pub fn terms(&self) -> super::Terms {
+        self.terms
+    }
+
+    /// Pages in the plan.
+    pub fn pages(&self) -> usize {
+        self.places.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::policy::Greedy;
+    use crate::{Page, Planner, Terms};
+
+    fn planner() -> Planner<Greedy> {
+        let terms = Terms {
+            requests_per_day: 2.0,
+            longest_gap: 90.0,
+        };
+        let mut planner = Planner::new(Greedy::default(), terms, 10.0);
+        for _ in 0..4 {
+            planner.add(&Page::default(), 0.0);
+        }
+        planner
+    }
+
+    #[test]
+    fn what_was_seen_before_is_believed() {
+        let mut planner = planner();
+        for day in 1..=10 {
+            planner.recall(0, false, f64::from(day));
+            planner.recall(1, day % 2 == 0, f64::from(day));
+        }
+        let rate = |page| planner.policy().learner().posterior(page).mean();
+        assert!(rate(0) < rate(1), "{} {}", rate(0), rate(1));
+        assert!((planner.last(0) - 10.0).abs() < 1e-9);
+        planner.start();
+        assert!(planner.due(1) >= 10.0, "{}", planner.due(1));
+    }
+
+    #[test]
+    fn a_page_that_is_called_is_paid_for_and_comes_back() {
+        let mut planner = planner();
+        planner.start();
+        let before = planner.wake().unwrap();
+        assert!(planner.call(2) && planner.is_out(2));
+        assert!(!planner.call(2), "it is under way");
+        assert!(planner.wake().unwrap() > before);
+        planner.observe(2, true, 10.5);
+        assert!(!planner.is_out(2));
+        assert!((planner.last(2) - 10.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_page_that_failed_is_left_alone_until_its_time() {
+        let mut planner = planner();
+        planner.start();
+        planner.failed(3, 80.0);
+        for step in 1..600 {
+            let now = 10.0 + f64::from(step) * 0.1;
+            planner.observe(step % 3, step % 2 == 0, now);
+        }
+        assert!((planner.due(3) - 80.0).abs() < 0.01, "{}", planner.due(3));
+    }
+}

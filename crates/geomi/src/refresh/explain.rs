@@ -1,0 +1,220 @@
+//! `geomi refresh explain`: when a page is due, and why.
+
+use clap::Args;
+use geomi_crawler::refresh::{Sighting, SiteSigns, instant, site_signs};
+use geomi_crawler::{Clock as _, SystemClock};
+use geomi_model::Timestamp;
+use geomi_refresh::PageId;
+use geomi_url::CrawlUrl;
+use serde_json::json;
+
+use super::run::PlanArgs;
+use super::view::{DirArgs, SHARE, View};
+use crate::Exit;
+use crate::args::{Format, Global};
+use crate::config::Problems;
+use crate::seeds_file;
+use crate::session::{print, take_lock};
+
+/// What stands below the help.
+pub(crate) const AFTER_HELP: &str = "\
+Example:
+  geomi refresh explain news https://example.com/a
+
+What is told holds for the budget and policy that are given, as for `refresh run`.
+Exit codes: 0 explained, 1 error, 2 usage, no crawl directory, or no copy of that URL.";
+
+/// Visits shown.
+const VISITS_MAX: usize = 20;
+
+/// Arguments of `geomi refresh explain`.
+#[derive(Debug, Args)]
+pub(crate) struct ExplainCommand {
+    #[command(flatten)]
+    dir: DirArgs,
+    /// The page
+    url: String,
+    #[command(flatten)]
+    plan: PlanArgs,
+}
+
+/// A visit of the page.
+#[derive(Clone, Copy)]
+struct Told {
+    at: Timestamp,
+    kind: Sighting,
+    /// Days since it was seen before.
+    gap: f64,
+    chance: Option<f64>,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &ExplainCommand, global: &Global) -> anyhow::Result<Exit> {
+    let mut problems = Problems::default();
+    let refresh = args.plan.resolve(&mut problems);
+    let url = match seeds_file::typed(&args.url) {
+        Ok(seed) => Some(seed.url),
+        Err(why) => {
+            problems.add_general(format!("{:?} is no URL: {why}", args.url));
+            None
+        }
+    };
+    problems.into_result()?;
+    let url = url.expect("a URL that could not be read was refused");
+    let mut visits: Vec<Told> = Vec::new();
+    let view = View::open(&args.dir.dir, &refresh, global, |moment| {
+        if moment.visit.url == url {
+            visits.push(Told {
+                at: moment.visit.time,
+                kind: moment.sighted.kind,
+                gap: moment.sighted.at - moment.before,
+                chance: moment.chance,
+            });
+        }
+    })?;
+    let Some(page) = view.book.pages().find(&url) else {
+        let what = format!("there is no copy of {url} in {}", args.dir.dir.display());
+        return Err(Problems::one(what).into());
+    };
+    let signs = signs(&view, &url);
+    match global.format {
+        Format::Human => print(&in_words(&view, page, &visits, signs))?,
+        _ => print(&as_json(&view, page, &visits, signs).to_string())?,
+    }
+    Ok(Exit::Done)
+}
+
+/// What the site's word is worth; not known while a crawl holds the directory.
+fn signs(view: &View, url: &CrawlUrl) -> Option<SiteSigns> {
+    let now = SystemClock::default().now();
+    // A directory that is in use is not opened: this part is left out.
+    let _lock = take_lock(&view.dir, now).ok()?;
+    site_signs(&view.config, &view.dir, url.site_hash()).ok()
+}
+
+/// When a page is due, in days.
+fn due(view: &View, page: PageId) -> f64 {
+    view.book.planner().due(page)
+}
+
+/// Why it is due then, in a sentence.
+fn why(view: &View, page: PageId) -> String {
+    let planner = view.book.planner();
+    let (gap, terms) = (due(view, page) - planner.last(page), planner.terms());
+    let seen = view.seen[page as usize];
+    if gap >= terms.longest_gap * 0.999 {
+        return format!(
+            "no visit would be worth its price before; it is looked at after the longest gap of {:.1} days",
+            terms.longest_gap
+        );
+    }
+    if seen.compared == 0 {
+        return "it was seen once only: it is taken to be like other pages of its kind".to_owned();
+    }
+    format!(
+        "after {gap:.2} days a visit is worth its price: the copy is then right with {:.0} % probability",
+        view.posterior(page).fresh(gap.max(0.0)) * 100.0
+    )
+}
+
+fn in_words(view: &View, page: PageId, visits: &[Told], signs: Option<SiteSigns>) -> String {
+    let planner = view.book.planner();
+    let (posterior, seen) = (view.posterior(page), view.seen[page as usize]);
+    let (low, high) = posterior.interval(SHARE);
+    let last = planner.last(page);
+    let mut lines = vec![
+        view.book.pages().url(page).to_owned(),
+        format!("due         {}", instant(due(view, page)).to_rfc3339_secs()),
+        format!("why         {}", why(view, page)),
+        format!(
+            "copy        of {}, right with {:.0} % probability by now",
+            instant(last).to_rfc3339_secs(),
+            posterior.fresh((view.now - last).max(0.0)) * 100.0
+        ),
+        format!(
+            "rate        {:.4} changes a day, with {:.0} % probability {low:.4} to {high:.4}",
+            posterior.mean(),
+            SHARE * 100.0
+        ),
+        format!(
+            "evidence    {} visits over {:.1} days, {} of {} comparisons found a change, {} came to nothing",
+            seen.visits,
+            seen.last - seen.first,
+            seen.changed,
+            seen.compared,
+            seen.missed
+        ),
+        format!(
+            "plan        policy {}, price {:.4}, {:.1} requests a day for {} pages",
+            view.book.config().policy,
+            planner.price(),
+            planner.terms().requests_per_day,
+            planner.pages()
+        ),
+    ];
+    if let Some(signs) = signs {
+        lines.push(format!(
+            "site's word 304: trust {:.2} ({} believed, {} audited, {} wrong); sitemaps and feeds: reliability {:.2} ({} of {} true)",
+            signs.trust(),
+            signs.not_modified,
+            signs.audits,
+            signs.lies,
+            signs.reliability(),
+            signs.signals_true,
+            signs.signals
+        ));
+    }
+    lines.push("visits".to_owned());
+    for told in visits.iter().rev().take(VISITS_MAX).rev() {
+        let chance = told.chance.map_or(String::new(), |chance| {
+            format!(", a change was {:.0} % likely", chance * 100.0)
+        });
+        let at = told.at.to_rfc3339_secs();
+        lines.push(format!(
+            "  {at}  {:<9}  after {:.2} days{chance}",
+            told.kind.as_str(),
+            told.gap
+        ));
+    }
+    lines.join("\n")
+}
+
+fn as_json(
+    view: &View,
+    page: PageId,
+    visits: &[Told],
+    signs: Option<SiteSigns>,
+) -> serde_json::Value {
+    let planner = view.book.planner();
+    let (posterior, seen) = (view.posterior(page), view.seen[page as usize]);
+    let (low, high) = posterior.interval(SHARE);
+    let visits: Vec<_> = visits
+        .iter()
+        .map(|told| {
+            json!({
+                "time": told.at.to_rfc3339_millis(),
+                "found": told.kind.as_str(),
+                "gap_days": told.gap,
+                "chance": told.chance,
+            })
+        })
+        .collect();
+    json!({
+        "url": view.book.pages().url(page),
+        "due": instant(due(view, page)).to_rfc3339_millis(),
+        "why": why(view, page),
+        "last": instant(planner.last(page)).to_rfc3339_millis(),
+        "fresh": posterior.fresh((view.now - planner.last(page)).max(0.0)),
+        "rate": posterior.mean(), "low": low, "high": high, "share": SHARE,
+        "compared": seen.compared, "changed": seen.changed, "missed": seen.missed,
+        "policy": view.book.config().policy,
+        "price": planner.price(),
+        "requests_per_day": planner.terms().requests_per_day,
+        "trust": signs.map(|signs| signs.trust()),
+        "audits": signs.map(|signs| signs.audits),
+        "audits_wrong": signs.map(|signs| signs.lies),
+        "not_modified": signs.map(|signs| signs.not_modified),
+        "reliability": signs.map(|signs| signs.reliability()),
+        "visits": visits,
+    })
+}

@@ -1,0 +1,226 @@
+//! `geomi refresh report`: how fresh a crawl is, what that costs, what changed.
+//!
+//! Freshness and age are estimated from what is believed of each page's rate;
+//! what really changed nobody but the sites knows.
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::Args;
+use geomi_crawler::refresh::instant;
+use serde_json::{Value, json};
+
+use super::report_html;
+use super::run::PlanArgs;
+use super::tally::{Compared, Point, Tally, over_time};
+use super::view::{DirArgs, View, print_table};
+use crate::Exit;
+use crate::args::{Format, Global};
+use crate::config::Problems;
+use crate::session::print;
+
+/// What stands below the help.
+pub(crate) const AFTER_HELP: &str = "\
+Examples:
+  geomi refresh report news
+  geomi refresh report news --html freshness.html --format json
+
+The budget shown is the one given here, as for `refresh run`. CSV has freshness over time.
+Exit codes: 0 done, 1 error, 2 usage or no crawl directory.";
+
+/// Domains that are shown.
+const DOMAINS: usize = 20;
+
+/// Arguments of `geomi refresh report`.
+#[derive(Debug, Args)]
+pub(crate) struct ReportCommand {
+    #[command(flatten)]
+    dir: DirArgs,
+    #[command(flatten)]
+    plan: PlanArgs,
+    /// Write a page with plots
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+/// All there is to tell.
+pub(super) struct Report {
+    pub(super) dir: String,
+    pub(super) tally: Tally,
+    pub(super) points: Vec<Point>,
+    pub(super) pages: usize,
+    /// Requests a day that the plan may make.
+    pub(super) budget: f64,
+}
+
+impl Report {
+    /// Requests a day that were made.
+    pub(super) fn requests_a_day(&self) -> f64 {
+        self.tally.requests() as f64 / self.tally.days().max(1.0 / 24.0)
+    }
+
+    /// S(x): requests a day for each URL.
+    pub(super) fn load_ratio(&self) -> f64 {
+        self.requests_a_day() / self.pages.max(1) as f64
+    }
+
+    /// Changes by some kinship: most comparisons first.
+    pub(super) fn kin(&self) -> [(&'static str, Vec<(&str, &Compared)>); 3] {
+        let tally = &self.tally;
+        [
+            ("domain", &tally.by_domain),
+            ("depth", &tally.by_depth),
+            ("link type", &tally.by_link_type),
+        ]
+        .map(|(name, kinds)| {
+            let mut kinds: Vec<(&str, &Compared)> =
+                kinds.iter().map(|(kind, of)| (kind.as_str(), of)).collect();
+            kinds.sort_by_key(|(_, of)| std::cmp::Reverse(of.visits));
+            kinds.truncate(DOMAINS);
+            (name, kinds)
+        })
+    }
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &ReportCommand, global: &Global) -> anyhow::Result<Exit> {
+    let mut problems = Problems::default();
+    let refresh = args.plan.resolve(&mut problems);
+    problems.into_result()?;
+    let mut tally = Tally::default();
+    let view = View::open(&args.dir.dir, &refresh, global, |moment| tally.take(moment))?;
+    let points = match tally.span {
+        Some(span) => over_time(&view, span)?,
+        None => Vec::new(),
+    };
+    let report = Report {
+        dir: args.dir.dir.display().to_string(),
+        points,
+        pages: view.seen.len(),
+        budget: view.book.planner().terms().requests_per_day,
+        tally,
+    };
+    if let Some(path) = &args.html {
+        std::fs::write(path, report_html::page(&report))
+            .with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    match global.format {
+        Format::Human => human(&report)?,
+        Format::Json => print(&serde_json::to_string_pretty(&as_json(&report))?)?,
+        Format::Jsonl => print(&as_json(&report).to_string())?,
+        Format::Csv => {
+            print("time,freshness,age_h")?;
+            for point in &report.points {
+                let time = instant(point.at).to_rfc3339_secs();
+                print(&format!("{time},{:.4},{:.2}", point.freshness, point.age_h))?;
+            }
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn human(report: &Report) -> anyhow::Result<()> {
+    let tally = &report.tally;
+    let now = report.points.last();
+    print(&format!(
+        "{}: {} pages, {} visits in {:.1} days\nfreshness   {:.1} % by now, mean age {:.1} h (estimated)\nrequests    {:.1} a day, budget {:.1}; load ratio S(x) = {:.3}",
+        report.dir,
+        report.pages,
+        tally.requests(),
+        tally.days(),
+        now.map_or(0.0, |point| point.freshness) * 100.0,
+        now.map_or(0.0, |point| point.age_h),
+        report.requests_a_day(),
+        report.budget,
+        report.load_ratio(),
+    ))?;
+    let kinds: Vec<String> = tally
+        .kinds
+        .iter()
+        .map(|(kind, count)| format!("{count} {kind}"))
+        .collect();
+    print(&format!("visits      {}\n", kinds.join(", ")))?;
+    for (name, kinds) in report.kin() {
+        let head = [name, "compared", "changed", "share", "changes a day"];
+        let mut lines = vec![head.map(str::to_owned).to_vec()];
+        lines.extend(kinds.iter().map(|(kind, of)| {
+            vec![
+                (*kind).to_owned(),
+                of.visits.to_string(),
+                of.changed.to_string(),
+                format!("{:.3}", of.share()),
+                format!("{:.3}", of.changed as f64 / of.days.max(1e-9)),
+            ]
+        }));
+        print_table(&lines, &[0])?;
+        print("")?;
+    }
+    let head = ["predicted", "seen", "visits"];
+    let mut lines = vec![head.map(str::to_owned).to_vec()];
+    let classes = tally.classes.iter().filter(|class| class.visits > 0);
+    lines.extend(classes.map(|class| {
+        vec![
+            format!("{:.3}", class.predicted()),
+            format!("{:.3}", class.seen()),
+            class.visits.to_string(),
+        ]
+    }));
+    print_table(&lines, &[])
+}
+
+fn as_json(report: &Report) -> Value {
+    let tally = &report.tally;
+    let points: Vec<Value> = report
+        .points
+        .iter()
+        .map(|point| {
+            let time = instant(point.at).to_rfc3339_secs();
+            json!({ "time": time, "freshness": point.freshness, "age_h": point.age_h })
+        })
+        .collect();
+    let by_day: Vec<Value> = tally
+        .by_day
+        .iter()
+        .map(|(day, (requests, changed))| {
+            let day = instant(*day as f64).to_rfc3339_secs();
+            json!({ "day": day.get(..10), "requests": requests, "changed": changed })
+        })
+        .collect();
+    let hours = |pick: fn(&(u64, u64)) -> u64| -> Vec<Vec<u64>> {
+        let days = tally.by_hour.chunks(24);
+        days.map(|day| day.iter().map(pick).collect()).collect()
+    };
+    let classes: Vec<Value> = tally
+        .classes
+        .iter()
+        .filter(|class| class.visits > 0)
+        .map(|class| json!({ "predicted": class.predicted(), "seen": class.seen(), "visits": class.visits }))
+        .collect();
+    let [domains, depths, links] = report.kin().map(|(_, kinds)| {
+        let row = |(kind, of): (&str, &Compared)| {
+            json!({ "kind": kind, "compared": of.visits, "changed": of.changed, "share": of.share() })
+        };
+        kinds.into_iter().map(row).collect::<Vec<Value>>()
+    });
+    let now = report.points.last();
+    json!({
+        "dir": report.dir,
+        "pages": report.pages,
+        "requests": tally.requests(),
+        "days": tally.days(),
+        "requests_a_day": report.requests_a_day(),
+        "budget_a_day": report.budget,
+        "load_ratio": report.load_ratio(),
+        "freshness": now.map(|point| point.freshness),
+        "age_h": now.map(|point| point.age_h),
+        "visits": tally.kinds,
+        "over_time": points,
+        "by_day": by_day,
+        "requests_by_hour": hours(|(requests, _)| *requests),
+        "changes_by_hour": hours(|(_, changed)| *changed),
+        "by_domain": domains,
+        "by_depth": depths,
+        "by_link_type": links,
+        "predicted": classes,
+    })
+}

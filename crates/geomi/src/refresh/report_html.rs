@@ -1,0 +1,147 @@
+//! The refresh report as a page: plots as SVG, in one file.
+
+use std::fmt::Write as _;
+
+use super::html::{Line, escaped, framed, plot};
+use super::report::Report;
+use super::schedule_file::DAYS;
+
+/// Width and height of a cell of the heat-map.
+const CELL: usize = 26;
+
+/// The whole page.
+pub(super) fn page(report: &Report) -> String {
+    let title = format!("Freshness of {}", escaped(&report.dir));
+    let mut body = format!("<h1>{title}</h1>");
+    let now = report.points.last();
+    write!(
+        body,
+        "<p>{} pages, {} visits in {:.1} days. By now {:.1} % of the copies are right and their mean age is {:.1} h, as far as can be told. {:.1} requests a day, budget {:.1}; load ratio S(x) = {:.3}.</p>",
+        report.pages,
+        report.tally.requests(),
+        report.tally.days(),
+        now.map_or(0.0, |point| point.freshness) * 100.0,
+        now.map_or(0.0, |point| point.age_h),
+        report.requests_a_day(),
+        report.budget,
+        report.load_ratio(),
+    )
+    .expect("a string takes everything");
+    body += "<h2>Freshness over time (estimated)</h2>";
+    let begin = report.points.first().map_or(0.0, |point| point.at);
+    let line = |name: &str, pick: fn(&super::tally::Point) -> f64| -> Line {
+        let points = report.points.iter();
+        let points = points.map(|point| (point.at - begin, pick(point)));
+        (name.to_owned(), points.collect())
+    };
+    body += &plot(
+        "day",
+        "freshness",
+        &[line("freshness", |point| point.freshness)],
+    );
+    body += "<h2>Mean age over time (estimated)</h2>";
+    let most = report
+        .points
+        .iter()
+        .map(|point| point.age_h)
+        .fold(1e-9, f64::max);
+    let (name, ages) = line("age", |point| point.age_h);
+    let ages = ages.into_iter().map(|(at, age)| (at, age / most)).collect();
+    body += &plot("day", &format!("share of {most:.1} h"), &[(name, ages)]);
+    body += "<h2>Requests a day against the budget</h2>";
+    body += &requests(report);
+    body += "<h2>When changes were found, by day and hour (UTC)</h2>";
+    body += &heat_map(report);
+    for (name, kinds) in report.kin() {
+        write!(
+            body,
+            "<h2>Change by {name}</h2><table><tr><th>{name}<th>compared<th>changed<th>share</tr>"
+        )
+        .expect("a string takes everything");
+        for (kind, of) in kinds {
+            let (kind, share) = (escaped(kind), of.share());
+            write!(
+                body,
+                "<tr><td>{kind}<td>{}<td>{}<td>{share:.3}</tr>",
+                of.visits, of.changed
+            )
+            .expect("a string takes everything");
+        }
+        body += "</table>";
+    }
+    body += "<h2>Predicted against seen</h2><table><tr><th>predicted<th>seen<th>visits</tr>";
+    for class in report.tally.classes.iter().filter(|class| class.visits > 0) {
+        write!(
+            body,
+            "<tr><td>{:.3}<td>{:.3}<td>{}</tr>",
+            class.predicted(),
+            class.seen(),
+            class.visits
+        )
+        .expect("a string takes everything");
+    }
+    framed(&title, &(body + "</table>"))
+}
+
+/// Bars of the last days, and a line at the budget.
+fn requests(report: &Report) -> String {
+    const SHOWN: usize = 60;
+    let days: Vec<_> = report.tally.by_day.iter().rev().take(SHOWN).collect();
+    let most = days.iter().map(|(_, (requests, _))| *requests as f64);
+    let most = most.fold(report.budget.max(1.0), f64::max);
+    let mut svg = String::from(
+        "<svg viewBox=\"0 0 720 220\" role=\"img\" aria-label=\"requests a day\" font-size=\"12\">",
+    );
+    let y = |requests: f64| 200.0 - requests / most * 180.0;
+    for (at, (_, (requests, changed))) in days.iter().rev().enumerate() {
+        let x = 10 + at * 11;
+        for (count, colour) in [(*requests, "#56b4e9"), (*changed, "#d55e00")] {
+            let top = y(count as f64);
+            write!(
+                svg,
+                "<rect x=\"{x}\" y=\"{top:.1}\" width=\"9\" height=\"{:.1}\" fill=\"{colour}\"/>",
+                200.0 - top
+            )
+            .expect("a string takes everything");
+        }
+    }
+    let budget = y(report.budget);
+    write!(
+        svg,
+        "<line x1=\"0\" x2=\"680\" y1=\"{budget:.1}\" y2=\"{budget:.1}\" stroke=\"#444\"/><text x=\"684\" y=\"{budget:.1}\">budget</text><text x=\"10\" y=\"216\">blue: requests, red: of these, changed</text></svg>"
+    )
+    .expect("a string takes everything");
+    svg
+}
+
+fn heat_map(report: &Report) -> String {
+    let hours = &report.tally.by_hour;
+    let share = |(requests, changed): &(u64, u64)| *changed as f64 / (*requests as f64).max(1.0);
+    let (width, height) = (90 + 24 * CELL, 30 + 7 * CELL);
+    let mut svg = format!(
+        "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"changes by day and hour\" font-size=\"12\">"
+    );
+    for hour in (0..24).step_by(3) {
+        write!(
+            svg,
+            "<text x=\"{}\" y=\"14\">{hour:02}</text>",
+            90 + hour * CELL
+        )
+        .expect("a string takes everything");
+    }
+    for (at, cell) in hours.iter().enumerate() {
+        let (day, hour) = (at / 24, at % 24);
+        let (x, y) = (90 + hour * CELL, 22 + day * CELL);
+        if hour == 0 {
+            write!(svg, "<text x=\"0\" y=\"{}\">{}</text>", y + 17, DAYS[day])
+                .expect("a string takes everything");
+        }
+        write!(
+            svg,
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{CELL}\" height=\"{CELL}\" fill=\"#d55e00\" fill-opacity=\"{:.3}\" stroke=\"#eee\"><title>{} {hour:02} h: {} of {} visits found a change</title></rect>",
+            share(cell), DAYS[day], cell.1, cell.0
+        )
+        .expect("a string takes everything");
+    }
+    svg + "</svg>"
+}

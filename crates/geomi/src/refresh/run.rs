@@ -1,0 +1,235 @@
+//! `geomi refresh run`: a crawl that is kept fresh.
+//!
+//! What is typed becomes the configuration of the one crawl loop, with a plan.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use geomi_crawler::refresh::{Budget, Drive, RefreshConfig};
+use geomi_crawler::{CrawlConfig, FastClock};
+use geomi_refresh::named;
+
+use crate::Exit;
+use crate::args::{Format, Global, Settings};
+use crate::config::{self, Problems, Sources, parse_duration};
+use crate::crawl::{has_begun, settings};
+use crate::session::{Session, tell};
+
+use super::schedule_file;
+use super::view::last_time;
+
+/// What stands below the help.
+pub(crate) const AFTER_HELP: &str = "\
+Examples:
+  geomi refresh run news                               until it is stopped
+  geomi refresh run news --budget 0.5 --max-time 12h
+  geomi refresh run news --once --requests-per-day 5000    (from cron)
+  geomi refresh run news --schedule week.csv
+
+Policies: clock (the default), greedy, age, static, proportional, sampling, group16,
+group6, multiplicative, nutch, stormcrawler; `geomi refresh simulate` compares them.
+A site's delay and robots.txt stand above the plan. A run that was killed goes on.
+Exit codes: as of `geomi crawl`.";
+
+/// Arguments of `geomi refresh run`.
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// Crawl directory
+    dir: PathBuf,
+    /// How the plan is made.
+    #[command(flatten)]
+    plan: PlanArgs,
+    /// Visit what is due by now, and end
+    #[arg(long)]
+    once: bool,
+    /// incremental: page by page as the policy says; periodic: all pages in rounds
+    #[arg(long, value_name = "MODE", value_enum, default_value = "incremental")]
+    mode: Mode,
+    /// Follow a schedule instead: CSV with day,hour,url as `refresh plan` writes it
+    #[arg(long, value_name = "FILE")]
+    schedule: Option<PathBuf>,
+    /// Learn first: look at every page this often, whatever it costs
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["budget", "requests_per_day", "schedule"])]
+    learn: Option<String>,
+    /// Let time run N times as fast, on private addresses only: for laboratories
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    time_scale: Option<u32>,
+    /// Flags that set a key.
+    #[command(flatten)]
+    settings: Settings,
+}
+
+/// How pages are taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Mode {
+    /// Page by page.
+    Incremental,
+    /// In rounds.
+    Periodic,
+}
+
+/// What a plan is made by; the same for all commands that make one.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct PlanArgs {
+    /// Visits a page a day; one in seven days unless given
+    #[arg(long, value_name = "N", conflicts_with = "requests_per_day")]
+    budget: Option<f64>,
+    /// Requests a day, for all pages together
+    #[arg(long, value_name = "N")]
+    requests_per_day: Option<f64>,
+    /// The rule that says when a page is due
+    #[arg(long, value_name = "NAME", default_value = "clock")]
+    policy: String,
+    /// The longest time a page is left alone
+    #[arg(long, value_name = "TIME", default_value = "90d")]
+    longest_gap: String,
+}
+
+impl PlanArgs {
+    /// What is meant; what is wrong is added to the problems.
+    pub(crate) fn resolve(&self, problems: &mut Problems) -> RefreshConfig {
+        let usual = RefreshConfig::default();
+        if named::policy(&self.policy).is_none() {
+            problems.add_general(format!(
+                "--policy: a crawl cannot follow {:?}; it can follow {}",
+                self.policy,
+                named::NAMES.join(", ")
+            ));
+        }
+        let budget = match (self.budget, self.requests_per_day) {
+            (Some(visits), _) if !(1e-4..=1e3).contains(&visits) => {
+                problems.add_general(format!(
+                    "--budget {visits}: give visits a page a day, from 0.0001 to 1000"
+                ));
+                usual.budget
+            }
+            (Some(visits), _) => Budget::PerPage(visits),
+            (None, Some(requests)) if !(0.01..=1e9).contains(&requests) => {
+                problems.add_general(format!(
+                    "--requests-per-day {requests}: give a number from 0.01 to a thousand million"
+                ));
+                usual.budget
+            }
+            (None, Some(requests)) => Budget::PerDay(requests),
+            (None, None) => usual.budget,
+        };
+        let longest_gap = match parse_duration(&self.longest_gap) {
+            Ok(gap) if gap >= Duration::from_mins(1) => gap,
+            Ok(_) => {
+                problems.add_general("--longest-gap: give a minute or more");
+                usual.longest_gap
+            }
+            Err(why) => {
+                problems.add_general(format!("--longest-gap: {why}"));
+                usual.longest_gap
+            }
+        };
+        RefreshConfig {
+            policy: self.policy.clone(),
+            budget,
+            longest_gap,
+            ..usual
+        }
+    }
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &RunArgs, global: &Global) -> anyhow::Result<Exit> {
+    let mut problems = Problems::default();
+    if global.format == Format::Csv {
+        problems.add_general("--format csv: a run prints no table; choose human, json or jsonl");
+    }
+    if !has_begun(&args.dir) {
+        problems.add_general(no_crawl(&args.dir));
+        problems.into_result()?;
+        unreachable!("a problem was told");
+    }
+    let settings = settings(&args.settings, global, &mut problems);
+    let written = config::load(
+        &Sources {
+            config: global.config.as_deref(),
+            dir: Some(&args.dir),
+            settings: &settings,
+        },
+        &mut problems,
+    );
+    let mut config = config::resolve(&written, Vec::new(), &mut problems);
+    let refresh = args.refresh(&mut problems);
+    problems.into_result()?;
+    if args.learn.is_some() {
+        warn_of_learning(&refresh);
+    }
+    config.refresh = Some(refresh);
+    let session = match args.time_scale {
+        None => Session::open(&args.dir, &written)?,
+        Some(times) => {
+            scale(&mut config, times);
+            let clock = FastClock::new(times).not_before(last_time(&args.dir));
+            Session::open_at(&args.dir, &written, Arc::new(clock))?
+        }
+    };
+    let (status, exit) = session.run(&config, global)?;
+    tell(&status, &args.dir, "", global)?;
+    Ok(exit)
+}
+
+impl RunArgs {
+    /// How the crawl is kept fresh.
+    fn refresh(&self, problems: &mut Problems) -> RefreshConfig {
+        let mut refresh = RefreshConfig {
+            once: self.once,
+            ..self.plan.resolve(problems)
+        };
+        if self.mode == Mode::Periodic {
+            refresh.drive = Drive::Rounds;
+        }
+        if let Some(path) = &self.schedule {
+            refresh.drive = Drive::Table(schedule_file::read(path, problems));
+        }
+        match self.learn.as_deref().map(parse_duration) {
+            None => {}
+            Some(Ok(every)) if every >= LEARN_MIN => {
+                "static".clone_into(&mut refresh.policy);
+                refresh.budget = Budget::PerPage(DAY.as_secs_f64() / every.as_secs_f64());
+            }
+            Some(Ok(_)) => problems.add_general("--learn: give a minute or more, such as 20m"),
+            Some(Err(why)) => problems.add_general(format!("--learn: {why}")),
+        }
+        refresh
+    }
+}
+
+/// The shortest interval of a learning period.
+const LEARN_MIN: Duration = Duration::from_mins(1);
+const DAY: Duration = Duration::from_hours(24);
+
+/// A learning period costs far more than keeping fresh does.
+fn warn_of_learning(refresh: &RefreshConfig) {
+    let visits = refresh.budget.requests_per_day(1);
+    eprintln!(
+        "warning: --learn asks for every page {visits:.0} times a day, {:.0} times what one visit a week costs; a plan learns from its own visits, and without this",
+        visits * 7.0
+    );
+}
+
+/// What to say of a directory without a crawl.
+pub(crate) fn no_crawl(dir: &Path) -> String {
+    format!(
+        "there is no crawl in {}: begin one with `geomi crawl URL -o {0}`",
+        dir.display()
+    )
+}
+
+/// Time-outs are spans of the clock like all others; no shorter, though, than an
+/// answer on loopback may need on a busy machine.
+fn scale(config: &mut CrawlConfig, times: u32) {
+    const TIMEOUT_MIN: Duration = Duration::from_secs(1);
+    let shorter = |span: &mut Duration| *span = (*span / times).max(TIMEOUT_MIN);
+    shorter(&mut config.fetch.connect_timeout);
+    shorter(&mut config.fetch.silence_timeout);
+    shorter(&mut config.fetch.total_timeout);
+    // A rest that is over too soon is for nobody's servers but one's own.
+    config.fetch.address_policy.deny_public = true;
+}

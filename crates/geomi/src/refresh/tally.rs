@@ -1,0 +1,202 @@
+//! What the visits of a crawl add up to: requests, changes, predictions.
+
+use std::collections::BTreeMap;
+
+use geomi_crawler::Fate;
+use geomi_crawler::refresh::{Sighting, days, hour_of_week, read_visits};
+use geomi_refresh::Posterior;
+use geomi_refresh::rates::rate;
+use geomi_url::registrable_domain;
+
+use super::view::{Moment, View};
+
+/// Classes of predicted chances.
+pub(super) const CLASSES: usize = 10;
+/// Points of the curves over time.
+const POINTS: usize = 56;
+
+/// Comparisons of some pages.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Compared {
+    pub(super) visits: u64,
+    pub(super) changed: u64,
+    /// Days between the visits that were compared.
+    pub(super) days: f64,
+}
+
+impl Compared {
+    /// The share that had changed.
+    pub(super) fn share(&self) -> f64 {
+        self.changed as f64 / (self.visits as f64).max(1.0)
+    }
+}
+
+/// Visits for which about the same chance of a change was predicted.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Class {
+    pub(super) visits: u64,
+    pub(super) changed: u64,
+    chances: f64,
+}
+
+impl Class {
+    /// The mean of what was predicted.
+    pub(super) fn predicted(&self) -> f64 {
+        self.chances / (self.visits as f64).max(1.0)
+    }
+
+    /// The share that had changed.
+    pub(super) fn seen(&self) -> f64 {
+        self.changed as f64 / (self.visits as f64).max(1.0)
+    }
+}
+
+/// The sums.
+#[derive(Clone, Debug)]
+pub(super) struct Tally {
+    pub(super) kinds: BTreeMap<&'static str, u64>,
+    /// Requests and changes of each day since 1970.
+    pub(super) by_day: BTreeMap<i64, (u64, u64)>,
+    /// Requests and changes by the hour of the week.
+    pub(super) by_hour: Vec<(u64, u64)>,
+    pub(super) by_domain: BTreeMap<String, Compared>,
+    pub(super) by_depth: BTreeMap<String, Compared>,
+    pub(super) by_link_type: BTreeMap<String, Compared>,
+    pub(super) classes: [Class; CLASSES],
+    /// The first and the last visit, in days since 1970.
+    pub(super) span: Option<(f64, f64)>,
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        let kinds = Sighting::ALL.map(|kind| (kind.as_str(), 0));
+        Self {
+            kinds: kinds.into_iter().collect(),
+            by_day: BTreeMap::new(),
+            by_hour: vec![(0, 0); 7 * 24],
+            by_domain: BTreeMap::new(),
+            by_depth: BTreeMap::new(),
+            by_link_type: BTreeMap::new(),
+            classes: [Class::default(); CLASSES],
+            span: None,
+        }
+    }
+}
+
+impl Tally {
+    /// Takes a visit in.
+    pub(super) fn take(&mut self, moment: &Moment<'_>) {
+        let (sighted, visit) = (&moment.sighted, moment.visit);
+        *self.kinds.entry(sighted.kind.as_str()).or_default() += 1;
+        let changed = u64::from(sighted.kind.changed() == Some(true));
+        for (requests, changes) in [
+            self.by_day.entry(sighted.at.floor() as i64).or_default(),
+            &mut self.by_hour[hour_of_week(sighted.at)],
+        ] {
+            *requests += 1;
+            *changes += changed;
+        }
+        let first = self.span.map_or(sighted.at, |span| span.0.min(sighted.at));
+        let last = self.span.map_or(sighted.at, |span| span.1.max(sighted.at));
+        self.span = Some((first, last));
+        let Some(chance) = moment.chance else { return };
+        let class = &mut self.classes[((chance * CLASSES as f64) as usize).min(CLASSES - 1)];
+        class.visits += 1;
+        class.changed += changed;
+        class.chances += chance;
+        let domain = registrable_domain(visit.url.host()).to_owned();
+        let links = visit.link_type.map_or("none", |kind| kind.as_str());
+        for compared in [
+            self.by_domain.entry(domain).or_default(),
+            self.by_depth.entry(visit.depth.to_string()).or_default(),
+            self.by_link_type.entry(links.to_owned()).or_default(),
+        ] {
+            compared.visits += 1;
+            compared.changed += changed;
+            compared.days += (sighted.at - moment.before).max(0.0);
+        }
+    }
+
+    /// Requests in all.
+    pub(super) fn requests(&self) -> u64 {
+        self.kinds.values().sum()
+    }
+
+    /// Days from the first visit to the last.
+    pub(super) fn days(&self) -> f64 {
+        self.span.map_or(0.0, |(first, last)| last - first)
+    }
+}
+
+/// How fresh the copies were at a time, as far as can be told.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Point {
+    /// Days since 1970.
+    pub(super) at: f64,
+    pub(super) freshness: f64,
+    pub(super) age_h: f64,
+}
+
+/// Freshness and age over time, estimated with what is believed of each page
+/// now. Reads the visits once more.
+pub(super) fn over_time(view: &View, span: (f64, f64)) -> anyhow::Result<Vec<Point>> {
+    let beliefs: Vec<Posterior> = view.pages().map(|page| view.posterior(page)).collect();
+    let step = ((span.1 - span.0) / POINTS as f64).max(1.0 / 1_440.0);
+    let mut last: Vec<Option<f64>> = vec![None; beliefs.len()];
+    let (mut points, mut next) = (Vec::new(), span.0 + step);
+    read_visits(&view.dir, |visit| {
+        let at = days(visit.time);
+        while next <= at {
+            points.extend(point(&beliefs, &last, next));
+            next += step;
+        }
+        if Fate::of(visit, view.config.tries) == Fate::Saved
+            && let Some(page) = view.book.pages().find(&visit.url)
+        {
+            last[page as usize] = Some(at);
+        }
+        true
+    })?;
+    points.extend(point(&beliefs, &last, view.now.max(span.1)));
+    Ok(points)
+}
+
+/// Over the pages of which there was a copy then.
+fn point(beliefs: &[Posterior], last: &[Option<f64>], at: f64) -> Option<Point> {
+    let (mut fresh, mut age, mut count) = (0.0, 0.0, 0.0);
+    for (posterior, last) in beliefs.iter().zip(last) {
+        let Some(last) = last else { continue };
+        let gap = (at - last).max(0.0);
+        fresh += posterior.fresh(gap);
+        age += expected_age(posterior, gap);
+        count += 1.0;
+    }
+    (count > 0.0).then(|| Point {
+        at,
+        freshness: fresh / count,
+        age_h: age / count * 24.0,
+    })
+}
+
+/// Days since the first change that a copy of this age lacks.
+fn expected_age(posterior: &Posterior, gap: f64) -> f64 {
+    let terms = posterior.0.iter().enumerate();
+    let term = |(at, p): (usize, &f32)| {
+        let r = rate(at);
+        f64::from(*p) * (gap - (1.0 - (-r * gap).exp()) / r)
+    };
+    terms.map(term).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn age_grows_from_nothing_to_the_gap() {
+        let slow = Posterior::known(0.001);
+        let fast = Posterior::known(40.0);
+        assert!(expected_age(&slow, 1.0) < 0.001);
+        assert!((expected_age(&fast, 1.0) - 0.975).abs() < 0.01);
+    }
+}

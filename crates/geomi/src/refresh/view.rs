@@ -1,0 +1,190 @@
+//! A crawl directory as its plan sees it, for the commands that look and do not
+//! touch.
+//!
+//! Visits are read from their files in order; those a running crawl has not yet
+//! put into a file are left out. The rates shown are learned here, from all
+//! visits and with what pages of one kind have in common, whatever the policy.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use geomi_crawler::refresh::{
+    RefreshBook, RefreshConfig, Sighted, Sighting, days, facts, read_visits,
+};
+use geomi_crawler::{Clock as _, CrawlConfig, Status, SystemClock};
+use geomi_model::{Timestamp, Visit};
+use geomi_refresh::{Learner, PageId, Posterior, Sight};
+use geomi_store::CrawlDir;
+
+use crate::args::Global;
+use crate::config::{self, Problems, Sources};
+use crate::crawl::has_begun;
+use crate::session::print;
+
+use super::run::no_crawl;
+
+/// The share of the probability within the intervals that are shown.
+pub(super) const SHARE: f64 = 0.9;
+
+/// Which directory.
+#[derive(Debug, Args)]
+pub(crate) struct DirArgs {
+    /// Crawl directory
+    pub(super) dir: PathBuf,
+}
+
+/// What was seen of a page.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Seen {
+    /// Visits that came to an end, the first one included.
+    pub(super) visits: u32,
+    /// Those that could be compared.
+    pub(super) compared: u32,
+    pub(super) changed: u32,
+    pub(super) missed: u32,
+    /// When it was first and last seen, in days.
+    pub(super) first: f64,
+    pub(super) last: f64,
+}
+
+/// A visit, and what was thought before it.
+pub(super) struct Moment<'a> {
+    pub(super) visit: &'a Visit,
+    pub(super) sighted: Sighted,
+    /// How likely a change was, where there is something to compare with.
+    pub(super) chance: Option<f64>,
+    /// When the page was seen before.
+    pub(super) before: f64,
+}
+
+/// The directory.
+pub(super) struct View {
+    pub(super) book: RefreshBook,
+    pub(super) learner: Learner,
+    pub(super) seen: Vec<Seen>,
+    pub(super) config: CrawlConfig,
+    pub(super) dir: CrawlDir,
+    /// Now, in days since 1970.
+    pub(super) now: f64,
+}
+
+impl View {
+    /// Reads the directory; `watch` hears of every visit.
+    pub(super) fn open(
+        root: &Path,
+        refresh: &RefreshConfig,
+        global: &Global,
+        mut watch: impl FnMut(&Moment<'_>),
+    ) -> anyhow::Result<Self> {
+        let mut problems = Problems::default();
+        if !has_begun(root) {
+            problems.add_general(no_crawl(root));
+            problems.into_result()?;
+            unreachable!("a problem was told");
+        }
+        let sources = Sources {
+            config: global.config.as_deref(),
+            dir: Some(root),
+            settings: &[],
+        };
+        let written = config::load(&sources, &mut problems);
+        let config = config::resolve(&written, Vec::new(), &mut problems);
+        problems.into_result()?;
+        let dir = CrawlDir::new(root);
+        let mut view = Self {
+            book: RefreshBook::new(refresh),
+            learner: Learner::default(),
+            seen: Vec::new(),
+            config,
+            now: days(SystemClock::default().now().max(last_time(root))),
+            dir: dir.clone(),
+        };
+        read_visits(&dir, |visit| {
+            view.take(visit, &mut watch);
+            true
+        })?;
+        view.book.start(view.now, 0.0);
+        Ok(view)
+    }
+
+    fn take(&mut self, visit: &Visit, watch: &mut impl FnMut(&Moment<'_>)) {
+        let Some(sighted) = self.book.take(visit, self.config.tries) else {
+            return;
+        };
+        let Sighted { page, kind, at, .. } = sighted;
+        if kind == Sighting::First {
+            self.learner.add(&facts(visit));
+            self.seen.push(Seen {
+                first: at,
+                last: at,
+                ..Seen::default()
+            });
+        }
+        let before = self.seen[page as usize].last;
+        let chance = kind
+            .changed()
+            .map(|_| 1.0 - self.learner.posterior(page).fresh(at - before));
+        watch(&Moment {
+            visit,
+            sighted,
+            chance,
+            before,
+        });
+        let seen = &mut self.seen[page as usize];
+        seen.visits += 1;
+        if matches!(kind, Sighting::Gone | Sighting::Failed) {
+            seen.missed += 1;
+            return;
+        }
+        seen.last = at;
+        if let Some(changed) = kind.changed() {
+            seen.compared += 1;
+            seen.changed += u32::from(changed);
+            let (from, to) = (before.min(at), at);
+            self.learner.observe(&Sight {
+                page,
+                from,
+                to,
+                changed,
+            });
+        }
+    }
+
+    /// All pages.
+    pub(super) fn pages(&self) -> impl Iterator<Item = PageId> + use<> {
+        0..self.seen.len() as PageId
+    }
+
+    /// What is believed of a page's rate.
+    pub(super) fn posterior(&self, page: PageId) -> Posterior {
+        self.learner.posterior(page)
+    }
+}
+
+/// When the last run reported by its own clock, which may have been a fast one.
+pub(super) fn last_time(dir: &Path) -> Timestamp {
+    // Without a report, or with one that is not ours, time begins now.
+    let written = std::fs::read(CrawlDir::new(dir).status());
+    let status = written
+        .ok()
+        .and_then(|bytes| serde_json::from_slice::<Status>(&bytes).ok());
+    let time = status.and_then(|status| Timestamp::parse_rfc3339(&status.time));
+    time.unwrap_or(Timestamp::EPOCH)
+}
+
+/// A URL as a field of CSV.
+pub(super) fn quoted(url: &str) -> String {
+    if url.contains([',', '"']) {
+        return format!("\"{}\"", url.replace('"', "\"\""));
+    }
+    url.to_owned()
+}
+
+/// Prints lines of fields in columns; the first line names them.
+pub(super) fn print_table(lines: &[Vec<String>], lefts: &[usize]) -> anyhow::Result<()> {
+    let columns = crate::table::columns(lines, |at| !lefts.contains(&at));
+    let aligned = lines
+        .iter()
+        .map(|line| crate::table::aligned(line, &columns));
+    print(&aligned.collect::<Vec<_>>().join("\n"))
+}

@@ -1,0 +1,471 @@
+//! `geomi refresh run` through the whole crawler: real sockets, pages that change
+//! by processes that are known, and days that pass in seconds.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+mod common;
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
+use std::time::Duration;
+
+use common::Workplace;
+use geomi_crawler::{Clock as _, SystemClock};
+use geomi_model::Timestamp;
+use geomi_testweb::{
+    ChangeMix, FixedPage, PageBytes, RateLaw, Robots, ServerOptions, ServerThread, SiteBehaviour,
+    Web, WebSpec, WebTime,
+};
+
+/// Seconds of the web a second: a day in three.
+const SPEED: u32 = 28_800;
+/// Where the web's time begins: a midnight.
+const START: Timestamp = Timestamp::from_secs(20_500 * 86_400);
+const DAY: Duration = Duration::from_hours(24);
+/// What both runs are told, beside their directory.
+const FLAGS: [&str; 6] = [
+    "--site-delay",
+    "10s",
+    "--time-scale",
+    "28800",
+    "--no-progress",
+    "--quiet",
+];
+
+/// A web of five sites whose pages change a hundred times a month, or once.
+fn changing_web(pages: u32) -> ServerThread {
+    let mut spec = WebSpec::plain(5, pages);
+    spec.page_bytes = PageBytes::of_mean(4_000);
+    spec.links_per_page = 12;
+    spec.traits.validators = 0.6;
+    spec.traits.changes = ChangeMix {
+        never: 0.1,
+        rate: RateLaw::Bands(vec![(2.0, 14.0, 28.0), (3.0, 3.0, 10.0), (4.0, 0.3, 2.0)]),
+        profiles: [1.0, 0.0, 0.0],
+    };
+    let options = ServerOptions {
+        time: WebTime::From {
+            start: START,
+            speed: f64::from(SPEED),
+        },
+        ..ServerOptions::default()
+    };
+    ServerThread::start(Web::new(spec), options).unwrap()
+}
+
+fn first_crawl(place: &Workplace, server: &ServerThread, pages: usize) {
+    let seeds: Vec<String> = server.seeds().iter().map(ToString::to_string).collect();
+    place.write("seeds.txt", &seeds.join("\n"));
+    let words = ["crawl", "--seeds", "seeds.txt", "-o", "c"];
+    let done = place.geomi(&[&words[..], &FLAGS].concat());
+    assert_eq!(done.code, Some(0), "{done:#?}");
+    let saved = format!("done: {pages} saved, 0 failed");
+    assert!(done.last_line().starts_with(&saved), "{done:#?}");
+}
+
+/// When each page was answered with its content, or that it has not changed, in
+/// days of the web, by URL.
+fn copies(server: &ServerThread) -> HashMap<String, Vec<f64>> {
+    let mut copies: HashMap<String, Vec<f64>> = HashMap::new();
+    for entry in server.log().entries() {
+        if matches!(entry.status, 200 | 304) && entry.target != "/robots.txt" {
+            let url = format!("http://{}:{}{}", entry.host, server.port(), entry.target);
+            let at = days(server.web_time_at(entry.arrived));
+            copies.entry(url).or_default().push(at);
+        }
+    }
+    copies
+}
+
+fn days(at: Timestamp) -> f64 {
+    at.since(START).as_secs_f64() / DAY.as_secs_f64()
+}
+
+/// The days in a span in which a copy was right.
+fn fresh_days(changes: &[f64], copies: &[f64], (from, to): (f64, f64)) -> f64 {
+    let mut fresh = 0.0;
+    for (at, copy) in copies.iter().enumerate() {
+        let next_copy = copies.get(at + 1).copied().unwrap_or(f64::INFINITY);
+        let stale = changes.iter().copied().find(|change| change > copy);
+        let until = next_copy.min(stale.unwrap_or(f64::INFINITY)).min(to);
+        fresh += (until - copy.max(from)).max(0.0);
+    }
+    fresh
+}
+
+#[test]
+fn live_freshness_is_what_the_laboratory_predicts() {
+    const PAGES: u32 = 50;
+    let (place, server) = (Workplace::new(), changing_web(PAGES));
+    let count = 5 * PAGES as usize;
+    first_crawl(&place, &server, count);
+    let begun = days(server.web_time());
+    let words = [
+        "refresh",
+        "run",
+        "c",
+        "--budget",
+        "0.8",
+        "--max-time",
+        "14d",
+    ];
+    let done = place.geomi(&[&words[..], &FLAGS].concat());
+    assert_eq!(done.code, Some(4), "{done:#?}");
+    let ended = days(server.web_time()).min(begun + 14.0);
+
+    // The truth, and what the laboratory makes of it.
+    let copies = copies(&server);
+    let counted = (begun + (ended - begun) / 3.0, ended);
+    let (mut fresh, mut visits, mut rows) = (0.0, 0, String::from("url,time\n"));
+    for page in server.web().all_pages() {
+        let url = server.web().page_url(page.site, page.page).to_string();
+        let (from, to) = (START, START + DAY * 60);
+        let changes = server.web().changes_between(page.site, page.page, from, to);
+        let changes: Vec<f64> = changes.into_iter().map(days).collect();
+        fresh += fresh_days(&changes, &copies[&url], counted);
+        visits += copies[&url].iter().filter(|at| **at > counted.0).count();
+        let mut seen = changes.iter().filter(|at| (begun..ended).contains(*at));
+        let first = seen.next();
+        writeln!(
+            rows,
+            "{url},{}",
+            first.map_or(String::new(), |at| seconds(*at))
+        )
+        .unwrap();
+        for at in seen {
+            writeln!(rows, "{url},{}", seconds(*at)).unwrap();
+        }
+    }
+    let span = counted.1 - counted.0;
+    let measured = fresh / span / count as f64;
+    let spent = visits as f64 / span / count as f64;
+    place.write("changes.csv", &rows);
+    let predicted = predicted(&place);
+    eprintln!("measured {measured:.4}, predicted {predicted:.4}, spent {spent:.3}");
+    eprintln!("measured {measured:.4}, predicted {predicted:.4}, spent {spent:.3}");
+    assert!(
+        (measured - predicted).abs() < 0.02,
+        "{measured} {predicted}"
+    );
+    assert!((spent / 0.8 - 1.0).abs() < 0.08, "{spent}");
+    assert_eq!(place.geomi(&["verify", "c"]).code, Some(0));
+}
+
+/// What the laboratory predicts at 0.8 visits a page a day: the mean over budgets
+/// close to it, because one run of a few hundred pages errs by half a point.
+fn predicted(place: &Workplace) -> f64 {
+    let words = [
+        "refresh",
+        "simulate",
+        "--history",
+        "changes.csv",
+        "--policy",
+        "clock",
+    ];
+    let budgets = ["0.76", "0.78", "0.8", "0.82", "0.84"];
+    let freshness = budgets.map(|budget| {
+        let simulated = json(place, &[&words[..], &["--budget", budget]].concat());
+        simulated["rows"][0]["freshness"].as_f64().unwrap()
+    });
+    freshness.iter().sum::<f64>() / 5.0
+}
+
+fn seconds(at: f64) -> String {
+    format!("{:.3}", at * 86_400.0)
+}
+
+fn json(place: &Workplace, words: &[&str]) -> serde_json::Value {
+    let done = place.geomi(&[words, &["--format", "json"]].concat());
+    assert_eq!(done.code, Some(0), "{done:#?}");
+    serde_json::from_str(&done.out).unwrap()
+}
+
+/// Requests for pages that were answered.
+fn answered(server: &ServerThread) -> u64 {
+    copies(server)
+        .values()
+        .map(|times| times.len() as u64)
+        .sum()
+}
+
+/// The visits of each page, by URL, as the plan reads them.
+fn visits(place: &Workplace) -> HashMap<String, u64> {
+    let estimate = json(place, &["refresh", "estimate", "c", "--top", "0"]);
+    let rows = estimate["rows"].as_array().unwrap().iter();
+    rows.map(|row| {
+        let name = row["name"].as_str().unwrap().to_owned();
+        (name, row["visits"].as_u64().unwrap())
+    })
+    .collect()
+}
+
+#[test]
+fn a_run_that_is_killed_loses_no_history_and_goes_on() {
+    let (place, server) = (Workplace::new(), changing_web(5));
+    first_crawl(&place, &server, 25);
+    let words = ["refresh", "run", "c", "--budget", "4", "--format", "jsonl"];
+    let mut run = place
+        .command(&[&words[..], &FLAGS].concat())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(run.stdout.take().unwrap()).lines();
+    let mut told: HashMap<String, u64> = HashMap::new();
+    for line in lines.take(150) {
+        let visit: serde_json::Value = serde_json::from_str(&line.unwrap()).unwrap();
+        let url = visit["url"].as_str().unwrap();
+        if !url.ends_with("/robots.txt") {
+            *told.entry(url.to_owned()).or_default() += 1;
+        }
+    }
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let asked = answered(&server);
+
+    let done = place.geomi(&[
+        "refresh",
+        "run",
+        "c",
+        "--once",
+        "--no-progress",
+        "--site-delay",
+        "0s",
+    ]);
+    assert_eq!(done.code, Some(0), "{done:#?}");
+    let read = visits(&place);
+    for (url, count) in &told {
+        assert!(
+            read[url] > *count,
+            "{url}: {} of {count} and the first",
+            read[url]
+        );
+    }
+    let kept: u64 = read.values().sum();
+    let (least, most) = (asked.min(answered(&server)) - 10, answered(&server));
+    assert!((least..=most).contains(&kept), "{least} {kept} {most}");
+    assert_eq!(place.geomi(&["verify", "c"]).code, Some(0));
+}
+
+#[test]
+fn the_plan_is_told_and_an_edited_one_is_followed() {
+    let (place, server) = (Workplace::new(), changing_web(4));
+    first_crawl(&place, &server, 20);
+    let run = |more: &[&str]| {
+        let words = ["refresh", "run", "c", "--max-time", "6d"];
+        let done = place.geomi(&[&words[..], more, &FLAGS].concat());
+        assert_eq!(done.code, Some(4), "{done:#?}");
+    };
+    run(&["--budget", "2", "--policy", "greedy"]);
+
+    let report = json(
+        &place,
+        &[
+            "refresh", "report", "c", "--budget", "2", "--html", "r.html",
+        ],
+    );
+    assert_eq!(report["pages"], 20);
+    let fresh = report["freshness"].as_f64().unwrap();
+    assert!((0.05..=1.0).contains(&fresh), "{report:#}");
+    assert!(
+        report["visits"]["changed"].as_u64().unwrap() > 10,
+        "{report:#}"
+    );
+    assert!(
+        report["visits"]["unchanged"].as_u64().unwrap() > 5,
+        "{report:#}"
+    );
+    assert!(place.read("r.html").contains("<svg"));
+
+    let url = server.seeds()[1].to_string();
+    let told = json(&place, &["refresh", "explain", "c", &url, "--budget", "2"]);
+    assert!(told["due"].as_str() > told["last"].as_str(), "{told:#}");
+    assert!(told["low"].as_f64() < told["high"].as_f64(), "{told:#}");
+    assert!(told["trust"].is_number(), "{told:#}");
+    assert!(told["visits"].as_array().unwrap().len() > 2, "{told:#}");
+    let sites = json(&place, &["refresh", "estimate", "c", "--by", "site"]);
+    assert_eq!(sites["rows"].as_array().unwrap().len(), 5);
+
+    let plan = ["refresh", "plan", "c", "--budget", "2", "-o", "week.csv"];
+    assert_eq!(place.geomi(&plan).code, Some(0));
+    let table = place.read("week.csv");
+    let week = table.lines().count() - 1;
+    assert!((140..=420).contains(&week), "{week} visits of 280");
+
+    // Edited: one page every hour, and nothing else.
+    let mut edited = String::from("day,hour,url\n");
+    for day in ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"] {
+        for hour in 0..24 {
+            writeln!(edited, "{day},{hour},{url}").unwrap();
+        }
+    }
+    place.write("edited.csv", &edited);
+    let before = visits(&place);
+    run(&["--schedule", "edited.csv"]);
+    for (page, count) in visits(&place) {
+        let more = count - before[&page];
+        // One may have been waiting when the run before it ended.
+        let wanted = if page == url { 100..=146 } else { 0..=1 };
+        assert!(wanted.contains(&more), "{page}: {more}");
+    }
+}
+
+#[test]
+fn rounds_take_every_page_and_once_ends() {
+    let (place, server) = (Workplace::new(), changing_web(3));
+    first_crawl(&place, &server, 15);
+    let words = ["refresh", "run", "c", "--mode", "periodic", "--budget", "1"];
+    let done = place.geomi(&[&words[..], &["--max-time", "60h"], &FLAGS].concat());
+    assert_eq!(done.code, Some(4), "{done:#?}");
+    for (url, count) in visits(&place) {
+        assert!((3..=4).contains(&count), "{url}: {count}");
+    }
+    let asked = answered(&server);
+    let done = place.geomi(&[
+        "refresh",
+        "run",
+        "c",
+        "--once",
+        "--requests-per-day",
+        "0.01",
+        "--no-progress",
+    ]);
+    assert_eq!(done.code, Some(0), "{done:#?}");
+    assert!(answered(&server) - asked <= 2, "there is hardly a budget");
+}
+
+#[test]
+fn what_cannot_be_meant_is_said() {
+    let place = Workplace::new();
+    place
+        .geomi(&["refresh", "run", "none"])
+        .fails(2, &["no crawl in none", "geomi crawl"]);
+    place
+        .geomi(&["refresh", "estimate", "none"])
+        .fails(2, &["no crawl in none"]);
+    let server = changing_web(1);
+    first_crawl(&place, &server, 5);
+    let words = [
+        "refresh",
+        "run",
+        "c",
+        "--policy",
+        "optimal",
+        "--budget",
+        "0",
+        "--longest-gap",
+        "5",
+    ];
+    place.geomi(&words).fails(
+        2,
+        &["cannot follow \"optimal\"", "--budget 0", "--longest-gap"],
+    );
+    place.write("bad.csv", "day,hour,url\nSomeday,1,http://a.test/\n");
+    let words = ["refresh", "run", "c", "--schedule", "bad.csv"];
+    place
+        .geomi(&words)
+        .fails(2, &["bad.csv: line 2", "Someday"]);
+    let words = ["refresh", "explain", "c", "http://127.0.1.1/not-there"];
+    place.geomi(&words).fails(2, &["there is no copy"]);
+    let words = [
+        "refresh",
+        "run",
+        "c",
+        "--once",
+        "--learn",
+        "20m",
+        "--no-progress",
+    ];
+    let done = place.geomi(&words);
+    assert!(done.err.contains("72 times a day"), "{done:#?}");
+}
+
+/// A site with a page that lies about having changed, a page that never does, and
+/// a sitemap that says from its second answer on when that one did.
+fn telling_site(modified: &str) -> ServerThread {
+    let first = |page: FixedPage| FixedPage {
+        first_only: Some(1),
+        ..page
+    };
+    let tagged = |text: &str| FixedPage::html(text.to_owned()).header("ETag", "\"always\"");
+    let sitemap = |lastmod: &str| {
+        let entry = format!("<url><loc>/told</loc>{lastmod}</url>");
+        let text =
+            format!("<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>{entry}</urlset>");
+        FixedPage::new(200, text).header("Content-Type", "application/xml")
+    };
+    let lastmod = format!("<lastmod>{modified}</lastmod>");
+    let mut spec = WebSpec::plain(1, 1);
+    let behaviour = SiteBehaviour {
+        robots: Some(Robots::Text("Sitemap: /map.xml\n".to_owned())),
+        fixed: vec![
+            (
+                "/".into(),
+                FixedPage::html("<p>Welcome to all. <a href=/told>told</a> <a href=/liar>liar</a>"),
+            ),
+            (
+                "/told".into(),
+                FixedPage::html("<p>Nothing is ever new on this page."),
+            ),
+            (
+                "/liar".into(),
+                first(tagged("<p>The price is one hundred.")),
+            ),
+            (
+                "/liar".into(),
+                tagged("<p>A very different text about bicycles and rain."),
+            ),
+            ("/map.xml".into(), first(sitemap(""))),
+            ("/map.xml".into(), sitemap(&lastmod)),
+        ],
+        ..SiteBehaviour::default()
+    };
+    spec.site_overrides.push((0, behaviour));
+    ServerThread::start(Web::new(spec), ServerOptions::default()).unwrap()
+}
+
+#[test]
+fn what_a_site_says_of_itself_is_followed_and_checked() {
+    let modified = SystemClock::default().now() + Duration::from_hours(36);
+    let server = telling_site(&modified.to_rfc3339_secs());
+    let place = Workplace::new();
+    first_crawl(&place, &server, 4);
+    let seed = server.seeds()[0].to_string();
+    let (told, liar) = (format!("{seed}told"), format!("{seed}liar"));
+    let mut table = String::from("day,hour,url\n");
+    for day in ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"] {
+        for hour in 0..24 {
+            writeln!(table, "{day},{hour},{liar}\n{day},{hour},{seed}map.xml").unwrap();
+        }
+    }
+    place.write("hourly.csv", &table);
+    let words = [
+        "refresh",
+        "run",
+        "c",
+        "--schedule",
+        "hourly.csv",
+        "--max-time",
+        "3d",
+    ];
+    let done = place.geomi(&[&words[..], &FLAGS].concat());
+    assert_eq!(done.code, Some(4), "{done:#?}");
+
+    let visits = visits(&place);
+    assert_eq!(visits[&told], 2, "once for the crawl, once for the sitemap");
+    assert_eq!(visits[&seed], 1, "nobody said anything of it");
+    let told = json(&place, &["refresh", "explain", "c", &liar]);
+    assert_eq!(told["audits_wrong"], 1, "{told:#}");
+    assert!(told["not_modified"].as_u64().unwrap() >= 15, "{told:#}");
+    assert!(told["audits"].as_u64().unwrap() > 3, "{told:#}");
+    let reliability = told["reliability"].as_f64().unwrap();
+    assert!(
+        (reliability - 1.0 / 3.0).abs() < 1e-6,
+        "one signal, and it was wrong"
+    );
+    let found = told["visits"].as_array().unwrap().iter();
+    let changed = found.filter(|visit| visit["found"] == "changed").count();
+    assert_eq!(changed, 1, "{told:#}");
+}
