@@ -10,7 +10,8 @@
 //! | `m` name | counters, the WARC position, and other single records |
 //! | `s` site | [`SiteState`](geomi_frontier::SiteState) |
 //! | `r` site | how its robots.txt was answered |
-//! | `q` site lane chunk | queue entries, in order |
+//! | `q` site lane chunk | queue entries, in order, in format 2 (`partition/compact.rs`) |
+//! | `k` number | entries gathered in one commit for sites not in memory, and sites whose entries were taken |
 //! | `u` site url | [`UrlRecord`](geomi_model::UrlRecord) |
 //! | `n` site url | the queue entry of a URL that was refused when its turn came |
 //! | `l` site url | what a sitemap or feed says of that URL: [`ChangeSignal`](geomi_model::ChangeSignal) |
@@ -23,6 +24,7 @@
 //! | `t` site | what was learned of its URLs |
 //! | `w` domain | how many of its hosts were opened |
 //! | `y` holder url | the queue entry of a URL that is not worth a request as things stand; the holder is its site, or its domain |
+//! | `x` `k` | the first row of `k` that is of use |
 //! | `x` `l` | from where to where the list of sites goes |
 //! | `x` `p` number | the hash of a site with URLs waiting, in the order of turns |
 //! | `x` `s` | which base file of the seen test holds: its rows of `h` are deleted |
@@ -95,6 +97,20 @@ pub(crate) fn seen(number: u64) -> Vec<u8> {
 
 pub(crate) fn seen_base() -> Vec<u8> {
     b"xs".to_vec()
+}
+
+/// A row of the gathered URLs.
+pub(crate) fn gathered(row: u64) -> Vec<u8> {
+    key(b'k', &[&row.to_be_bytes()])
+}
+
+/// The number at the end of such a key.
+pub(crate) fn gathered_row(key: &[u8]) -> Option<u64> {
+    Some(u64::from_be_bytes(key.get(1..)?.try_into().ok()?))
+}
+
+pub(crate) fn gathered_from() -> Vec<u8> {
+    b"xk".to_vec()
 }
 
 pub(crate) fn site_list() -> Vec<u8> {

@@ -205,22 +205,23 @@ impl LoadRun {
         let site = entry.url.site_hash();
         if !self.frontier.is_open(site) {
             if self.partition.others_wait() || !self.frontier.has_room() {
-                self.partition.park(entry);
+                self.partition.park(&entry);
                 return Ok(());
             }
             let state = self.partition.site(site)?;
-            self.open_site(state.unwrap_or_else(|| SiteState::new(entry.url.site())));
+            self.open_site(state.unwrap_or_else(|| SiteState::new(entry.url.site())))?;
         }
         self.frontier.admit(entry, self.clock.now());
         Ok(())
     }
 
-    fn open_site(&mut self, state: SiteState) {
+    fn open_site(&mut self, state: SiteState) -> Result<(), CrawlError> {
         let (site, now) = (state.key.hash64(), self.clock.now());
         self.frontier.open_site(state, now, now);
-        for entry in self.partition.list_open(site) {
+        for entry in self.partition.list_open(site)? {
             self.frontier.admit(entry, now);
         }
+        Ok(())
     }
 
     fn take_turns(&mut self) -> Result<(), CrawlError> {
@@ -238,7 +239,7 @@ impl LoadRun {
             match self.partition.site(site)? {
                 Some(state) if state.pending() > 0 => {
                     self.partition.opened_listed(row, site);
-                    self.open_site(state);
+                    self.open_site(state)?;
                 }
                 _ => self.partition.drop_listed(row),
             }

@@ -3,6 +3,8 @@
 //! Everything a round changes in a partition is collected in one batch and
 //! becomes durable at once. Nothing here decides what to change.
 
+mod compact;
+mod gather;
 mod seen_log;
 mod site_list;
 
@@ -22,6 +24,7 @@ use crate::books::SiteAccess;
 use crate::keys;
 use crate::seeds::Seed;
 use crate::status::Counters;
+use compact::Chunk;
 use seen_log::SeenLog;
 use site_list::SiteList;
 
@@ -50,6 +53,9 @@ pub(crate) struct ArchiveMark {
     pub(crate) offset: u64,
 }
 
+/// Gathered URLs take this part of what the seen test is given.
+const GATHER_SHARE: usize = 4;
+
 /// Entries read at once when looking for a URL.
 const FIND_QUEUED_LEN: usize = 4_096;
 
@@ -71,6 +77,8 @@ pub(crate) struct Partition {
     seen: SeenLog,
     /// `None` in a partition of an earlier version, until it is made.
     sites: Option<SiteList>,
+    /// What URLs gathered for sites not in memory may take of it.
+    gather_bytes: usize,
     /// Content first stored in this round: the same may come twice in one.
     fresh_stored: HashMap<Digest, Stored>,
     pub(crate) counters: Counters,
@@ -93,7 +101,8 @@ impl std::fmt::Debug for Partition {
 }
 
 impl Partition {
-    /// Opens a partition's state, and its seen test in a folder of its own.
+    /// Opens a partition's state, and its seen test in a folder of its own. URLs
+    /// of sites that are not in memory gather in a quarter as much memory again.
     pub(crate) fn open(
         store: Box<dyn StateStore>,
         seen: &Path,
@@ -101,9 +110,11 @@ impl Partition {
     ) -> Result<Self, CrawlError> {
         let counters: Counters =
             read(&*store, "counters", &keys::meta("counters"))?.unwrap_or_default();
+        let gather_bytes = seen_bytes / GATHER_SHARE;
         let mut partition = Self {
             seen: SeenLog::open(&*store, seen, seen_bytes)?,
-            sites: SiteList::open(&*store)?,
+            sites: SiteList::open(&*store, gather_bytes)?,
+            gather_bytes,
             store,
             batch: Batch::new(),
             fresh_stored: HashMap::new(),
@@ -176,7 +187,14 @@ impl Partition {
         read(&*self.store, "site", &keys::site(site))
     }
 
-    /// Every site with URLs waiting, up to that many.
+    /// Whether URLs wait that are in no queue yet.
+    pub(crate) fn has_parked(&self) -> bool {
+        self.sites
+            .as_ref()
+            .is_some_and(|list| !list.parked().is_empty())
+    }
+
+    /// Every site with URLs in its queue, up to that many.
     pub(crate) fn pending_sites(&self, max: usize) -> Result<Vec<SiteState>, CrawlError> {
         let (from, to) = keys::all(b's');
         let mut sites = Vec::new();
@@ -207,7 +225,7 @@ impl Partition {
         self.each(&from, &to, "site", &mut |site: SiteState| {
             waiting.extend((site.pending() > 0).then(|| site.key.hash64()));
         })?;
-        let mut list = SiteList::default();
+        let mut list = SiteList::new(self.gather_bytes);
         for site in &waiting {
             list.closed(*site, true, &mut self.batch);
         }
@@ -219,7 +237,8 @@ impl Partition {
     }
 
     fn list(&mut self) -> (&mut SiteList, &mut Batch) {
-        let list = self.sites.get_or_insert_default();
+        let bytes = self.gather_bytes;
+        let list = self.sites.get_or_insert_with(|| SiteList::new(bytes));
         (list, &mut self.batch)
     }
 
@@ -230,8 +249,10 @@ impl Partition {
 
     /// The next site whose turn it is, with its row in the list.
     pub(crate) fn next_listed(&mut self) -> Result<Option<(u64, SiteHash)>, CrawlError> {
-        let list = self.sites.get_or_insert_default();
-        list.next(&*self.store, &mut self.batch)
+        match &mut self.sites {
+            Some(list) => list.next(&*self.store, &mut self.batch),
+            None => Ok(None),
+        }
     }
 
     /// That site was opened.
@@ -250,7 +271,7 @@ impl Partition {
     }
 
     /// A site is in memory: it is listed from now on. What was parked for it.
-    pub(crate) fn list_open(&mut self, site: SiteHash) -> impl Iterator<Item = Entry> + use<> {
+    pub(crate) fn list_open(&mut self, site: SiteHash) -> Result<Vec<Entry>, CrawlError> {
         let (list, batch) = self.list();
         list.add(site, batch)
     }
@@ -265,13 +286,15 @@ impl Partition {
         }
     }
 
-    /// Whether a site has a URL that is not committed and not in memory.
+    /// Whether a site has URLs that are neither in its queue nor in memory.
     pub(crate) fn is_parked(&self, site: SiteHash) -> bool {
-        self.sites.as_ref().is_some_and(|list| list.is_parked(site))
+        self.sites
+            .as_ref()
+            .is_some_and(|list| list.parked().contains(site))
     }
 
-    /// Queues a URL of a site that is not in memory, with the next commit.
-    pub(crate) fn park(&mut self, entry: Entry) {
+    /// Keeps a URL of a site that is not in memory; durable with the next commit.
+    pub(crate) fn park(&mut self, entry: &Entry) {
         self.list().0.park(entry);
     }
 
@@ -497,11 +520,15 @@ impl Partition {
 
     /// Writes a new chunk of a queue.
     pub(crate) fn append(&mut self, append: &Append) {
-        let entries: Vec<&Entry> = append.entries.iter().map(|entry| &**entry).collect();
-        self.batch.put(
-            &keys::chunk(append.site, append.lane, append.chunk),
-            &keys::encode(&entries),
-        );
+        let Some(first) = append.entries.first() else {
+            return;
+        };
+        let mut chunk = Chunk::new(first.url.origin());
+        for entry in &append.entries {
+            chunk.push(entry);
+        }
+        let key = keys::chunk(append.site, append.lane, append.chunk);
+        self.batch.put(&key, chunk.as_bytes());
     }
 
     /// Writes a site's state and drops the chunks it is done with.
@@ -533,7 +560,7 @@ impl Partition {
             &keys::chunk(site, lane, from.chunk),
             &keys::chunk(site, lane + 1, 0),
             &mut |key, value| {
-                let entries = keys::decode::<Vec<Entry>>("queue", value);
+                let entries = compact::decode(value);
                 found += entries.as_ref().map_or(0, Vec::len);
                 chunks.push((keys::chunk_number(key), entries));
                 if found >= enough {
@@ -589,7 +616,12 @@ impl Partition {
                 from = next;
             }
         }
-        Ok(None)
+        let Some(list) = &self.sites else {
+            return Ok(None);
+        };
+        let parked = list.parked().entries(url.site_hash())?;
+        let found = (0..).zip(parked).find(|(_, entry)| entry.url == *url);
+        Ok(found)
     }
 
     /// Whether an entry was visited before a crash could move the watermark.

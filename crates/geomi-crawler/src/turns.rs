@@ -23,7 +23,7 @@ impl Journey<'_> {
     ) -> Result<(), CrawlError> {
         let is_open = self.frontier.is_open(entry.url.site_hash());
         if !is_open && (self.others_wait() || !self.frontier.has_room()) {
-            self.partitions[partition].park(entry);
+            self.partitions[partition].park(&entry);
             self.parked += 1;
             return Ok(());
         }

@@ -111,10 +111,8 @@ impl Knowledge<'_> {
             Some(view) => Some(view.state),
             None => partition.site(url.site_hash())?,
         };
-        let queued = match state.map(|state| state.lanes) {
-            Some(lanes) => partition.find_queued(url, &lanes)?,
-            None => None,
-        };
+        let lanes = state.map(|state| state.lanes).unwrap_or_default();
+        let queued = partition.find_queued(url, &lanes)?;
         let scope = self.scope_of(url, queued.as_ref().map(|(_, entry)| entry));
         let robots = self.robots_of(url)?;
         let seen = partition.has_seen(url.hash64())?;

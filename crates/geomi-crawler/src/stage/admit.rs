@@ -649,7 +649,7 @@ impl Journey<'_> {
             own => own.map(|own| own.rules(0)),
         };
         self.frontier.open_site_with(state, rules, not_before, now);
-        for entry in self.partitions[partition].list_open(site) {
+        for entry in self.partitions[partition].list_open(site)? {
             self.parked = self.parked.saturating_sub(1);
             self.frontier.admit(entry, now);
         }
