@@ -56,6 +56,7 @@ mod partition;
 mod policies;
 mod post;
 mod probe;
+mod promotion;
 mod report;
 mod reread;
 mod seeds;

@@ -625,7 +625,7 @@ impl Partition {
     }
 
     /// Whether an entry was visited before a crash could move the watermark.
-    fn is_dealt_with(&self, entry: &Entry) -> Result<bool, CrawlError> {
+    pub(crate) fn is_dealt_with(&self, entry: &Entry) -> Result<bool, CrawlError> {
         Ok(self
             .record(&entry.url)?
             .is_some_and(|record| record.attempts > entry.attempts))

@@ -14,7 +14,7 @@ mod site;
 mod url;
 
 use geomi_cluster::Partitions;
-use geomi_frontier::Frontier;
+use geomi_frontier::{Frontier, Importance};
 use geomi_model::Timestamp;
 use geomi_url::{CrawlUrl, SiteHash};
 use hashbrown::HashMap;
@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 pub use crawl::{Cause, CrawlView, SiteGroup};
 pub use rest::inspect;
 pub use site::SiteReport;
-pub use url::{NextStep, QueuePlace, UrlReport};
+pub use url::{NextStep, QueuePlace, ScoreReport, UrlReport};
 
 use crate::books::Unaddressed;
 use crate::novelty::NoveltyBook;
@@ -66,6 +66,8 @@ pub(crate) struct Knowledge<'a> {
     pub(crate) admit: &'a Admit,
     pub(crate) novelty: &'a NoveltyBook,
     pub(crate) seeds: &'a SeedBook,
+    /// What links say of URLs; a directory at rest does not know.
+    pub(crate) importance: Option<&'a Importance>,
     /// Sites without a usable address; a directory at rest does not know them.
     pub(crate) unaddressed: Option<&'a HashMap<SiteHash, Unaddressed>>,
     /// The last report of the crawl.

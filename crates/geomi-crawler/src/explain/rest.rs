@@ -59,6 +59,7 @@ pub fn inspect(
         admit: &Admit::new(config)?,
         novelty: &NoveltyBook::new(config, now),
         seeds: &seeds,
+        importance: None,
         unaddressed: None,
         status: &status,
         is_running: false,

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use geomi_frontier::{Action, Entry, Lease, Work};
+use geomi_frontier::{Action, Entry, Lease, Settlement, Work};
 use geomi_model::{NetworkState, Timestamp};
 
 use crate::CrawlError;
@@ -77,6 +77,10 @@ impl Journey<'_> {
             return Ok(false);
         }
         let entry = Arc::clone(entry);
+        if self.is_void(&entry)? {
+            self.frontier.settle(lease, Settlement::NotAsked, now);
+            return Ok(false);
+        }
         self.admit_sitemaps(&entry)?;
         // It may have been queued before the rule was made.
         if let Some(refusal) = self.admit.scope().denies(&entry.url) {
@@ -98,6 +102,7 @@ impl Journey<'_> {
         match self.robots.access(lease.site(), &self.config.agent, path) {
             Access::Allowed => {
                 let enclosed = self.enclose(&entry, now)?;
+                self.under_way.insert(entry.url.hash64().0);
                 self.dispatch(lease, enclosed);
                 return Ok(true);
             }
