@@ -199,7 +199,39 @@ pub(crate) fn encode<T: Serialize>(value: &T) -> Vec<u8> {
 
 /// The same in a format of its own.
 pub(crate) fn encode_as<T: Serialize>(format: u8, value: &T) -> Vec<u8> {
-    postcard::to_extend(value, vec![format]).expect("plain data can always be written")
+    let mut bytes = Vec::with_capacity(VALUE_BYTES_USUAL);
+    bytes.push(format);
+    encode_behind(value, bytes)
+}
+
+/// Writes a value behind what is there, without a format.
+pub(crate) fn encode_behind<T: Serialize + ?Sized>(value: &T, bytes: Vec<u8>) -> Vec<u8> {
+    postcard::serialize_with_flavor(value, Behind(bytes)).expect("plain data can always be written")
+}
+
+/// Room that most values need no more than.
+const VALUE_BYTES_USUAL: usize = 192;
+
+/// Adds to a vector; postcard's own way of doing that takes byte by byte, which
+/// was a sixth of what the frontier cost.
+struct Behind(Vec<u8>);
+
+impl postcard::ser_flavors::Flavor for Behind {
+    type Output = Vec<u8>;
+
+    fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
+        self.0.push(byte);
+        Ok(())
+    }
+
+    fn try_extend(&mut self, bytes: &[u8]) -> postcard::Result<()> {
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn finalize(self) -> postcard::Result<Vec<u8>> {
+        Ok(self.0)
+    }
 }
 
 /// Reads a stored value.

@@ -19,7 +19,7 @@ use geomi_store::CrawlDir;
 use geomi_url::CrawlUrl;
 
 use crate::journey::open_partitions;
-use crate::partition::{ArchiveMark, Partition};
+use crate::partition::{ArchiveMark, Partition, Reading};
 use crate::{Clock, CrawlConfig, CrawlError};
 
 /// What the made-up web is like.
@@ -133,9 +133,16 @@ impl LoadRun {
             let now = self.clock.now();
             match self.frontier.poll(now) {
                 Action::Lease(lease) => visits += u32::from(self.answer(lease, now)?),
-                Action::Refill { site, lane, from } => {
+                Action::Refill {
+                    site,
+                    lane,
+                    from,
+                    is_ragged,
+                } => {
                     let len = self.frontier.refill_len();
-                    let (entries, next) = self.partition.read_lane(site, lane, from, len)?;
+                    let (entries, next) =
+                        self.partition
+                            .read_lane(site, lane, from, Reading { len, is_ragged })?;
                     self.frontier.refilled(site, lane, entries, next, now);
                 }
                 Action::Wait(_) => break,

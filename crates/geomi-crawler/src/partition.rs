@@ -65,6 +65,15 @@ const LANE_END: Position = Position {
     index: 0,
 };
 
+/// How a lane is read back.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading {
+    /// Entries, at most.
+    pub(crate) len: usize,
+    /// Entries may be dealt with already: their records are looked up.
+    pub(crate) is_ragged: bool,
+}
+
 /// A link on its way to another partition.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct MailBody {
@@ -550,7 +559,7 @@ impl Partition {
         site: SiteHash,
         lane: u8,
         from: Position,
-        len: usize,
+        Reading { len, is_ragged }: Reading,
     ) -> Result<(Vec<(Position, Entry)>, Position), CrawlError> {
         let mut chunks = Vec::new();
         let mut found = 0;
@@ -582,7 +591,7 @@ impl Partition {
                 if out.len() == len {
                     return Ok((out, position));
                 }
-                if !self.is_dealt_with(&entry)? {
+                if !(is_ragged && self.is_dealt_with(&entry)?) {
                     out.push((position, entry));
                 }
             }
@@ -605,8 +614,11 @@ impl Partition {
             let mut from = state.watermark;
             let mut ahead = 0;
             while state.len > 0 && from != LANE_END {
-                let (entries, next) =
-                    self.read_lane(url.site_hash(), lane, from, FIND_QUEUED_LEN)?;
+                let reading = Reading {
+                    len: FIND_QUEUED_LEN,
+                    is_ragged: true,
+                };
+                let (entries, next) = self.read_lane(url.site_hash(), lane, from, reading)?;
                 let found = entries.iter().position(|(_, entry)| entry.url == *url);
                 if let Some(at) = found {
                     let (_, entry) = entries.into_iter().nth(at).expect("it was just found");

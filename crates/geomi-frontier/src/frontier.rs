@@ -88,6 +88,8 @@ pub enum Action {
         lane: u8,
         /// From where.
         from: Position,
+        /// Entries there may be settled already; where not, nobody need look.
+        is_ragged: bool,
     },
     /// Nothing to do before that moment, unless a lease is settled or a URL
     /// admitted. `None`: nothing to do at all.

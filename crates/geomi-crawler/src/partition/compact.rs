@@ -47,7 +47,7 @@ pub(super) struct Chunk {
 impl Chunk {
     /// An empty chunk, for URLs of mostly that origin.
     pub(super) fn new(origin: &str) -> Self {
-        let bytes = extended(&origin, vec![FORMAT]);
+        let bytes = keys::encode_behind(origin, vec![FORMAT]);
         Self {
             origin_start: bytes.len() - origin.len(),
             origin_end: bytes.len(),
@@ -162,13 +162,13 @@ fn encode(entry: &Entry, url_here: bool, via_here: bool, out: &mut Vec<u8>) {
         head |= if is_set { mark } else { 0 };
     }
     let fixed: Fixed<'_> = (head, entry.priority, entry.depth, entry.seed, url);
-    let mut bytes = extended(&fixed, std::mem::take(out));
+    let mut bytes = keys::encode_behind(&fixed, std::mem::take(out));
     if let Some(via) = via {
-        bytes = extended(&via, bytes);
+        bytes = keys::encode_behind(via, bytes);
     }
     if is_tried {
         let due = entry.not_before.map(Timestamp::micros);
-        bytes = extended(&(entry.attempts, entry.redirects, due), bytes);
+        bytes = keys::encode_behind(&(entry.attempts, entry.redirects, due), bytes);
     }
     *out = bytes;
 }
@@ -217,10 +217,6 @@ pub(super) fn decode_one<'a>(
         not_before: tried.2.map(Timestamp::from_micros),
     };
     Ok((entry, rest))
-}
-
-fn extended<T: serde::Serialize>(value: &T, bytes: Vec<u8>) -> Vec<u8> {
-    postcard::to_extend(value, bytes).expect("plain data can always be written")
 }
 
 fn damaged(error: postcard::Error) -> CrawlError {

@@ -10,6 +10,7 @@ use crate::CrawlError;
 use crate::books::{Access, Unaddressed};
 use crate::control::Desired;
 use crate::journey::Journey;
+use crate::partition::Reading;
 use crate::stage::fetch::{Enclosed, Validators};
 
 /// How many URLs are turned away in one go before the owner looks up again.
@@ -30,11 +31,20 @@ impl Journey<'_> {
             let now = self.clock.now();
             match self.frontier.poll(now) {
                 Action::Lease(lease) => turned_away += usize::from(!self.start(lease, now)?),
-                Action::Refill { site, lane, from } => {
+                Action::Refill {
+                    site,
+                    lane,
+                    from,
+                    is_ragged,
+                } => {
                     let partition = self.partition_of(site);
                     let len = self.frontier.refill_len();
-                    let (entries, next) =
-                        self.partitions[partition].read_lane(site, lane, from, len)?;
+                    let (entries, next) = self.partitions[partition].read_lane(
+                        site,
+                        lane,
+                        from,
+                        Reading { len, is_ragged },
+                    )?;
                     self.frontier.refilled(site, lane, entries, next, now);
                 }
                 Action::Wait(when) => return Ok(when),
