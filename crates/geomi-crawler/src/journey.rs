@@ -317,6 +317,7 @@ impl<'a> Journey<'a> {
     }
 
     fn commit_state(&mut self) -> Result<Vec<Visit>, CrawlError> {
+        self.spill_parked()?;
         for append in self.frontier.take_appends().collect::<Vec<_>>() {
             let partition = self.partition_of(append.site);
             self.partitions[partition].append(&append);

@@ -210,6 +210,11 @@ impl LoadRun {
             url,
         };
         let site = entry.url.site_hash();
+        let has_plenty = self.frontier.has_plenty(site, entry.priority);
+        if has_plenty && self.partition.others_wait() {
+            self.partition.park(&entry);
+            return Ok(());
+        }
         if !self.frontier.is_open(site) {
             if self.partition.others_wait() || !self.frontier.has_room() {
                 self.partition.park(&entry);
@@ -255,6 +260,11 @@ impl LoadRun {
     }
 
     fn commit(&mut self) -> Result<(), CrawlError> {
+        let (frontier, now) = (&self.frontier, self.clock.now());
+        let due = self.partition.spill_due(&|site| frontier.is_open(site))?;
+        for entry in due {
+            self.frontier.admit(entry, now);
+        }
         for append in self.frontier.take_appends() {
             self.partition.append(&append);
         }

@@ -302,7 +302,20 @@ impl Partition {
             .is_some_and(|list| list.parked().contains(site))
     }
 
-    /// Keeps a URL of a site that is not in memory; durable with the next commit.
+    /// Before a commit: lets what was parked for long join the queues. What belongs
+    /// to sites in memory is to be admitted in the same commit.
+    pub(crate) fn spill_due(
+        &mut self,
+        is_open: &dyn Fn(SiteHash) -> bool,
+    ) -> Result<Vec<Entry>, CrawlError> {
+        match &mut self.sites {
+            Some(list) => list.spill_due(is_open, &*self.store, &mut self.batch),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Keeps a URL whose site is not in memory, or has plenty; durable with the next
+    /// commit.
     pub(crate) fn park(&mut self, entry: &Entry) {
         self.list().0.park(entry);
     }
@@ -708,7 +721,7 @@ impl Partition {
     pub(crate) fn commit(&mut self, mark: &ArchiveMark) -> Result<(), CrawlError> {
         self.seen.write(&mut self.batch)?;
         if let Some(sites) = &mut self.sites {
-            sites.write(&*self.store, &mut self.batch)?;
+            sites.write(&mut self.batch);
         }
         for (to, entries) in std::mem::take(&mut self.outgoing) {
             for entries in parcels(entries) {

@@ -5,7 +5,9 @@
 //! included: so opening a crawl reads as many rows as there is room for sites
 //! and no more, and a crash forgets nobody. Sites not in memory that are given
 //! URLs have them *parked*: they gather ([`Gather`]) and are later written to
-//! their queues, many at once, without the site being opened.
+//! their queues, many at once, without the site being opened. Sites in memory that
+//! have plenty may have more parked, which join their queues by way of the
+//! frontier.
 //!
 //! A row may outlive its reason (its site was emptied, or got another row): it
 //! is deleted when its turn comes. A site without a row has URLs waiting among
@@ -202,21 +204,33 @@ impl SiteList {
         self.gather.is_dirty() || self.is_hungry
     }
 
-    /// Adds what was parked, and the bounds, to a commit.
-    pub(super) fn write(
+    /// Lets what was parked for long join the queues, as far as memory asks for it.
+    /// What belongs to sites in memory is given back, to be admitted in this commit.
+    pub(super) fn spill_due(
         &mut self,
+        is_open: &dyn Fn(SiteHash) -> bool,
         store: &dyn StateStore,
         batch: &mut Batch,
-    ) -> Result<(), CrawlError> {
+    ) -> Result<Vec<Entry>, CrawlError> {
         let mut wanted = if self.is_hungry { SPILLED_AT_END } else { 0 };
         self.is_hungry = false;
+        let mut open = Vec::new();
         while let Some(site) = self.gather.due().or_else(|| {
             wanted = wanted.checked_sub(1)?;
             self.gather.first()
         }) {
             let chunk = self.gather.take(site).expect("a site due is gathered");
-            self.spill(site, &chunk, store, batch)?;
+            if is_open(site) {
+                open.extend(compact::decode(chunk.as_bytes())?);
+            } else {
+                self.spill(site, &chunk, store, batch)?;
+            }
         }
+        Ok(open)
+    }
+
+    /// Adds the log of what is parked, and the bounds, to a commit.
+    pub(super) fn write(&mut self, batch: &mut Batch) {
         self.gather.write(batch);
         let held = self.rows.values().chain(&self.left_alone);
         let unread = self.read.last().map_or(self.cursor, |(row, _)| *row);
@@ -225,7 +239,6 @@ impl SiteList {
             batch.put(&keys::site_list(), &keys::encode(&self.bounds));
             self.written = self.bounds;
         }
-        Ok(())
     }
 
     /// Adds what was gathered for a site to its queue.
