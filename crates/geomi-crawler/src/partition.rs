@@ -65,6 +65,9 @@ const LANE_END: Position = Position {
     index: 0,
 };
 
+/// Chunks of a lane that are looked up before the rest is scanned.
+const LOOKED_UP: u64 = 3;
+
 /// How a lane is read back.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading {
@@ -574,32 +577,15 @@ impl Partition {
         from: Position,
         Reading { len, is_ragged }: Reading,
     ) -> Result<(Vec<(Position, Entry)>, Position), CrawlError> {
-        let mut chunks = Vec::new();
-        let mut found = 0;
         // The first chunk may be half used.
         let enough = len + from.index as usize;
-        self.store.scan(
-            &keys::chunk(site, lane, from.chunk),
-            &keys::chunk(site, lane + 1, 0),
-            &mut |key, value| {
-                let entries = compact::decode(value);
-                found += entries.as_ref().map_or(0, Vec::len);
-                chunks.push((keys::chunk_number(key), entries));
-                if found >= enough {
-                    Scan::Stop
-                } else {
-                    Scan::Continue
-                }
-            },
-        )?;
+        let chunks = self.read_chunks(site, lane, from.chunk, enough)?;
+        let found: usize = chunks.iter().map(|(_, entries)| entries.len()).sum();
         let mut out = Vec::with_capacity(len);
         let mut next = LANE_END;
-        for (number, entries) in chunks {
-            let chunk = number.ok_or_else(|| CrawlError::Damaged {
-                what: "a queue key".to_owned(),
-            })?;
+        for (chunk, entries) in chunks {
             let skip = if chunk == from.chunk { from.index } else { 0 };
-            for (index, entry) in (0u32..).zip(entries?).skip(skip as usize) {
+            for (index, entry) in (0u32..).zip(entries).skip(skip as usize) {
                 let position = Position { chunk, index };
                 if out.len() == len {
                     return Ok((out, position));
@@ -614,6 +600,54 @@ impl Partition {
             };
         }
         Ok((out, if found >= enough { next } else { LANE_END }))
+    }
+
+    /// Chunks of a lane from that number on, with at least that many entries if
+    /// there are as many.
+    fn read_chunks(
+        &self,
+        site: SiteHash,
+        lane: u8,
+        first: u64,
+        enough: usize,
+    ) -> Result<Vec<(u64, Vec<Entry>)>, CrawlError> {
+        let mut chunks = Vec::new();
+        let mut found = 0;
+        // Most lanes are short, and to look a chunk up is much cheaper than to
+        // begin a scan.
+        for number in first..first.saturating_add(LOOKED_UP) {
+            let stored = self.store.get(&keys::chunk(site, lane, number))?;
+            let Some(value) = stored else {
+                return Ok(chunks);
+            };
+            let entries = compact::decode(&value)?;
+            found += entries.len();
+            chunks.push((number, entries));
+            if found >= enough {
+                return Ok(chunks);
+            }
+        }
+        let from = keys::chunk(site, lane, first.saturating_add(LOOKED_UP));
+        let mut broken = None;
+        self.store
+            .scan(&from, &keys::chunk(site, lane + 1, 0), &mut |key, value| {
+                let number = keys::chunk_number(key).ok_or_else(|| CrawlError::Damaged {
+                    what: "a queue key".to_owned(),
+                });
+                match number.and_then(|number| Ok((number, compact::decode(value)?))) {
+                    Ok((number, entries)) => {
+                        found += entries.len();
+                        chunks.push((number, entries));
+                    }
+                    Err(error) => broken = Some(error),
+                }
+                if found >= enough || broken.is_some() {
+                    Scan::Stop
+                } else {
+                    Scan::Continue
+                }
+            })?;
+        broken.map_or(Ok(chunks), Err)
     }
 
     /// Looks for a URL among the queues of its site: how many wait before it in

@@ -126,6 +126,11 @@ impl Lane {
         self.front.extend(entries);
     }
 
+    /// The first position that is not in memory, if there is any.
+    pub(crate) const fn disk_from(&self) -> Position {
+        self.disk_from
+    }
+
     /// Where to read on, if the front is empty and the disk is not.
     pub(crate) fn wants_refill(&self) -> Option<Position> {
         (self.front.is_empty() && self.disk_len > 0 && !self.delayed_full())

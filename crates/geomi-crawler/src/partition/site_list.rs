@@ -258,7 +258,10 @@ impl SiteList {
             self.append(site, batch);
         }
         let records = compact::records(gathered)?;
-        for lane in 0..PRIORITIES {
+        let lane_of = |priority: u8| priority.clamp(1, PRIORITIES) - 1;
+        let filled: u8 =
+            (records.iter()).fold(0, |lanes, (priority, _)| lanes | 1 << lane_of(*priority));
+        for lane in (0..PRIORITIES).filter(|lane| filled & 1 << lane != 0) {
             let queue = &mut state.lanes[usize::from(lane)];
             let mut chunk = Chunk::new(gathered.origin());
             let mut flush = |chunk: &mut Chunk| {
@@ -269,7 +272,7 @@ impl SiteList {
                 *chunk = Chunk::new(gathered.origin());
             };
             for (priority, record) in &records {
-                if priority.clamp(&1, &PRIORITIES) - 1 == lane {
+                if lane_of(*priority) == lane {
                     chunk.push_record(record);
                 }
                 if chunk.len() == CHUNK_LEN_MAX {

@@ -37,7 +37,7 @@ const SEALED_MAX: usize = 2;
 const FJALL_MEMTABLE_BYTES: u64 = 1 << 40;
 
 /// Memory for writes to a large state, in parts of what it takes on disk.
-const MEMTABLE_SHARE: u64 = 64;
+const MEMTABLE_SHARE: u64 = 32;
 /// The same for blocks read from it.
 const CACHE_SHARE: u64 = 16;
 
@@ -326,7 +326,7 @@ mod tests {
     fn budgets_grow_with_the_state_within_their_bounds() {
         let options = FjallOptions::default();
         let mib = |bytes: u64| options.memtable_at(bytes << 20) >> 20;
-        assert_eq!([mib(0), mib(100), mib(1_024), mib(100_000)], [4, 4, 16, 64]);
+        assert_eq!([mib(0), mib(100), mib(1_024), mib(100_000)], [4, 4, 32, 64]);
         assert_eq!(options.cache_at(1_024 << 20) >> 20, 64);
         let large = FjallOptions {
             memtable_bytes: 100 << 20,
