@@ -2,7 +2,7 @@
 //!
 //! On-line page importance (Abiteboul, Preda and Cobena 2003): every page brings
 //! a coin of its own, and when it is visited it shares what it has, damped, among
-//! its links. What a URL was given is a running estimate of its PageRank, before
+//! its links. What a URL was given is a running estimate of its page rank, before
 //! anybody has fetched it and without the graph being kept.
 //!
 //! Memory is bounded: a table of so many places, eight to a cache line. A URL that

@@ -125,12 +125,11 @@ mod tests {
         let (mut visited, mut now) = (Vec::new(), NOW);
         while visited.len() < 4 {
             match frontier.poll(now) {
-                Action::Lease(lease) => match lease.work().clone() {
-                    Work::Page(entry, _) => {
+                Action::Lease(lease) => {
+                    if let Work::Page(entry, _) = lease.work().clone() {
                         visited.push(entry.seed);
                         frontier.settle(lease, crate::Settlement::NotAsked, now);
-                    }
-                    _ => {
+                    } else {
                         let resolved = Resolved::Address {
                             addr: [127, 0, 0, 1].into(),
                             until: Timestamp::from_secs(9_000),
@@ -138,7 +137,7 @@ mod tests {
                         };
                         frontier.settle_resolve(lease, resolved, now);
                     }
-                },
+                }
                 Action::Refill {
                     site, lane, from, ..
                 } => {

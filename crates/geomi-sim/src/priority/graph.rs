@@ -1,4 +1,4 @@
-//! A model web whose PageRank is known.
+//! A model web whose page rank is known.
 //!
 //! Sites follow Zipf's law in size. A page links to its site's front page and to
 //! ten more, seven on its own site. Three of four targets are copied from links of
@@ -15,7 +15,7 @@ const LINKS: usize = 10;
 const LINKS_AT_HOME: usize = 7;
 /// One target in so many is any page, the others are copied.
 const ANY_ONCE_IN: u64 = 4;
-/// PageRank as usual.
+/// page rank as usual.
 const DAMPING: f64 = 0.85;
 const ITERATIONS: usize = 50;
 
@@ -28,7 +28,7 @@ pub(super) struct Graph {
     pub(super) site: Vec<u32>,
     /// The front page of each site.
     pub(super) front: Vec<u32>,
-    /// Share of all PageRank.
+    /// Share of all page rank.
     pub(super) rank: Vec<f64>,
 }
 

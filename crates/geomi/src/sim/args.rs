@@ -51,13 +51,13 @@ Examples:
 
 Exit codes: 0 done, 1 error, 2 usage.")]
     Capacity(CapacityArgs),
-    /// Compare rules of priority on a model web whose PageRank is known
+    /// Compare rules of priority on a model web whose page rank is known
     #[command(after_help = "\
 Examples:
   geomi sim priority
   geomi sim priority --pages 200000 --sites 2000 --seed 2 --format json
 
-It prints the share of all PageRank among the first pages visited, by rule.
+It prints the share of all page rank among the first pages visited, by rule.
 Exit codes: 0 done, 1 error, 2 usage.")]
     Priority(PriorityArgs),
 }

@@ -29,7 +29,7 @@ type Curve = (Rule, [f64; SHARES.len()]);
 
 fn human(curves: &[Curve]) -> String {
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
-    let mut head = vec!["share of all PageRank after".to_owned()];
+    let mut head = vec!["share of all page rank after".to_owned()];
     head.extend(SHARES.map(|share| format!("{:.0} %", share * 100.0)));
     let mut lines = vec![head];
     lines.extend(curves.iter().map(|(rule, curve)| {
