@@ -26,7 +26,7 @@ use std::time::Duration;
 use crossbeam_channel::{after, select};
 use geomi_cluster::embedded::{EmbeddedOwnership, OwnershipTable};
 use geomi_cluster::{Claim, Ownership, Partitions, WorkerId};
-use geomi_frontier::{Counts, Frontier};
+use geomi_frontier::{Counts, Frontier, Importance};
 use geomi_model::{Timestamp, Visit};
 use geomi_novelty::{Mirrors, Missing, Nearby};
 use geomi_store::CrawlDir;
@@ -55,13 +55,15 @@ use crate::stage::likeness;
 use crate::stage::read::ReadSettings;
 use crate::status::{Counters, Ending, Observer, Phase, Status};
 use crate::steps::{DurableStep, Steps};
-use crate::{Clock, CrawlConfig, CrawlError, RobotsMode};
+use crate::{Clock, CrawlConfig, CrawlError, RobotsMode, promotion};
 
 /// After the first answer of a round, more are waited for this long, so that
 /// they share one sync.
 const GATHER_TIME: Duration = Duration::from_millis(4);
 /// Answers that make a round full.
 const GATHER_MAX: usize = 256;
+/// URLs whose importance is remembered: 2 MiB.
+const IMPORTANCE_PLACES: usize = 256 << 10;
 /// How often people are told.
 const REPORT_EVERY: Duration = Duration::from_millis(500);
 
@@ -110,6 +112,12 @@ pub(crate) struct Journey<'a> {
     pub(crate) policies: SitePolicies,
     pub(crate) crew: Crew,
     pub(crate) in_flight: usize,
+    /// Pages being visited, by the hash of their URL.
+    pub(crate) under_way: HashSet<u64>,
+    /// What links say of how important URLs are.
+    pub(crate) importance: Importance,
+    /// Whether URLs were ever promoted in this crawl.
+    pub(crate) has_promoted: bool,
     /// URLs of sites that are not in memory.
     pub(crate) parked: u64,
     /// Which crawl of this directory it is.
@@ -218,6 +226,9 @@ impl<'a> Journey<'a> {
             mirrors: crate::mirrors::load(&partitions)?,
             missing: Missing::default(),
             in_flight: 0,
+            under_way: HashSet::new(),
+            importance: Importance::new(IMPORTANCE_PLACES),
+            has_promoted: partitions[0].meta(promotion::META)?.unwrap_or_default(),
             parked: 0,
             round,
             rereading: None,
@@ -329,6 +340,7 @@ impl<'a> Journey<'a> {
     }
 
     fn commit_state(&mut self) -> Result<Vec<Visit>, CrawlError> {
+        self.spill_parked()?;
         for append in self.frontier.take_appends().collect::<Vec<_>>() {
             let partition = self.partition_of(append.site);
             self.partitions[partition].append(&append);

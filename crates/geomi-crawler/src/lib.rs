@@ -58,6 +58,7 @@ mod partition;
 mod policies;
 mod post;
 mod probe;
+mod promotion;
 pub mod refresh;
 pub mod remote;
 mod report;

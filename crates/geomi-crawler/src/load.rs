@@ -19,7 +19,7 @@ use geomi_store::CrawlDir;
 use geomi_url::CrawlUrl;
 
 use crate::journey::open_partitions;
-use crate::partition::{ArchiveMark, Partition};
+use crate::partition::{ArchiveMark, Partition, Reading};
 use crate::{Clock, CrawlConfig, CrawlError};
 
 /// What the made-up web is like.
@@ -133,9 +133,16 @@ impl LoadRun {
             let now = self.clock.now();
             match self.frontier.poll(now) {
                 Action::Lease(lease) => visits += u32::from(self.answer(lease, now)?),
-                Action::Refill { site, lane, from } => {
+                Action::Refill {
+                    site,
+                    lane,
+                    from,
+                    is_ragged,
+                } => {
                     let len = self.frontier.refill_len();
-                    let (entries, next) = self.partition.read_lane(site, lane, from, len)?;
+                    let (entries, next) =
+                        self.partition
+                            .read_lane(site, lane, from, Reading { len, is_ragged })?;
                     self.frontier.refilled(site, lane, entries, next, now);
                 }
                 Action::Wait(_) => break,
@@ -203,24 +210,30 @@ impl LoadRun {
             url,
         };
         let site = entry.url.site_hash();
+        let has_plenty = self.frontier.has_plenty(site, entry.priority);
+        if has_plenty && self.partition.others_wait() {
+            self.partition.park(&entry);
+            return Ok(());
+        }
         if !self.frontier.is_open(site) {
             if self.partition.others_wait() || !self.frontier.has_room() {
-                self.partition.park(entry);
+                self.partition.park(&entry);
                 return Ok(());
             }
             let state = self.partition.site(site)?;
-            self.open_site(state.unwrap_or_else(|| SiteState::new(entry.url.site())));
+            self.open_site(state.unwrap_or_else(|| SiteState::new(entry.url.site())))?;
         }
         self.frontier.admit(entry, self.clock.now());
         Ok(())
     }
 
-    fn open_site(&mut self, state: SiteState) {
+    fn open_site(&mut self, state: SiteState) -> Result<(), CrawlError> {
         let (site, now) = (state.key.hash64(), self.clock.now());
         self.frontier.open_site(state, now, now);
-        for entry in self.partition.list_open(site) {
+        for entry in self.partition.list_open(site)? {
             self.frontier.admit(entry, now);
         }
+        Ok(())
     }
 
     fn take_turns(&mut self) -> Result<(), CrawlError> {
@@ -238,7 +251,7 @@ impl LoadRun {
             match self.partition.site(site)? {
                 Some(state) if state.pending() > 0 => {
                     self.partition.opened_listed(row, site);
-                    self.open_site(state);
+                    self.open_site(state)?;
                 }
                 _ => self.partition.drop_listed(row),
             }
@@ -247,6 +260,11 @@ impl LoadRun {
     }
 
     fn commit(&mut self) -> Result<(), CrawlError> {
+        let (frontier, now) = (&self.frontier, self.clock.now());
+        let due = self.partition.spill_due(&|site| frontier.is_open(site))?;
+        for entry in due {
+            self.frontier.admit(entry, now);
+        }
         for append in self.frontier.take_appends() {
             self.partition.append(&append);
         }

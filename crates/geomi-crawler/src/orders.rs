@@ -140,6 +140,7 @@ impl Journey<'_> {
             admit: &self.admit,
             novelty: &self.novelty,
             seeds: &self.seeds,
+            importance: Some(&self.importance),
             unaddressed: Some(&self.unaddressed),
             status: &status,
             is_running: true,

@@ -3,6 +3,8 @@
 //! Everything a round changes in a partition is collected in one batch and
 //! becomes durable at once. Nothing here decides what to change.
 
+mod compact;
+mod gather;
 mod seen_log;
 mod site_list;
 
@@ -24,6 +26,7 @@ use crate::mirrors::MirrorRecord;
 use crate::refresh::SiteSigns;
 use crate::seeds::Seed;
 use crate::status::Counters;
+use compact::Chunk;
 use seen_log::SeenLog;
 use site_list::SiteList;
 
@@ -52,6 +55,9 @@ pub(crate) struct ArchiveMark {
     pub(crate) offset: u64,
 }
 
+/// Gathered URLs take this part of what the seen test is given.
+const GATHER_SHARE: usize = 4;
+
 /// Entries read at once when looking for a URL.
 const FIND_QUEUED_LEN: usize = 4_096;
 
@@ -60,6 +66,18 @@ const LANE_END: Position = Position {
     chunk: u64::MAX,
     index: 0,
 };
+
+/// Chunks of a lane that are looked up before the rest is scanned.
+const LOOKED_UP: u64 = 3;
+
+/// How a lane is read back.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading {
+    /// Entries, at most.
+    pub(crate) len: usize,
+    /// Entries may be dealt with already: their records are looked up.
+    pub(crate) is_ragged: bool,
+}
 
 /// A link on its way to another partition.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -73,6 +91,8 @@ pub(crate) struct Partition {
     seen: SeenLog,
     /// `None` in a partition of an earlier version, until it is made.
     sites: Option<SiteList>,
+    /// What URLs gathered for sites not in memory may take of it.
+    gather_bytes: usize,
     /// Content first stored in this round: the same may come twice in one.
     fresh_stored: HashMap<Digest, Stored>,
     pub(crate) counters: Counters,
@@ -95,7 +115,8 @@ impl std::fmt::Debug for Partition {
 }
 
 impl Partition {
-    /// Opens a partition's state, and its seen test in a folder of its own.
+    /// Opens a partition's state, and its seen test in a folder of its own. URLs
+    /// of sites that are not in memory gather in a quarter as much memory again.
     pub(crate) fn open(
         store: Box<dyn StateStore>,
         seen: &Path,
@@ -103,9 +124,11 @@ impl Partition {
     ) -> Result<Self, CrawlError> {
         let counters: Counters =
             read(&*store, "counters", &keys::meta("counters"))?.unwrap_or_default();
+        let gather_bytes = seen_bytes / GATHER_SHARE;
         let mut partition = Self {
             seen: SeenLog::open(&*store, seen, seen_bytes)?,
-            sites: SiteList::open(&*store)?,
+            sites: SiteList::open(&*store, gather_bytes)?,
+            gather_bytes,
             store,
             batch: Batch::new(),
             fresh_stored: HashMap::new(),
@@ -178,7 +201,14 @@ impl Partition {
         read(&*self.store, "site", &keys::site(site))
     }
 
-    /// Every site with URLs waiting, up to that many.
+    /// Whether URLs wait that are in no queue yet.
+    pub(crate) fn has_parked(&self) -> bool {
+        self.sites
+            .as_ref()
+            .is_some_and(|list| !list.parked().is_empty())
+    }
+
+    /// Every site with URLs in its queue, up to that many.
     pub(crate) fn pending_sites(&self, max: usize) -> Result<Vec<SiteState>, CrawlError> {
         let (from, to) = keys::all(b's');
         let mut sites = Vec::new();
@@ -209,7 +239,7 @@ impl Partition {
         self.each(&from, &to, "site", &mut |site: SiteState| {
             waiting.extend((site.pending() > 0).then(|| site.key.hash64()));
         })?;
-        let mut list = SiteList::default();
+        let mut list = SiteList::new(self.gather_bytes);
         for site in &waiting {
             list.closed(*site, true, &mut self.batch);
         }
@@ -221,7 +251,8 @@ impl Partition {
     }
 
     fn list(&mut self) -> (&mut SiteList, &mut Batch) {
-        let list = self.sites.get_or_insert_default();
+        let bytes = self.gather_bytes;
+        let list = self.sites.get_or_insert_with(|| SiteList::new(bytes));
         (list, &mut self.batch)
     }
 
@@ -232,8 +263,10 @@ impl Partition {
 
     /// The next site whose turn it is, with its row in the list.
     pub(crate) fn next_listed(&mut self) -> Result<Option<(u64, SiteHash)>, CrawlError> {
-        let list = self.sites.get_or_insert_default();
-        list.next(&*self.store, &mut self.batch)
+        match &mut self.sites {
+            Some(list) => list.next(&*self.store, &mut self.batch),
+            None => Ok(None),
+        }
     }
 
     /// That site was opened.
@@ -252,7 +285,7 @@ impl Partition {
     }
 
     /// A site is in memory: it is listed from now on. What was parked for it.
-    pub(crate) fn list_open(&mut self, site: SiteHash) -> impl Iterator<Item = Entry> + use<> {
+    pub(crate) fn list_open(&mut self, site: SiteHash) -> Result<Vec<Entry>, CrawlError> {
         let (list, batch) = self.list();
         list.add(site, batch)
     }
@@ -267,13 +300,28 @@ impl Partition {
         }
     }
 
-    /// Whether a site has a URL that is not committed and not in memory.
+    /// Whether a site has URLs that are neither in its queue nor in memory.
     pub(crate) fn is_parked(&self, site: SiteHash) -> bool {
-        self.sites.as_ref().is_some_and(|list| list.is_parked(site))
+        self.sites
+            .as_ref()
+            .is_some_and(|list| list.parked().contains(site))
     }
 
-    /// Queues a URL of a site that is not in memory, with the next commit.
-    pub(crate) fn park(&mut self, entry: Entry) {
+    /// Before a commit: lets what was parked for long join the queues. What belongs
+    /// to sites in memory is to be admitted in the same commit.
+    pub(crate) fn spill_due(
+        &mut self,
+        is_open: &dyn Fn(SiteHash) -> bool,
+    ) -> Result<Vec<Entry>, CrawlError> {
+        match &mut self.sites {
+            Some(list) => list.spill_due(is_open, &*self.store, &mut self.batch),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Keeps a URL whose site is not in memory, or has plenty; durable with the next
+    /// commit.
+    pub(crate) fn park(&mut self, entry: &Entry) {
         self.list().0.park(entry);
     }
 
@@ -561,11 +609,15 @@ impl Partition {
 
     /// Writes a new chunk of a queue.
     pub(crate) fn append(&mut self, append: &Append) {
-        let entries: Vec<&Entry> = append.entries.iter().map(|entry| &**entry).collect();
-        self.batch.put(
-            &keys::chunk(append.site, append.lane, append.chunk),
-            &keys::encode(&entries),
-        );
+        let Some(first) = append.entries.first() else {
+            return;
+        };
+        let mut chunk = Chunk::new(first.url.origin());
+        for entry in &append.entries {
+            chunk.push(entry);
+        }
+        let key = keys::chunk(append.site, append.lane, append.chunk);
+        self.batch.put(&key, chunk.as_bytes());
     }
 
     /// Writes a site's state and drops the chunks it is done with.
@@ -587,39 +639,22 @@ impl Partition {
         site: SiteHash,
         lane: u8,
         from: Position,
-        len: usize,
+        Reading { len, is_ragged }: Reading,
     ) -> Result<(Vec<(Position, Entry)>, Position), CrawlError> {
-        let mut chunks = Vec::new();
-        let mut found = 0;
         // The first chunk may be half used.
         let enough = len + from.index as usize;
-        self.store.scan(
-            &keys::chunk(site, lane, from.chunk),
-            &keys::chunk(site, lane + 1, 0),
-            &mut |key, value| {
-                let entries = keys::decode::<Vec<Entry>>("queue", value);
-                found += entries.as_ref().map_or(0, Vec::len);
-                chunks.push((keys::chunk_number(key), entries));
-                if found >= enough {
-                    Scan::Stop
-                } else {
-                    Scan::Continue
-                }
-            },
-        )?;
+        let chunks = self.read_chunks(site, lane, from.chunk, enough)?;
+        let found: usize = chunks.iter().map(|(_, entries)| entries.len()).sum();
         let mut out = Vec::with_capacity(len);
         let mut next = LANE_END;
-        for (number, entries) in chunks {
-            let chunk = number.ok_or_else(|| CrawlError::Damaged {
-                what: "a queue key".to_owned(),
-            })?;
+        for (chunk, entries) in chunks {
             let skip = if chunk == from.chunk { from.index } else { 0 };
-            for (index, entry) in (0u32..).zip(entries?).skip(skip as usize) {
+            for (index, entry) in (0u32..).zip(entries).skip(skip as usize) {
                 let position = Position { chunk, index };
                 if out.len() == len {
                     return Ok((out, position));
                 }
-                if !self.is_dealt_with(&entry)? {
+                if !(is_ragged && self.is_dealt_with(&entry)?) {
                     out.push((position, entry));
                 }
             }
@@ -629,6 +664,54 @@ impl Partition {
             };
         }
         Ok((out, if found >= enough { next } else { LANE_END }))
+    }
+
+    /// Chunks of a lane from that number on, with at least that many entries if
+    /// there are as many.
+    fn read_chunks(
+        &self,
+        site: SiteHash,
+        lane: u8,
+        first: u64,
+        enough: usize,
+    ) -> Result<Vec<(u64, Vec<Entry>)>, CrawlError> {
+        let mut chunks = Vec::new();
+        let mut found = 0;
+        // Most lanes are short, and to look a chunk up is much cheaper than to
+        // begin a scan.
+        for number in first..first.saturating_add(LOOKED_UP) {
+            let stored = self.store.get(&keys::chunk(site, lane, number))?;
+            let Some(value) = stored else {
+                return Ok(chunks);
+            };
+            let entries = compact::decode(&value)?;
+            found += entries.len();
+            chunks.push((number, entries));
+            if found >= enough {
+                return Ok(chunks);
+            }
+        }
+        let from = keys::chunk(site, lane, first.saturating_add(LOOKED_UP));
+        let mut broken = None;
+        self.store
+            .scan(&from, &keys::chunk(site, lane + 1, 0), &mut |key, value| {
+                let number = keys::chunk_number(key).ok_or_else(|| CrawlError::Damaged {
+                    what: "a queue key".to_owned(),
+                });
+                match number.and_then(|number| Ok((number, compact::decode(value)?))) {
+                    Ok((number, entries)) => {
+                        found += entries.len();
+                        chunks.push((number, entries));
+                    }
+                    Err(error) => broken = Some(error),
+                }
+                if found >= enough || broken.is_some() {
+                    Scan::Stop
+                } else {
+                    Scan::Continue
+                }
+            })?;
+        broken.map_or(Ok(chunks), Err)
     }
 
     /// Looks for a URL among the queues of its site: how many wait before it in
@@ -642,8 +725,11 @@ impl Partition {
             let mut from = state.watermark;
             let mut ahead = 0;
             while state.len > 0 && from != LANE_END {
-                let (entries, next) =
-                    self.read_lane(url.site_hash(), lane, from, FIND_QUEUED_LEN)?;
+                let reading = Reading {
+                    len: FIND_QUEUED_LEN,
+                    is_ragged: true,
+                };
+                let (entries, next) = self.read_lane(url.site_hash(), lane, from, reading)?;
                 let found = entries.iter().position(|(_, entry)| entry.url == *url);
                 if let Some(at) = found {
                     let (_, entry) = entries.into_iter().nth(at).expect("it was just found");
@@ -653,11 +739,16 @@ impl Partition {
                 from = next;
             }
         }
-        Ok(None)
+        let Some(list) = &self.sites else {
+            return Ok(None);
+        };
+        let parked = list.parked().entries(url.site_hash())?;
+        let found = (0..).zip(parked).find(|(_, entry)| entry.url == *url);
+        Ok(found)
     }
 
     /// Whether an entry was visited before a crash could move the watermark.
-    fn is_dealt_with(&self, entry: &Entry) -> Result<bool, CrawlError> {
+    pub(crate) fn is_dealt_with(&self, entry: &Entry) -> Result<bool, CrawlError> {
         Ok(self
             .record(&entry.url)?
             .is_some_and(|record| record.attempts > entry.attempts))
@@ -728,7 +819,7 @@ impl Partition {
     pub(crate) fn commit(&mut self, mark: &ArchiveMark) -> Result<(), CrawlError> {
         self.seen.write(&mut self.batch)?;
         if let Some(sites) = &mut self.sites {
-            sites.write(&*self.store, &mut self.batch)?;
+            sites.write(&mut self.batch);
         }
         for (to, entries) in std::mem::take(&mut self.outgoing) {
             for entries in parcels(entries) {

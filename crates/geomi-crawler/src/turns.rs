@@ -14,21 +14,40 @@ use crate::partition::Partition;
 
 impl Journey<'_> {
     /// Puts a URL into the queue of its site. A site that is not in memory is
-    /// opened for it only if there is room and nobody waits for it.
+    /// opened for it only if there is room and nobody waits for it; one that is and
+    /// has plenty gets it later, with others.
     pub(crate) fn enqueue(
         &mut self,
         partition: usize,
         entry: Entry,
         now: Timestamp,
     ) -> Result<(), CrawlError> {
-        let is_open = self.frontier.is_open(entry.url.site_hash());
-        if !is_open && (self.others_wait() || !self.frontier.has_room()) {
-            self.partitions[partition].park(entry);
+        let site = entry.url.site_hash();
+        let is_parked = if self.frontier.is_open(site) {
+            self.others_wait() && self.frontier.has_plenty(site, entry.priority)
+        } else {
+            self.others_wait() || !self.frontier.has_room()
+        };
+        if is_parked {
+            self.partitions[partition].park(&entry);
             self.parked += 1;
             return Ok(());
         }
         self.ensure_open(&entry.url, now)?;
         self.frontier.admit(entry, now);
+        Ok(())
+    }
+
+    /// Before a commit: lets URLs that were parked for long join their queues.
+    pub(crate) fn spill_parked(&mut self) -> Result<(), CrawlError> {
+        let now = self.clock.now();
+        for partition in &mut self.partitions {
+            let frontier = &self.frontier;
+            for entry in partition.spill_due(&|site| frontier.is_open(site))? {
+                self.parked = self.parked.saturating_sub(1);
+                self.frontier.admit(entry, now);
+            }
+        }
         Ok(())
     }
 

@@ -79,6 +79,14 @@ fn nor_with_hardly_any_memory() {
         cramped(config);
         config.partitions = 3;
     });
+    // Room for links to gather, and none for their sites.
+    for partitions in [1, 3] {
+        crash_and_resume_with(DurableStep::PartitionCommitted, |config| {
+            cramped(config);
+            config.seen_bytes = 1 << 20;
+            config.partitions = partitions;
+        });
+    }
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! The scheduler itself: URLs in, leases out, settlements in.
 //!
 //! What is called from outside is here; [`serve`] makes leases, [`rest`] is what
-//! follows a request, [`place`] keeps the heaps, [`turns`] says which sites are
+//! follows a request, [`refill`] takes back what was on disk, [`place`] keeps the heaps, [`turns`] says which sites are
 //! in memory, [`look`] and [`why`] only look.
 
 mod look;
 mod place;
+mod refill;
 mod rest;
 mod serve;
 mod turns;
@@ -88,6 +89,8 @@ pub enum Action {
         lane: u8,
         /// From where.
         from: Position,
+        /// Entries there may be settled already; where not, nobody need look.
+        is_ragged: bool,
     },
     /// Nothing to do before that moment, unless a lease is settled or a URL
     /// admitted. `None`: nothing to do at all.
@@ -268,39 +271,6 @@ impl Frontier {
     /// When [`Frontier::poll`] may have something to do, if nothing happens.
     pub fn next_wakeup(&self) -> Option<Timestamp> {
         self.waiting.peek().map(|Reverse((when, ..))| *when)
-    }
-
-    /// Answers [`Action::Refill`]: entries in order, and where reading stopped.
-    pub fn refilled(
-        &mut self,
-        site: SiteHash,
-        lane: u8,
-        entries: Vec<(Position, Entry)>,
-        next: Position,
-        now: Timestamp,
-    ) {
-        self.in_memory += entries.len();
-        let entries = entries
-            .into_iter()
-            .map(|(position, entry)| (position, Arc::new(entry)))
-            .collect();
-        let open = self.sites.get_mut(&site).expect("a refilled site is open");
-        let before = open.lanes[usize::from(lane)].len();
-        open.lanes[usize::from(lane)].refill(entries, next);
-        let after = open.lanes[usize::from(lane)].len();
-        // The count on disk is corrected by what was really there.
-        self.counts.waiting = self.counts.waiting - before + after;
-        self.counts.admitted = self.counts.admitted - before + after;
-        self.mark_dirty(site);
-        self.place(site, now);
-    }
-
-    /// How many entries of a lane to read for a refill: fewer where memory is
-    /// short, but always one.
-    pub fn refill_len(&self) -> usize {
-        let room = self.config.memory_len_max.saturating_sub(self.in_memory);
-        let share = room / usize::from(PRIORITIES);
-        self.config.front_len_max.min(share.max(1))
     }
 
     /// Settles a page.

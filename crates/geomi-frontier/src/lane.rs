@@ -4,8 +4,9 @@
 //! the commit that admitted its URLs and never changed; in memory there is a
 //! bounded *front*. Leases may be settled out of order, so what is done is
 //! remembered as a *watermark*: the first position that is not settled. Chunks
-//! below it are deleted. Positions above it that were settled before a crash
-//! are recognised by their URL records when the chunk is read back.
+//! below it are deleted. Positions above it may be settled, too; the lane is
+//! *ragged* then, and they are recognised by their URL records when the chunk is
+//! read back.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -45,6 +46,8 @@ pub(crate) struct Lane {
     /// Entries on disk only.
     disk_len: u64,
     next_chunk: u64,
+    /// Nothing from here on is settled.
+    settled_below: Position,
     /// The first chunk not yet reported as free to delete.
     kept_from: u64,
     /// Virtual time of the chooser; see [`choose`].
@@ -54,8 +57,13 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
-    pub(crate) fn open(state: &LaneState) -> Self {
+    pub(crate) fn open(state: &LaneState, is_ragged: bool) -> Self {
+        let end = Position {
+            chunk: state.next_chunk,
+            index: 0,
+        };
         Self {
+            settled_below: if is_ragged { end } else { state.watermark },
             front: VecDeque::new(),
             delayed: Vec::new(),
             leased: Vec::new(),
@@ -118,6 +126,11 @@ impl Lane {
         self.front.extend(entries);
     }
 
+    /// The first position that is not in memory, if there is any.
+    pub(crate) const fn disk_from(&self) -> Position {
+        self.disk_from
+    }
+
     /// Where to read on, if the front is empty and the disk is not.
     pub(crate) fn wants_refill(&self) -> Option<Position> {
         (self.front.is_empty() && self.disk_len > 0 && !self.delayed_full())
@@ -162,6 +175,21 @@ impl Lane {
         let at = self.leased.iter().position(|leased| *leased == position);
         self.leased
             .swap_remove(at.expect("a settled position was leased"));
+        let after = Position {
+            index: position.index + 1,
+            ..position
+        };
+        self.settled_below = self.settled_below.max(after);
+    }
+
+    /// Whether entries at or after the watermark may be settled.
+    pub(crate) fn is_ragged(&self) -> bool {
+        self.settled_below > self.watermark()
+    }
+
+    /// Whether entries that are on disk only may be settled.
+    pub(crate) fn is_ragged_on_disk(&self) -> bool {
+        self.settled_below > self.disk_from
     }
 
     /// The first position that is not settled.
@@ -258,7 +286,7 @@ mod tests {
     }
 
     fn lane(len: u32) -> Lane {
-        let mut lane = Lane::open(&LaneState::default());
+        let mut lane = Lane::open(&LaneState::default(), false);
         for index in 0..len {
             let chunk = lane.begin_chunk();
             lane.append(
@@ -277,7 +305,10 @@ mod tests {
         let (second, _) = lane.take(NOW).unwrap();
         lane.settle(second);
         assert_eq!(lane.state().watermark, first);
+        assert!(lane.is_ragged() && !Lane::open(&lane.state(), false).is_ragged());
+        assert!(Lane::open(&lane.state(), true).is_ragged_on_disk());
         lane.settle(first);
+        assert!(!lane.is_ragged());
         assert_eq!(lane.state().watermark, Position { chunk: 2, index: 0 });
         assert_eq!(lane.state().len, 1);
     }
@@ -309,7 +340,7 @@ mod tests {
 
     #[test]
     fn an_early_retry_steps_aside_and_comes_back_when_due() {
-        let mut lane = Lane::open(&LaneState::default());
+        let mut lane = Lane::open(&LaneState::default(), false);
         let due = NOW + Duration::from_secs(5);
         let chunk = lane.begin_chunk();
         lane.append(

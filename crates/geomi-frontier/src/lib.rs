@@ -59,6 +59,7 @@ mod address;
 mod entry;
 mod entry_form;
 mod frontier;
+mod importance;
 pub mod lane;
 mod order;
 mod outlook;
@@ -74,11 +75,12 @@ pub use entry::{
 pub use frontier::{
     Action, Append, Closed, Config, Counts, Frontier, Hold, Overview, Save, SiteView,
 };
+pub use importance::{Credit, Importance, Known};
 pub use lane::{PRIORITIES, Position};
 pub use order::HostOrder;
 pub use outlook::Outlook;
 pub use politeness::{Delay, Pause, Politeness};
-pub use prioritizer::{Features, Prioritizer};
+pub use prioritizer::{Features, Parts, Prioritizer};
 pub use round_trip::RoundTrip;
 pub use rules::SiteRules;
 pub use site::{LaneState, SiteState};

@@ -1,11 +1,10 @@
 //! The priority of a URL, from what is known when it is found.
 //!
 //! A score between 0 and 1 is the weighted mean of the parts below, each
-//! between 0 and 1, and is cut into [`PRIORITIES`] levels. Importance flows
-//! along links: a page hands its own on to the pages it links to, divided by
-//! the square root of their number, so a link from an important page with few
-//! links weighs most. Patterns the user prefers are always priority 1, as are
-//! seeds.
+//! between 0 and 1, and is cut into [`PRIORITIES`] levels. One of the parts is
+//! importance ([`Importance`](crate::Importance)), which grows as more pages are
+//! found to link to a URL; the others stay. Patterns the user prefers are always
+//! priority 1, as are seeds.
 
 use geomi_model::LinkKind;
 
@@ -24,24 +23,22 @@ pub struct Features {
     pub has_query: bool,
     /// What kind of link led to it.
     pub kind: LinkKind,
-    /// Importance of the page that links to it, 0 to 1.
-    pub via_importance: f32,
-    /// Links on that page.
-    pub via_links: usize,
+    /// Importance by the links found so far, 0 to 1.
+    pub importance: f32,
     /// Share of the site's past visits that succeeded.
     pub site_success: f32,
     /// Whether a pattern of the user's prefers it.
     pub preferred: bool,
 }
 
-/// Weights of the parts of a score.
+/// The parts of a score, each 0 to 1.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Prioritizer {
+pub struct Parts {
     /// Near the seed is better.
     pub depth: f32,
     /// Short and plain URLs are better.
     pub shape: f32,
-    /// Importance handed on by the linking page.
+    /// Linked to by important pages is better.
     pub importance: f32,
     /// Anchors are better than embedded things.
     pub kind: f32,
@@ -49,14 +46,29 @@ pub struct Prioritizer {
     pub history: f32,
 }
 
+/// Weights of the parts of a score; only their ratio counts.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Prioritizer {
+    /// Of nearness to the seed.
+    pub depth: f32,
+    /// Of a short and plain URL.
+    pub shape: f32,
+    /// Of importance.
+    pub importance: f32,
+    /// Of the kind of link.
+    pub kind: f32,
+    /// Of the site's past.
+    pub history: f32,
+}
+
 impl Default for Prioritizer {
     fn default() -> Self {
         Self {
-            depth: 0.4,
-            shape: 0.2,
-            importance: 0.2,
-            kind: 0.1,
-            history: 0.1,
+            depth: 10.0,
+            shape: 15.0,
+            importance: 80.0,
+            kind: 10.0,
+            history: 5.0,
         }
     }
 }
@@ -67,36 +79,45 @@ impl Prioritizer {
         if features.preferred {
             return 1;
         }
-        let level = (1.0 - self.score(features)) * f32::from(PRIORITIES - 1);
+        let level = (1.0 - self.score(&Parts::of(features))) * f32::from(PRIORITIES - 1);
         // Priority 1 is kept for seeds and preferred URLs.
         2 + (level as u8).min(PRIORITIES - 2)
     }
 
-    /// The weighted mean of the parts, 0 to 1.
-    pub fn score(&self, features: &Features) -> f32 {
-        let depth = 1.0 / (1.0 + f32::from(features.depth) / 4.0);
-        let shape = Self::shape(features);
-        let importance =
-            features.via_importance / (features.via_links.max(1) as f32).sqrt().min(10.0);
-        let kind = match features.kind {
-            LinkKind::Anchor => 1.0,
-            LinkKind::Frame => 0.8,
-            LinkKind::Other => 0.2,
-        };
-        let sum = self.depth * depth
-            + self.shape * shape
-            + self.importance * importance.clamp(0.0, 1.0)
-            + self.kind * kind
-            + self.history * features.site_success.clamp(0.0, 1.0);
-        sum / (self.depth + self.shape + self.importance + self.kind + self.history)
+    /// The weighted mean of the parts, 0 to 1; nothing, if nothing has weight.
+    pub fn score(&self, parts: &Parts) -> f32 {
+        let sum = self.depth * parts.depth
+            + self.shape * parts.shape
+            + self.importance * parts.importance
+            + self.kind * parts.kind
+            + self.history * parts.history;
+        let weights = self.depth + self.shape + self.importance + self.kind + self.history;
+        if weights > 0.0 { sum / weights } else { 0.0 }
     }
+}
 
-    fn shape(features: &Features) -> f32 {
-        let segments = 1.0 / (1.0 + features.path_segments as f32 / 4.0);
-        let length = 1.0 - (features.chars as f32 / 512.0).min(1.0);
-        let query = if features.has_query { 0.5 } else { 1.0 };
-        segments * 0.5 + length * 0.2 + query * 0.3
+impl Parts {
+    /// What those features make of each.
+    pub fn of(features: &Features) -> Self {
+        Self {
+            depth: 1.0 / (1.0 + f32::from(features.depth) / 4.0),
+            shape: shape(features),
+            importance: features.importance.clamp(0.0, 1.0),
+            kind: match features.kind {
+                LinkKind::Anchor => 1.0,
+                LinkKind::Frame => 0.8,
+                LinkKind::Other => 0.2,
+            },
+            history: features.site_success.clamp(0.0, 1.0),
+        }
     }
+}
+
+fn shape(features: &Features) -> f32 {
+    let segments = 1.0 / (1.0 + features.path_segments as f32 / 4.0);
+    let length = 1.0 - (features.chars as f32 / 512.0).min(1.0);
+    let query = if features.has_query { 0.5 } else { 1.0 };
+    segments * 0.5 + length * 0.2 + query * 0.3
 }
 
 #[cfg(test)]
@@ -110,8 +131,7 @@ mod tests {
             chars: 60,
             has_query: false,
             kind: LinkKind::Anchor,
-            via_importance: 0.5,
-            via_links: 50,
+            importance: 0.5,
             site_success: 1.0,
             preferred: false,
         }
@@ -120,51 +140,46 @@ mod tests {
     #[test]
     fn each_part_moves_the_score_its_own_way() {
         let rule = Prioritizer::default();
-        let base = rule.score(&plain());
+        let score = |features| rule.score(&Parts::of(&features));
+        let base = score(plain());
         assert!(
-            rule.score(&Features {
+            score(Features {
                 depth: 9,
                 ..plain()
             }) < base
         );
         assert!(
-            rule.score(&Features {
+            score(Features {
                 path_segments: 9,
                 ..plain()
             }) < base
         );
         assert!(
-            rule.score(&Features {
+            score(Features {
                 chars: 500,
                 ..plain()
             }) < base
         );
         assert!(
-            rule.score(&Features {
+            score(Features {
                 has_query: true,
                 ..plain()
             }) < base
         );
         assert!(
-            rule.score(&Features {
+            score(Features {
                 kind: LinkKind::Other,
                 ..plain()
             }) < base
         );
         assert!(
-            rule.score(&Features {
-                via_importance: 1.0,
+            score(Features {
+                importance: 1.0,
                 ..plain()
             }) > base
         );
         assert!(
-            rule.score(&Features {
-                via_links: 2,
-                ..plain()
-            }) > base
-        );
-        assert!(
-            rule.score(&Features {
+            score(Features {
                 site_success: 0.1,
                 ..plain()
             }) < base
@@ -193,9 +208,10 @@ mod tests {
         );
         assert!(
             rule.priority(&Features {
-                depth: 0,
+                importance: 1.0,
                 ..plain()
             }) < rule.priority(&Features {
+                importance: 0.0,
                 depth: 20,
                 ..plain()
             })

@@ -51,6 +51,16 @@ pub struct SiteState {
     /// versions end before it.
     #[serde(deserialize_with = "RoundTrip::or_unknown")]
     pub connect: RoundTrip,
+    /// A bit a lane in which entries after the watermark may be settled; all of
+    /// them, in states of earlier versions.
+    #[serde(deserialize_with = "or_all")]
+    pub ragged: u8,
+}
+
+/// A state that ends before it does not know.
+#[expect(clippy::unnecessary_wraps, reason = "serde asks for a result")]
+fn or_all<'de, D: serde::Deserializer<'de>>(from: D) -> Result<u8, D::Error> {
+    Ok(u8::deserialize(from).unwrap_or(u8::MAX))
 }
 
 /// A queue as kept on disk.
@@ -84,6 +94,7 @@ impl SiteState {
             last_answered: None,
             lanes: vec![LaneState::default(); usize::from(PRIORITIES)],
             connect: RoundTrip::default(),
+            ragged: 0,
         }
     }
 
@@ -174,7 +185,9 @@ impl Site {
         let free_at = state.next_request.max(not_before);
         Self {
             hash: state.key.hash64(),
-            lanes: state.lanes.iter().map(Lane::open).collect(),
+            lanes: (state.lanes.iter().enumerate())
+                .map(|(lane, queue)| Lane::open(queue, state.ragged & 1 << lane != 0))
+                .collect(),
             lane_clock: 0,
             errands: VecDeque::new(),
             rules: rules.map(Box::new),
@@ -214,6 +227,9 @@ impl Site {
     pub(crate) fn saved(&self) -> SiteState {
         SiteState {
             lanes: self.lanes.iter().map(Lane::state).collect(),
+            ragged: (self.lanes.iter().enumerate())
+                .map(|(lane, queue)| u8::from(queue.is_ragged()) << lane)
+                .sum(),
             ..self.state.clone()
         }
     }
@@ -313,10 +329,14 @@ impl Site {
         Some(due.max(free_at).max(self.left_alone_until()))
     }
 
-    /// The lane whose front is empty while its disk part is not.
-    pub(crate) fn wants_refill(&self) -> Option<(u8, Position)> {
+    /// The lane whose front is empty while its disk part is not, from where, and
+    /// whether entries there may be settled.
+    pub(crate) fn wants_refill(&self) -> Option<(u8, Position, bool)> {
         let mut lanes = self.lanes.iter().enumerate();
-        lanes.find_map(|(index, lane)| Some((index as u8, lane.wants_refill()?)))
+        lanes.find_map(|(index, lane)| {
+            let from = lane.wants_refill()?;
+            Some((index as u8, from, lane.is_ragged_on_disk()))
+        })
     }
 
     /// Pages wait while robots.txt is on its way, and while those under way may
@@ -436,7 +456,7 @@ mod tests {
         assert_eq!((read.pending(), read.transitions), (56, before.transitions));
         assert_eq!(read.rtt.mean, before.rtt);
         assert_eq!(read.rtt.deviation, before.rtt_deviation);
-        assert_eq!(read.connect, RoundTrip::default());
+        assert_eq!((read.connect, read.ragged), (RoundTrip::default(), 0xff));
         let mut now = read;
         now.connect.observe(Duration::from_millis(30));
         let bytes = postcard::to_stdvec(&now).unwrap();

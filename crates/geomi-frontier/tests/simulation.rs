@@ -240,7 +240,9 @@ impl World {
                     self.start(lease);
                     return true;
                 }
-                Action::Refill { site, lane, from } => {
+                Action::Refill {
+                    site, lane, from, ..
+                } => {
                     // What is read back has to be on disk.
                     self.write();
                     self.refill(site, lane, from);

@@ -8,6 +8,7 @@
 //! * [`order`]: the host orders side by side;
 //! * [`faults`]: a crawl under faults, with every invariant checked at every step;
 //! * [`capacity`]: what so many pages in so much time take;
+//! * [`priority`]: how soon the pages that matter are visited;
 //! * [`refresh`]: refresh policies side by side.
 //!
 //! One seed is one history: nothing here reads a clock or rolls other dice than
@@ -17,5 +18,6 @@ pub mod capacity;
 mod draws;
 pub mod faults;
 pub mod order;
+pub mod priority;
 pub mod refresh;
 mod trials;

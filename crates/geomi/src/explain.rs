@@ -184,6 +184,12 @@ fn queue_words(text: &mut String, place: &QueuePlace) {
         place.depth
     );
     row(text, "queue", ahead);
+    let score = &place.score;
+    let parts = format!(
+        "{} % (depth {}, shape {}, importance {}, kind {}, history {})",
+        score.score, score.depth, score.shape, score.importance, score.kind, score.history
+    );
+    row(text, "score", parts);
     if let Some(via) = &place.via {
         row(text, "found on", via);
     }

@@ -161,3 +161,21 @@ fn the_papers_capacity_comes_out() {
     let human = text(&geomi(&["capacity"]).stdout);
     assert!(human.contains("386 pages/s, 772 at the peak"), "{human}");
 }
+
+#[test]
+fn priorities_are_compared_on_a_web_whose_rank_is_known() {
+    let asked = [
+        "priority", "--pages", "5000", "--sites", "50", "--seed", "3", "--format", "json",
+    ];
+    let told = json(&asked);
+    assert_eq!(told, json(&asked), "one seed, one history");
+    let rules = told["rules"].as_array().unwrap();
+    let tenth = |name: &str| {
+        let rule = rules.iter().find(|rule| rule["rule"] == name).unwrap();
+        rule["rank_shares"][3].as_f64().unwrap()
+    };
+    assert!(tenth("promoted") > tenth("sites in turn"));
+    assert!(tenth("oracle") > tenth("promoted"));
+    let table = geomi(&["priority", "--pages", "5000", "--sites", "50"]);
+    assert!(text(&table.stdout).contains("promoted, sites by priority"));
+}

@@ -16,7 +16,7 @@ mod site;
 mod url;
 
 use geomi_cluster::Partitions;
-use geomi_frontier::Frontier;
+use geomi_frontier::{Frontier, Importance};
 use geomi_model::Timestamp;
 use geomi_url::{CrawlUrl, SiteHash};
 use hashbrown::HashMap;
@@ -27,7 +27,7 @@ pub use likeness::PageLikeness;
 pub use list::{SITES_PER_PAGE_MAX, SiteLine, SiteOrder, SitesPage, SitesQuery};
 pub use rest::inspect;
 pub use site::{MirrorView, SiteReport};
-pub use url::{NextStep, QueuePlace, UrlReport};
+pub use url::{NextStep, QueuePlace, ScoreReport, UrlReport};
 
 use crate::books::Unaddressed;
 use crate::novelty::NoveltyBook;
@@ -70,6 +70,8 @@ pub(crate) struct Knowledge<'a> {
     pub(crate) admit: &'a Admit,
     pub(crate) novelty: &'a NoveltyBook,
     pub(crate) seeds: &'a SeedBook,
+    /// What links say of URLs; a directory at rest does not know.
+    pub(crate) importance: Option<&'a Importance>,
     /// Sites without a usable address; a directory at rest does not know them.
     pub(crate) unaddressed: Option<&'a HashMap<SiteHash, Unaddressed>>,
     /// The last report of the crawl.

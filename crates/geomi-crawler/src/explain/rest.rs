@@ -8,6 +8,7 @@ use geomi_store::{CrawlDir, StoreError};
 use super::{Explanation, Knowledge, Topic};
 use crate::journey::open_partitions;
 use crate::novelty::NoveltyBook;
+use crate::partition::Partition;
 use crate::policies::SitePolicies;
 use crate::seeds::SeedBook;
 use crate::stage::admit::Admit;
@@ -42,7 +43,12 @@ pub fn inspect(
     let waiting = frontier.counts().waiting;
     let waiting = match queued {
         // More than is in memory here.
-        Some(queued) if opened >= config.frontier.sites_max => queued.max(waiting),
+        Some(queued)
+            if opened >= config.frontier.sites_max
+                || partitions.iter().any(Partition::has_parked) =>
+        {
+            queued.max(waiting)
+        }
         _ => waiting,
     };
     let knowledge = Knowledge {
@@ -53,6 +59,7 @@ pub fn inspect(
         admit: &Admit::new(config)?,
         novelty: &NoveltyBook::new(config, now),
         seeds: &seeds,
+        importance: None,
         unaddressed: None,
         status: &status,
         is_running: false,

@@ -65,6 +65,8 @@ pub struct QueuePlace {
     pub priority: u8,
     /// URLs of its priority before it.
     pub ahead: u64,
+    /// What its priority is made of, as things stand.
+    pub score: ScoreReport,
     /// Links away from its seed.
     pub depth: u16,
     /// The page it was found on.
@@ -77,6 +79,25 @@ pub struct QueuePlace {
     pub attempts: u8,
     /// Not before this, if it is a second try.
     pub not_before: Option<String>,
+}
+
+/// What the priority of a URL is made of, in percent: each part as things stand,
+/// and their weighted mean.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ScoreReport {
+    /// All of it.
+    pub score: u8,
+    /// Near its seed.
+    pub depth: u8,
+    /// Short and plain.
+    pub shape: u8,
+    /// Linked to by important pages; nothing is known of that when no crawl is
+    /// running.
+    pub importance: u8,
+    /// The kind of link.
+    pub kind: u8,
+    /// How well its site answers.
+    pub history: u8,
 }
 
 /// What happens to a URL next.
@@ -114,10 +135,8 @@ impl Knowledge<'_> {
             Some(view) => Some(view.state),
             None => partition.site(url.site_hash())?,
         };
-        let queued = match state.map(|state| state.lanes) {
-            Some(lanes) => partition.find_queued(url, &lanes)?,
-            None => None,
-        };
+        let lanes = state.map(|state| state.lanes).unwrap_or_default();
+        let queued = partition.find_queued(url, &lanes)?;
         let scope = self.scope_of(url, queued.as_ref().map(|(_, entry)| entry));
         let robots = self.robots_of(url)?;
         let seen = partition.has_seen(url.hash64())?;
@@ -198,11 +217,29 @@ impl Knowledge<'_> {
         Ok(refusal.map(|refusal| format!("{}: {refusal}", refusal.as_str())))
     }
 
+    fn score(&self, entry: &Entry) -> ScoreReport {
+        let importance = self.importance.map_or(0.0, |importance| {
+            importance.of(importance.cash(entry.url.hash64()))
+        });
+        let success = self.frontier.success(entry.url.site_hash());
+        let (parts, score) = self.admit.parts(entry, importance, success);
+        let percent = |part: f32| (part * 100.0).round() as u8;
+        ScoreReport {
+            score: percent(score),
+            depth: percent(parts.depth),
+            shape: percent(parts.shape),
+            importance: percent(parts.importance),
+            kind: percent(parts.kind),
+            history: percent(parts.history),
+        }
+    }
+
     fn queue_place(&self, ahead: u64, entry: &Entry) -> QueuePlace {
         let seed = self.seeds.get(entry.seed);
         QueuePlace {
             priority: entry.priority,
             ahead,
+            score: self.score(entry),
             depth: entry.depth,
             via: entry.via.as_ref().map(ToString::to_string),
             seed: seed.url.to_string(),

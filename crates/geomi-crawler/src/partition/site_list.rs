@@ -4,27 +4,32 @@
 //! numbered row a site, and has every site with URLs waiting, those in memory
 //! included: so opening a crawl reads as many rows as there is room for sites
 //! and no more, and a crash forgets nobody. Sites not in memory that are given
-//! URLs have them *parked*: written to their queues in the next commit, without
-//! being opened.
+//! URLs have them *parked*: they gather ([`Gather`]) and are later written to
+//! their queues, many at once, without the site being opened. Sites in memory that
+//! have plenty may have more parked, which join their queues by way of the
+//! frontier.
 //!
 //! A row may outlive its reason (its site was emptied, or got another row): it
-//! is deleted when its turn comes. A site without a row never has URLs waiting.
+//! is deleted when its turn comes. A site without a row has URLs waiting among
+//! the gathered only; it gets one when they join its queue.
 
-use std::collections::BTreeMap;
-
-use geomi_frontier::{Entry, SiteState};
+use geomi_frontier::{Entry, PRIORITIES, SiteState};
 use geomi_store::state::{Batch, Scan, StateStore};
-use geomi_url::SiteHash;
+use geomi_url::{CrawlUrl, SiteHash};
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
+use super::compact::{self, Chunk};
+use super::gather::Gather;
 use crate::CrawlError;
 use crate::keys;
 
 /// Rows read at once.
 const ROWS_READ: usize = 256;
 /// Entries of a chunk: reading some of them back means reading all.
-const CHUNK_LEN_MAX: usize = 512;
+const CHUNK_LEN_MAX: u32 = 512;
+/// Sites that join the list at once when it has come to its end.
+const SPILLED_AT_END: usize = 256;
 
 /// What is kept of the list itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -47,25 +52,44 @@ pub(crate) struct SiteList {
     written: Bounds,
     /// The first row of a site that is left alone: it is there for the next run.
     left_alone: Option<u64>,
-    /// URLs of sites that are not in memory, to be written with the next commit.
-    parked: HashMap<SiteHash, BTreeMap<u8, Vec<Entry>>>,
+    /// URLs of sites that are not in memory and not in their queues yet.
+    gather: Gather,
+    /// The list came to its end while URLs were gathered.
+    is_hungry: bool,
 }
 
 impl SiteList {
     /// Nothing, in a partition that has no list yet.
-    pub(super) fn open(store: &dyn StateStore) -> Result<Option<Self>, CrawlError> {
+    pub(super) fn open(
+        store: &dyn StateStore,
+        gather_bytes: usize,
+    ) -> Result<Option<Self>, CrawlError> {
         let bounds: Option<Bounds> = super::read(store, "list", &keys::site_list())?;
-        Ok(bounds.map(|bounds| Self {
+        let gather = Gather::open(store, gather_bytes)?;
+        if bounds.is_none() && !gather.is_begun() {
+            return Ok(None);
+        }
+        let bounds = bounds.unwrap_or_default();
+        Ok(Some(Self {
             cursor: bounds.first,
             bounds,
             written: bounds,
+            gather,
             ..Self::default()
         }))
     }
 
+    /// An empty list.
+    pub(super) fn new(gather_bytes: usize) -> Self {
+        Self {
+            gather: Gather::new(gather_bytes),
+            ..Self::default()
+        }
+    }
+
     /// Whether sites wait for their turn.
     pub(super) fn others_wait(&self) -> bool {
-        !self.read.is_empty() || self.cursor < self.bounds.end || !self.parked.is_empty()
+        !self.read.is_empty() || self.cursor < self.bounds.end || !self.gather.is_empty()
     }
 
     /// The next site in the list that is not in memory, of the rows committed.
@@ -79,6 +103,7 @@ impl SiteList {
                 self.read_on(store)?;
             }
             let Some((row, site)) = self.read.pop() else {
+                self.is_hungry = !self.gather.is_empty();
                 return Ok(None);
             };
             match self.rows.get(&site) {
@@ -118,7 +143,7 @@ impl SiteList {
         &mut self,
         site: SiteHash,
         batch: &mut Batch,
-    ) -> impl Iterator<Item = Entry> + use<> {
+    ) -> Result<Vec<Entry>, CrawlError> {
         if !self.rows.contains_key(&site) {
             let nobody_waits = !self.others_wait();
             let row = self.append(site, batch);
@@ -127,8 +152,8 @@ impl SiteList {
                 self.cursor = self.bounds.end;
             }
         }
-        let parked = self.parked.remove(&site);
-        parked.into_iter().flatten().flat_map(|(_, lane)| lane)
+        let parked = self.gather.take(site);
+        parked.map_or(Ok(Vec::new()), |chunk| compact::decode(chunk.as_bytes()))
     }
 
     /// A row read has no use any more.
@@ -165,31 +190,48 @@ impl SiteList {
         row
     }
 
-    /// Keeps a URL of a site that is not in memory for the next commit.
-    pub(super) fn park(&mut self, entry: Entry) {
-        let lane = entry.priority.clamp(1, geomi_frontier::PRIORITIES) - 1;
-        let lanes = self.parked.entry(entry.url.site_hash()).or_default();
-        lanes.entry(lane).or_default().push(entry);
+    /// Keeps a URL of a site that is not in memory.
+    pub(super) fn park(&mut self, entry: &Entry) {
+        self.gather.park(entry);
     }
 
-    /// Whether a URL of that site is parked.
-    pub(super) fn is_parked(&self, site: SiteHash) -> bool {
-        self.parked.contains_key(&site)
+    /// What is parked.
+    pub(super) const fn parked(&self) -> &Gather {
+        &self.gather
     }
 
     pub(super) fn is_dirty(&self) -> bool {
-        !self.parked.is_empty()
+        self.gather.is_dirty() || self.is_hungry
     }
 
-    /// Adds what is parked, and the bounds, to a commit.
-    pub(super) fn write(
+    /// Lets what was parked for long join the queues, as far as memory asks for it.
+    /// What belongs to sites in memory is given back, to be admitted in this commit.
+    pub(super) fn spill_due(
         &mut self,
+        is_open: &dyn Fn(SiteHash) -> bool,
         store: &dyn StateStore,
         batch: &mut Batch,
-    ) -> Result<(), CrawlError> {
-        for (site, lanes) in std::mem::take(&mut self.parked) {
-            self.write_parked(site, lanes, store, batch)?;
+    ) -> Result<Vec<Entry>, CrawlError> {
+        let mut wanted = if self.is_hungry { SPILLED_AT_END } else { 0 };
+        self.is_hungry = false;
+        let mut open = Vec::new();
+        while let Some(site) = self.gather.due().or_else(|| {
+            wanted = wanted.checked_sub(1)?;
+            self.gather.first()
+        }) {
+            let chunk = self.gather.take(site).expect("a site due is gathered");
+            if is_open(site) {
+                open.extend(compact::decode(chunk.as_bytes())?);
+            } else {
+                self.spill(site, &chunk, store, batch)?;
+            }
         }
+        Ok(open)
+    }
+
+    /// Adds the log of what is parked, and the bounds, to a commit.
+    pub(super) fn write(&mut self, batch: &mut Batch) {
+        self.gather.write(batch);
         let held = self.rows.values().chain(&self.left_alone);
         let unread = self.read.last().map_or(self.cursor, |(row, _)| *row);
         self.bounds.first = held.copied().fold(unread, u64::min);
@@ -197,34 +239,58 @@ impl SiteList {
             batch.put(&keys::site_list(), &keys::encode(&self.bounds));
             self.written = self.bounds;
         }
-        Ok(())
     }
 
-    fn write_parked(
+    /// Adds what was gathered for a site to its queue.
+    fn spill(
         &mut self,
         site: SiteHash,
-        lanes: BTreeMap<u8, Vec<Entry>>,
+        gathered: &Chunk,
         store: &dyn StateStore,
         batch: &mut Batch,
     ) -> Result<(), CrawlError> {
         let state: Option<SiteState> = super::read(store, "site", &keys::site(site))?;
-        let first = lanes.values().flatten().next();
-        let mut state = state.unwrap_or_else(|| {
-            SiteState::new(first.expect("nothing is parked for nobody").url.site())
-        });
+        let mut state = match state {
+            Some(state) => state,
+            None => SiteState::new(site_of(gathered)?.site()),
+        };
         if state.pending() == 0 {
             self.append(site, batch);
         }
-        for (lane, entries) in lanes {
+        let records = compact::records(gathered)?;
+        let lane_of = |priority: u8| priority.clamp(1, PRIORITIES) - 1;
+        let filled: u8 =
+            (records.iter()).fold(0, |lanes, (priority, _)| lanes | 1 << lane_of(*priority));
+        for lane in (0..PRIORITIES).filter(|lane| filled & 1 << lane != 0) {
             let queue = &mut state.lanes[usize::from(lane)];
-            for chunk in entries.chunks(CHUNK_LEN_MAX) {
+            let mut chunk = Chunk::new(gathered.origin());
+            let mut flush = |chunk: &mut Chunk| {
                 let key = keys::chunk(site, lane, queue.next_chunk);
-                batch.put(&key, &keys::encode(&chunk));
+                batch.put(&key, chunk.as_bytes());
                 queue.next_chunk += 1;
-                queue.len += chunk.len() as u64;
+                queue.len += u64::from(chunk.len());
+                *chunk = Chunk::new(gathered.origin());
+            };
+            for (priority, record) in &records {
+                if lane_of(*priority) == lane {
+                    chunk.push_record(record);
+                }
+                if chunk.len() == CHUNK_LEN_MAX {
+                    flush(&mut chunk);
+                }
+            }
+            if chunk.len() > 0 {
+                flush(&mut chunk);
             }
         }
         batch.put(&keys::site(site), &keys::encode(&state));
         Ok(())
     }
+}
+
+/// A URL of the site that a chunk is of.
+pub(super) fn site_of(chunk: &Chunk) -> Result<CrawlUrl, CrawlError> {
+    CrawlUrl::parse(chunk.origin()).map_err(|error| CrawlError::Damaged {
+        what: format!("the origin of a queue ({error})"),
+    })
 }

@@ -194,7 +194,7 @@ impl<'a> Pass<'a> {
             is_redirect: step.is_redirect,
             is_sitemap: false,
             on,
-            links: 1,
+            importance: 0.0,
             home: &step.home,
             // That of a site nobody has asked yet.
             site_success: 1.0,
@@ -335,7 +335,7 @@ impl<'a> Pass<'a> {
             is_redirect: false,
             is_sitemap: false,
             on,
-            links: document.links.len(),
+            importance: 0.0,
             home,
             site_success: 1.0,
         };

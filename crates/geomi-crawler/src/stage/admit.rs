@@ -6,7 +6,7 @@
 //! Two short cuts hold while all partitions are in one process: a link known to
 //! be seen over there is not sent, and a candidate seed is queued at once.
 
-use geomi_frontier::{Entry, Features, Prioritizer, SiteState};
+use geomi_frontier::{Entry, Features, Parts, Prioritizer, SiteState};
 use geomi_model::{
     ChangeSignal, Document, DocumentKind, Link, LinkKind, NetworkState, Timestamp, UrlRecord,
 };
@@ -57,6 +57,8 @@ pub(crate) struct Admit {
     scope: Scope,
     prefer: Option<Scope>,
     prioritizer: Prioritizer,
+    /// Whether how deep a page is decides what becomes of its links.
+    limits_depth: bool,
 }
 
 /// A link, or a redirect, and where it was found.
@@ -69,8 +71,8 @@ pub(crate) struct Found<'a> {
     pub(crate) is_sitemap: bool,
     /// The entry of the page it was found on.
     pub(crate) on: &'a Entry,
-    /// Links on that page.
-    pub(crate) links: usize,
+    /// Its importance by the links found so far, 0 to 1.
+    pub(crate) importance: f32,
     /// The seed's home, by which scope is judged.
     pub(crate) home: &'a CrawlUrl,
     /// Success of the site it leads to.
@@ -171,6 +173,12 @@ impl Admit {
             scope,
             prefer: prefer.transpose()?,
             prioritizer: config.prioritizer,
+            limits_depth: config.scope.depth_max.is_some()
+                || config
+                    .scope
+                    .sites
+                    .iter()
+                    .any(|site| site.depth_max.is_some()),
         })
     }
 
@@ -232,7 +240,7 @@ impl Admit {
                     priority: if is_seed {
                         1
                     } else {
-                        self.priority(found, depth)
+                        self.priority_at(found, depth, found.importance)
                     },
                     attempts: 0,
                     redirects: if found.is_redirect || found.is_sitemap {
@@ -249,23 +257,29 @@ impl Admit {
         }
     }
 
-    fn priority(&self, found: &Found<'_>, depth: u16) -> u8 {
-        let path = found.url.path();
-        let levels = f32::from(geomi_frontier::PRIORITIES);
+    /// Whether URLs that wait are promoted.
+    pub(crate) fn promotes(&self) -> bool {
+        self.prioritizer.importance > 0.0 && !self.limits_depth
+    }
+
+    /// The priority of a link, were it that important.
+    pub(crate) fn priority_at(&self, found: &Found<'_>, depth: u16, importance: f32) -> u8 {
         self.prioritizer.priority(&Features {
-            depth,
-            path_segments: path
-                .split('/')
-                .filter(|segment| !segment.is_empty())
-                .count(),
-            chars: found.url.as_str().len(),
-            has_query: found.url.query().is_some(),
-            kind: found.kind,
-            via_importance: 1.0 - f32::from(found.on.priority - 1) / levels,
-            via_links: found.links,
-            site_success: found.site_success,
             preferred: self.is_preferred(found.url),
+            ..features(found.url, found.kind, depth, importance, found.site_success)
         })
+    }
+
+    /// What makes up the score of a URL that waits.
+    pub(crate) fn parts(&self, entry: &Entry, importance: f32, site_success: f32) -> (Parts, f32) {
+        let parts = Parts::of(&features(
+            &entry.url,
+            entry.kind,
+            entry.depth,
+            importance,
+            site_success,
+        ));
+        (parts, self.prioritizer.score(&parts))
     }
 
     fn is_preferred(&self, url: &CrawlUrl) -> bool {
@@ -279,6 +293,26 @@ impl Admit {
         self.prefer
             .as_ref()
             .is_some_and(|prefer| prefer.judge(&candidate).is_accepted())
+    }
+}
+
+fn features(
+    url: &CrawlUrl,
+    kind: LinkKind,
+    depth: u16,
+    importance: f32,
+    site_success: f32,
+) -> Features {
+    let segments = url.path().split('/');
+    Features {
+        depth,
+        path_segments: segments.filter(|segment| !segment.is_empty()).count(),
+        chars: url.as_str().len(),
+        has_query: url.query().is_some(),
+        kind,
+        importance,
+        site_success,
+        preferred: false,
     }
 }
 
@@ -368,6 +402,9 @@ impl Journey<'_> {
             DocumentKind::SitemapIndex => Way::Sitemap,
             _ => Way::Link,
         };
+        let share = self
+            .importance
+            .visited(on.url.hash64(), document.links.len());
         for link in &document.links {
             if !may_follow(&self.config, document, link) {
                 continue;
@@ -376,7 +413,7 @@ impl Journey<'_> {
             // would send each other round in circles.
             let shortened = self.novelty.shortened(&link.url);
             let url = shortened.as_ref().unwrap_or(&link.url);
-            let one = self.admit_link(on, url, link.kind, document.links.len(), way)?;
+            let one = self.admit_link(on, url, link.kind, share, way)?;
             taken += one;
             if let Some(signal) = &link.signal {
                 self.note_signal(url, signal)?;
@@ -415,7 +452,7 @@ impl Journey<'_> {
         for name in named {
             // What is no URL is passed over: the line is in the archive.
             if let Ok(url) = on.url.join(&name) {
-                self.admit_link(&on, &url, LinkKind::Other, 1, Way::Sitemap)?;
+                self.admit_link(&on, &url, LinkKind::Other, 0, Way::Sitemap)?;
             }
         }
         Ok(())
@@ -438,7 +475,9 @@ impl Journey<'_> {
             let target = target.clone();
             self.seeds.edit(on.seed, |seed| seed.home = target);
         }
-        let taken = self.admit_link(on, target, LinkKind::Other, 1, Way::Redirect)?;
+        // What a page has is that of the page it stands for.
+        let share = self.importance.visited(on.url.hash64(), 1);
+        let taken = self.admit_link(on, target, LinkKind::Other, share, Way::Redirect)?;
         Ok(taken.admitted > 0)
     }
 
@@ -447,14 +486,18 @@ impl Journey<'_> {
         on: &Entry,
         url: &CrawlUrl,
         kind: LinkKind,
-        links: usize,
+        share: u32,
         way: Way,
     ) -> Result<Taken, CrawlError> {
         let none = Taken::default();
         let site = url.site_hash();
         let (hash, to) = (url.hash64(), self.partition_of(site));
+        let credit = self.importance.give(hash, share);
         // Most links lead to pages known already: nothing more is asked of them.
         if self.partitions[to].has_seen(hash)? || self.sent.contains(&hash.0) {
+            if credit.has_doubled && way == Way::Link {
+                self.promote(on, url, kind, credit)?;
+            }
             return Ok(none);
         }
         let home = self.partition_of(on.url.site_hash());
@@ -464,7 +507,7 @@ impl Journey<'_> {
             is_redirect: way == Way::Redirect,
             is_sitemap: way == Way::Sitemap,
             on,
-            links,
+            importance: self.importance.of(credit.cash),
             home: &self.seeds.get(on.seed).home,
             site_success: self.frontier.success(site),
         };
@@ -527,8 +570,8 @@ impl Journey<'_> {
         let Some(link) = self.dives_to(on, template, document)? else {
             return Ok(Taken::default());
         };
-        let links = document.links.len();
-        let taken = self.admit_link(on, &link, LinkKind::Anchor, links, Way::Dive)?;
+        // It is given its share with all other links of the page.
+        let taken = self.admit_link(on, &link, LinkKind::Anchor, 0, Way::Dive)?;
         if taken.admitted > 0 {
             self.dived(on, template, &link);
         }
@@ -595,6 +638,7 @@ impl Journey<'_> {
         self.partitions[partition].first_sight(entry.url.hash64())?;
         self.partitions[partition].counters.admitted += 1;
         self.seeds.edit(entry.seed, |seed| seed.urls += 1);
+        self.importance.queued(entry.url.hash64(), entry.priority);
         let now = self.clock.now();
         self.enqueue(partition, entry, now)?;
         Ok(true)
@@ -650,7 +694,7 @@ impl Journey<'_> {
             own => own.map(|own| own.rules(0)),
         };
         self.frontier.open_site_with(state, rules, not_before, now);
-        for entry in self.partitions[partition].list_open(site) {
+        for entry in self.partitions[partition].list_open(site)? {
             self.parked = self.parked.saturating_sub(1);
             self.frontier.admit(entry, now);
         }

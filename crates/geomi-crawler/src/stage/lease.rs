@@ -3,13 +3,14 @@
 
 use std::sync::Arc;
 
-use geomi_frontier::{Action, Entry, Lease, Work};
+use geomi_frontier::{Action, Entry, Lease, Settlement, Work};
 use geomi_model::{NetworkState, Timestamp};
 
 use crate::CrawlError;
 use crate::books::{Access, Unaddressed};
 use crate::control::Desired;
 use crate::journey::Journey;
+use crate::partition::Reading;
 use crate::stage::fetch::{Enclosed, Validators};
 
 /// How many URLs are turned away in one go before the owner looks up again.
@@ -30,11 +31,20 @@ impl Journey<'_> {
             let now = self.clock.now();
             match self.frontier.poll(now) {
                 Action::Lease(lease) => turned_away += usize::from(!self.start(lease, now)?),
-                Action::Refill { site, lane, from } => {
+                Action::Refill {
+                    site,
+                    lane,
+                    from,
+                    is_ragged,
+                } => {
                     let partition = self.partition_of(site);
                     let len = self.frontier.refill_len();
-                    let (entries, next) =
-                        self.partitions[partition].read_lane(site, lane, from, len)?;
+                    let (entries, next) = self.partitions[partition].read_lane(
+                        site,
+                        lane,
+                        from,
+                        Reading { len, is_ragged },
+                    )?;
                     self.frontier.refilled(site, lane, entries, next, now);
                 }
                 Action::Wait(when) => return Ok(when),
@@ -77,6 +87,10 @@ impl Journey<'_> {
             return Ok(false);
         }
         let entry = Arc::clone(entry);
+        if self.is_void(&entry)? {
+            self.frontier.settle(lease, Settlement::NotAsked, now);
+            return Ok(false);
+        }
         self.admit_sitemaps(&entry)?;
         // It may have been queued before the rule was made.
         if let Some(refusal) = self.admit.scope().denies(&entry.url) {
@@ -98,6 +112,7 @@ impl Journey<'_> {
         match self.robots.access(lease.site(), &self.config.agent, path) {
             Access::Allowed => {
                 let enclosed = self.enclose(&entry, now)?;
+                self.under_way.insert(entry.url.hash64().0);
                 self.dispatch(lease, enclosed);
                 return Ok(true);
             }

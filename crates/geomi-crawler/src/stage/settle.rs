@@ -202,6 +202,7 @@ impl Journey<'_> {
         let Work::Page(entry, _) = read.lease.work().clone() else {
             unreachable!("a page was leased")
         };
+        self.under_way.remove(&entry.url.hash64().0);
         let partition = self.partition_of(read.lease.site());
         self.admit.settle_state(&mut read.answer);
         if self.config.cookies && !read.answer.cookies.is_empty() {

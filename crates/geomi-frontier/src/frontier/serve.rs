@@ -12,12 +12,13 @@ impl Frontier {
     /// Serves a ready site, or puts it where it belongs instead.
     pub(super) fn serve(&mut self, hash: SiteHash, now: Timestamp) -> Option<Action> {
         let site = self.sites.get_mut(&hash).expect("a ready site is open");
-        if let Some((lane, from)) = site.wants_refill() {
+        if let Some((lane, from, is_ragged)) = site.wants_refill() {
             self.place(hash, now);
             return Some(Action::Refill {
                 site: hash,
                 lane,
                 from,
+                is_ragged,
             });
         }
         if site.next_due(now).is_none_or(|due| due > now) {

@@ -17,7 +17,7 @@ use geomi_model::Timestamp;
 use geomi_url::SiteHash;
 
 use super::Frontier;
-use crate::lane::Lane;
+use crate::lane::{Lane, PRIORITIES};
 use crate::site::{Need, Place, Site};
 
 /// A site that rests for longer makes room for others.
@@ -41,6 +41,14 @@ impl Frontier {
     /// another's robots.txt, may be opened all the same.
     pub fn has_room(&self) -> bool {
         self.sites.len() < self.config.sites_max
+    }
+
+    /// Whether a site in memory has so many URLs of that priority waiting that
+    /// one more is of no use to it now.
+    pub fn has_plenty(&self, site: SiteHash, priority: u8) -> bool {
+        let lane = usize::from(priority.clamp(1, PRIORITIES) - 1);
+        let open = self.sites.get(&site);
+        open.is_some_and(|open| open.lanes[lane].len() >= self.config.front_len_max as u64)
     }
 
     /// Why a site that is not in memory is left alone for the rest of this run.

@@ -209,7 +209,9 @@ impl World {
                     self.start(lease)?;
                     return Ok(true);
                 }
-                Action::Refill { site, lane, from } => {
+                Action::Refill {
+                    site, lane, from, ..
+                } => {
                     // What is read back has to be on disk.
                     self.commit()?;
                     let partition = self.partition(site);

@@ -36,8 +36,10 @@ const SEALED_MAX: usize = 2;
 /// fjall's own bound on a memtable; it is never reached, because we seal first.
 const FJALL_MEMTABLE_BYTES: u64 = 1 << 40;
 
-/// Memory of a large state, in parts of what it takes on disk.
-const MEMORY_SHARE: u64 = 64;
+/// Memory for writes to a large state, in parts of what it takes on disk.
+const MEMTABLE_SHARE: u64 = 32;
+/// The same for blocks read from it.
+const CACHE_SHARE: u64 = 16;
 
 /// How often a commit that waits looks again: fjall has no signal to wait for.
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
@@ -70,22 +72,23 @@ impl FjallOptions {
     const OPEN_FILES_MIN: usize = 10;
 
     fn memtable_at(&self, disk_bytes: u64) -> u64 {
-        Self::grown(disk_bytes, self.memtable_bytes, self.memtable_bytes_max)
+        let (least, most) = (self.memtable_bytes, self.memtable_bytes_max);
+        (disk_bytes / MEMTABLE_SHARE).clamp(least, most.max(least))
     }
 
-    /// A budget for a state of that size.
-    fn grown(disk_bytes: u64, least: u64, most: u64) -> u64 {
-        (disk_bytes / MEMORY_SHARE).clamp(least, most.max(least))
+    fn cache_at(&self, disk_bytes: u64) -> u64 {
+        let (least, most) = (self.cache_bytes, self.cache_bytes_max);
+        (disk_bytes / CACHE_SHARE).clamp(least, most.max(least))
     }
 }
 
 impl Default for FjallOptions {
     fn default() -> Self {
         Self {
-            cache_bytes: 8 * 1024 * 1024,
-            cache_bytes_max: 64 * 1024 * 1024,
+            cache_bytes: 16 * 1024 * 1024,
+            cache_bytes_max: 256 * 1024 * 1024,
             memtable_bytes: 4 * 1024 * 1024,
-            memtable_bytes_max: 32 * 1024 * 1024,
+            memtable_bytes_max: 64 * 1024 * 1024,
             journal_bytes_max: 128 * 1024 * 1024,
             open_files_max: 128,
         }
@@ -107,7 +110,7 @@ impl FjallStore {
     pub fn open(path: impl AsRef<Path>, options: FjallOptions) -> Result<Self, StoreError> {
         let path = path.as_ref();
         let found = disk_bytes(path).map_err(StoreError::io("look into", path))?;
-        let cache = FjallOptions::grown(found, options.cache_bytes, options.cache_bytes_max);
+        let cache = options.cache_at(found);
         let open = || -> fjall::Result<(Database, Keyspace)> {
             let database = Database::builder(path)
                 .worker_threads(1)
@@ -323,7 +326,8 @@ mod tests {
     fn budgets_grow_with_the_state_within_their_bounds() {
         let options = FjallOptions::default();
         let mib = |bytes: u64| options.memtable_at(bytes << 20) >> 20;
-        assert_eq!([mib(0), mib(100), mib(1_024), mib(100_000)], [4, 4, 16, 32]);
+        assert_eq!([mib(0), mib(100), mib(1_024), mib(100_000)], [4, 4, 32, 64]);
+        assert_eq!(options.cache_at(1_024 << 20) >> 20, 64);
         let large = FjallOptions {
             memtable_bytes: 100 << 20,
             ..options

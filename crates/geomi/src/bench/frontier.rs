@@ -51,6 +51,19 @@ struct Point {
     reopened: Duration,
 }
 
+impl Point {
+    /// In a line.
+    fn words(&self) -> String {
+        format!(
+            "{} URLs: {:.1} us a page, {} resident, {} on disk",
+            words::count(self.urls),
+            self.us_per_page,
+            words::bytes(self.rss_bytes as f64),
+            words::bytes(self.disk_bytes as f64)
+        )
+    }
+}
+
 /// Runs the command.
 pub(super) fn run(args: &BenchFrontierArgs, global: &Global) -> anyhow::Result<Exit> {
     let mut problems = Problems::default();
@@ -67,10 +80,12 @@ pub(super) fn run(args: &BenchFrontierArgs, global: &Global) -> anyhow::Result<E
     marks.push(args.urls);
     let mut points = Vec::new();
     for mark in marks {
-        points.push(bench.reach(mark)?);
+        let point = bench.reach(mark)?;
         if global.format == Format::Human {
-            eprintln!("{} URLs", words::count(mark));
+            // The way to the next point is long: this one is told at once.
+            eprintln!("{}", point.words());
         }
+        points.push(point);
     }
     if cfg!(debug_assertions) {
         eprintln!(

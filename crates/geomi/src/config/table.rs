@@ -112,6 +112,36 @@ pub(crate) const KEYS: &[Key] = &[
         "URLs to visit first: patterns as in scope.include.",
     ),
     key(
+        "crawl.weight_depth",
+        "10",
+        Kind::Count(0, 1_000, |d, n| d.crawl.prioritizer.depth = n as f32),
+        "Weight of nearness to the seed, in a URL's priority.",
+    ),
+    key(
+        "crawl.weight_shape",
+        "15",
+        Kind::Count(0, 1_000, |d, n| d.crawl.prioritizer.shape = n as f32),
+        "Weight of a short and plain URL, in a URL's priority.",
+    ),
+    key(
+        "crawl.weight_importance",
+        "80",
+        Kind::Count(0, 1_000, |d, n| d.crawl.prioritizer.importance = n as f32),
+        "Weight of links from important pages; in a URL's priority; 0 also ends promotion.",
+    ),
+    key(
+        "crawl.weight_kind",
+        "10",
+        Kind::Count(0, 1_000, |d, n| d.crawl.prioritizer.kind = n as f32),
+        "Weight of the kind of link, anchors first, in a URL's priority.",
+    ),
+    key(
+        "crawl.weight_history",
+        "5",
+        Kind::Count(0, 1_000, |d, n| d.crawl.prioritizer.history = n as f32),
+        "Weight of how well the site has answered, in a URL's priority.",
+    ),
+    key(
         "crawl.tries",
         "3",
         Kind::Count(1, 255, |d, n| d.crawl.tries = n as u8),

@@ -51,6 +51,29 @@ Examples:
 
 Exit codes: 0 done, 1 error, 2 usage.")]
     Capacity(CapacityArgs),
+    /// Compare rules of priority on a model web whose page rank is known
+    #[command(after_help = "\
+Examples:
+  geomi sim priority
+  geomi sim priority --pages 200000 --sites 2000 --seed 2 --format json
+
+It prints the share of all page rank among the first pages visited, by rule.
+Exit codes: 0 done, 1 error, 2 usage.")]
+    Priority(PriorityArgs),
+}
+
+/// Arguments of `geomi sim priority`.
+#[derive(Debug, Args)]
+pub(super) struct PriorityArgs {
+    /// Pages of the web
+    #[arg(long, value_name = "N", default_value_t = 50_000, value_parser = clap::value_parser!(u32).range(1_000..=10_000_000))]
+    pub(super) pages: u32,
+    /// Sites of the web; the front pages of a tenth of them are seeds
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(10..=1_000_000))]
+    pub(super) sites: u32,
+    /// Where the draws begin
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(super) seed: u64,
 }
 
 /// Arguments of `geomi sim order`.

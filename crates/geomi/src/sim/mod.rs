@@ -6,6 +6,7 @@ mod args;
 mod capacity;
 mod faults;
 mod order;
+mod priority;
 
 pub(crate) use args::SimArgs;
 use args::SimTask;
@@ -19,5 +20,6 @@ pub(crate) fn run(args: &SimArgs, global: &Global) -> anyhow::Result<Exit> {
         SimTask::Order(args) => order::run(args, global),
         SimTask::Run(args) => faults::run(args, global),
         SimTask::Capacity(args) => capacity::run(args, global),
+        SimTask::Priority(args) => priority::run(args, global),
     }
 }

@@ -1,0 +1,87 @@
+//! Promotion: a URL that waits and turns out to be important gets a better place.
+//!
+//! Every link, also one to a URL known already, adds to what is known of its
+//! importance ([`Importance`](geomi_frontier::Importance)). When that has doubled
+//! and would have given the URL a better priority, it is queued once more with
+//! that priority. Nobody looks for its old place: whichever comes second is found
+//! to be void when its turn comes, by the record that the first one left.
+//!
+//! Only where depth is not limited: the second entry may be deeper than the first,
+//! and its links would be refused though the first one's were wanted. Never a
+//! seed: its entry is the only one that settles the seed.
+
+use geomi_frontier::{Credit, Entry, Known};
+use geomi_model::LinkKind;
+use geomi_url::CrawlUrl;
+
+use crate::CrawlError;
+use crate::journey::Journey;
+use crate::stage::admit::{Admission, Found};
+
+/// The single record that says that URLs were ever promoted in this crawl.
+pub(crate) const META: &str = "promoted";
+
+impl Journey<'_> {
+    /// A link leads to a URL that is known: promotes it, if it waits and has
+    /// become important enough.
+    pub(crate) fn promote(
+        &mut self,
+        on: &Entry,
+        url: &CrawlUrl,
+        kind: LinkKind,
+        credit: Credit,
+    ) -> Result<(), CrawlError> {
+        let hash = url.hash64();
+        let known = self.importance.known(hash);
+        if known == Known::Done || !self.admit.promotes() || self.seeds.knows(url) {
+            return Ok(());
+        }
+        let found = Found {
+            url,
+            kind,
+            is_redirect: false,
+            is_sitemap: false,
+            on,
+            importance: self.importance.of(credit.cash),
+            home: &self.seeds.get(on.seed).home,
+            site_success: self.frontier.success(url.site_hash()),
+        };
+        let Admission::Queue(entry, _) = self.admit.link(&found) else {
+            return Ok(());
+        };
+        let before = match known {
+            Known::Waits(priority) => priority,
+            // About what it was when nothing was known of it.
+            _ => self.admit.priority_at(&found, entry.depth, 0.0),
+        };
+        let to = self.partition_of(url.site_hash());
+        if entry.priority >= before {
+            return Ok(());
+        }
+        if self.partitions[to].record(url)?.is_some() {
+            self.importance.done(hash);
+            return Ok(());
+        }
+        tracing::debug!(%url, before, priority = entry.priority, "promoted");
+        self.importance.queued(hash, entry.priority);
+        if !self.has_promoted {
+            self.has_promoted = true;
+            // Partition 0 is committed first: nothing promoted is durable before.
+            self.partitions[0].set_meta(META, &true);
+        }
+        let now = self.clock.now();
+        self.enqueue(to, entry, now)
+    }
+
+    /// Whether an entry is the old place of a URL that was promoted, and visited
+    /// or is being visited.
+    pub(crate) fn is_void(&self, entry: &Entry) -> Result<bool, CrawlError> {
+        if !self.has_promoted || !entry.is_first_visit() {
+            return Ok(false);
+        }
+        if self.under_way.contains(&entry.url.hash64().0) {
+            return Ok(true);
+        }
+        self.partitions[self.partition_of(entry.url.site_hash())].is_dealt_with(entry)
+    }
+}
