@@ -6,8 +6,8 @@
 //! few others filed there.
 //!
 //! Memory is bounded and stated: the last [`PAGES_MAX`] pages, and of those with
-//! one block in common the last [`BUCKET_MAX`], in about 12 MiB once full. A page
-//! whose near-duplicate came longer ago is taken for a new one.
+//! one block in common the last [`BUCKET_MAX`], in 1 MiB and 32 bytes a page: 9 MiB
+//! once full. A page whose near-duplicate came longer ago is taken for a new one.
 
 /// Bits in which near-duplicates differ at most.
 pub const DISTANCE_MAX: u32 = 3;
@@ -30,41 +30,53 @@ pub struct Near {
     pub distance: u32,
 }
 
+/// A page seen lately.
+#[derive(Clone, Copy, Debug)]
+struct Page {
+    simhash: u64,
+    url: u64,
+    /// For each of its blocks, the page filed there before it.
+    before: [u32; BLOCKS],
+}
+
 /// The pages seen lately, by their simhashes.
 #[derive(Clone, Default)]
 pub struct Nearby {
-    /// Simhash and URL; the oldest is overwritten.
-    pages: Vec<(u64, u64)>,
+    /// The oldest is overwritten. What was filed after it still leads there, and
+    /// then on along the files of another page: since every page is measured by
+    /// its hash and only so many are looked at, that does no harm.
+    pages: Vec<Page>,
     next: usize,
-    /// For each block and each value of it, the last pages; empty until the
-    /// first page comes.
-    buckets: Vec<[u32; BUCKET_MAX]>,
+    /// For each block and each value of it, the last page; empty until the first
+    /// page comes.
+    last: Vec<u32>,
 }
 
 impl Nearby {
     /// The nearest page seen lately, if one is near; then remembers this one
     /// under `url`, unless it is the same page again.
     pub fn meet(&mut self, simhash: u64, url: u64) -> Option<Near> {
-        if self.buckets.is_empty() {
-            self.buckets = vec![[NONE; BUCKET_MAX]; BLOCKS * BUCKETS];
+        if self.last.is_empty() {
+            self.last = vec![NONE; BLOCKS * BUCKETS];
         }
         let mut nearest: Option<Near> = None;
         let mut is_known = false;
-        for slot in slots(simhash) {
-            for &page in &self.buckets[slot] {
-                // A page that was overwritten has another hash by now, and is
-                // measured by that.
-                let Some(&(other, of)) = self.pages.get(page as usize) else {
-                    continue;
+        for (block, slot) in slots(simhash).into_iter().enumerate() {
+            let mut at = self.last[slot];
+            for _ in 0..BUCKET_MAX {
+                let Some(page) = self.pages.get(at as usize) else {
+                    break;
                 };
-                let distance = (simhash ^ other).count_ones();
-                if of == url {
-                    is_known |= other == simhash;
+                let distance = (simhash ^ page.simhash).count_ones();
+                if page.url == url {
+                    is_known |= page.simhash == simhash;
                 } else if distance <= DISTANCE_MAX
                     && nearest.is_none_or(|near| distance < near.distance)
                 {
-                    nearest = Some(Near { url: of, distance });
+                    let url = page.url;
+                    nearest = Some(Near { url, distance });
                 }
+                at = page.before[block];
             }
         }
         if !is_known {
@@ -85,16 +97,20 @@ impl Nearby {
 
     fn remember(&mut self, simhash: u64, url: u64) {
         let at = self.next;
+        let slots = slots(simhash);
+        let page = Page {
+            simhash,
+            url,
+            before: slots.map(|slot| self.last[slot]),
+        };
         if at < self.pages.len() {
-            self.pages[at] = (simhash, url);
+            self.pages[at] = page;
         } else {
-            self.pages.push((simhash, url));
+            self.pages.push(page);
         }
         self.next = (at + 1) % PAGES_MAX;
-        for slot in slots(simhash) {
-            let bucket = &mut self.buckets[slot];
-            bucket.rotate_right(1);
-            bucket[0] = u32::try_from(at).unwrap_or(NONE);
+        for slot in slots {
+            self.last[slot] = u32::try_from(at).unwrap_or(NONE);
         }
     }
 }
