@@ -3,6 +3,7 @@
 //! which the document is made of.
 
 pub(crate) mod accounts;
+pub(crate) mod captures;
 pub(crate) mod crawls;
 pub(crate) mod files;
 pub(crate) mod health;

@@ -124,6 +124,8 @@ words! {
     site, delay, crawl_delay, requests, failures, address, order_by, filter, filter_url, at_rest_sites, live_sites,
     // Log and pages.
     title, any_state, show, looked_on, stored,
+    // Captures.
+    captures, captures_lead, no_captures, no_captures_text, near_captures, compare, earlier, later, unchanged, text, download, diff, no_difference, cut, gone, new, lines_same,
     // Config.
     config_lead, change, change_help, settings_label,
     // Report.
