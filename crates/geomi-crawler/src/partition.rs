@@ -22,7 +22,7 @@ use crate::books::SiteAccess;
 use crate::keys;
 use crate::mirrors::MirrorRecord;
 use crate::seeds::Seed;
-use crate::status::Counters;
+use crate::status::{Answers, Counters};
 use seen_log::SeenLog;
 use site_list::SiteList;
 
@@ -76,6 +76,7 @@ pub(crate) struct Partition {
     fresh_stored: HashMap<Digest, Stored>,
     pub(crate) counters: Counters,
     counted: Counters,
+    pub(crate) answers: Answers,
     outgoing: BTreeMap<u16, Vec<Entry>>,
     /// Mail written in this commit, to be published after it.
     pub(crate) posted: Vec<(u16, u64, Vec<u8>)>,
@@ -102,6 +103,8 @@ impl Partition {
     ) -> Result<Self, CrawlError> {
         let counters: Counters =
             read(&*store, "counters", &keys::meta("counters"))?.unwrap_or_default();
+        let answers: Answers =
+            read(&*store, "answers", &keys::meta("answers"))?.unwrap_or_default();
         let mut partition = Self {
             seen: SeenLog::open(&*store, seen, seen_bytes)?,
             sites: SiteList::open(&*store)?,
@@ -110,6 +113,7 @@ impl Partition {
             fresh_stored: HashMap::new(),
             counted: counters.clone(),
             counters,
+            answers,
             outgoing: BTreeMap::new(),
             posted: Vec::new(),
             next_mail: 0,
@@ -734,6 +738,9 @@ impl Partition {
         if self.counters != self.counted {
             self.batch
                 .put(&keys::meta("counters"), &keys::encode(&self.counters));
+            // An answer is a visit, which is counted too.
+            self.batch
+                .put(&keys::meta("answers"), &keys::encode(&self.answers));
             self.counted.clone_from(&self.counters);
         }
         self.batch.put(&keys::meta("archive"), &keys::encode(mark));

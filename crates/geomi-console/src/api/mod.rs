@@ -4,6 +4,7 @@
 
 pub(crate) mod accounts;
 pub(crate) mod captures;
+pub(crate) mod changes;
 pub(crate) mod crawls;
 pub(crate) mod files;
 pub(crate) mod health;

@@ -7,6 +7,7 @@
 //! a second old.
 
 pub(crate) mod captures;
+pub(crate) mod changes;
 mod find;
 pub(crate) mod id;
 pub(crate) mod stats;

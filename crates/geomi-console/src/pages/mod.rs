@@ -10,6 +10,7 @@
 //! swaps in what the stream of [`live`] sends.
 
 pub(crate) mod captures;
+pub(crate) mod changes;
 pub(crate) mod config;
 pub(crate) mod crawl;
 pub(crate) mod crawls;
