@@ -85,8 +85,9 @@ const TYPE_CHARS_MAX: usize = 80;
 /// in a record of its own: crawls begun before it was counted have none.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Answers {
-    /// Visits by status code.
-    pub codes: BTreeMap<u16, u64>,
+    /// Visits by status code. Its digits, because numbers as keys cannot be
+    /// read back out of a tagged message.
+    pub codes: BTreeMap<String, u64>,
     /// Visits that were not answered.
     pub none: u64,
     /// Answers by content type: the first fifty kinds by name, the rest as
@@ -101,7 +102,7 @@ impl Answers {
             self.none += 1;
             return;
         };
-        *self.codes.entry(code).or_default() += 1;
+        bump(&mut self.codes, &code.to_string());
         if let Some(mime) = mime {
             let name: String = mime.chars().take(TYPE_CHARS_MAX).collect();
             self.add_type(&name.to_ascii_lowercase(), 1);
@@ -112,7 +113,7 @@ impl Answers {
     pub(crate) fn add(&mut self, other: &Self) {
         self.none += other.none;
         for (code, count) in &other.codes {
-            *self.codes.entry(*code).or_default() += count;
+            *self.codes.entry(code.clone()).or_default() += count;
         }
         for (name, count) in &other.types {
             self.add_type(name, *count);
@@ -125,11 +126,12 @@ impl Answers {
         *self.types.entry(name.to_owned()).or_default() += count;
     }
 
-    /// Visits by the first digit of their code.
-    pub fn classes(&self) -> BTreeMap<u16, u64> {
+    /// Visits by the first digit of their code: `2xx` and so on.
+    pub fn classes(&self) -> BTreeMap<String, u64> {
         let mut classes = BTreeMap::new();
         for (code, count) in &self.codes {
-            *classes.entry(code / 100).or_default() += count;
+            let class: String = code.chars().take(1).chain("xx".chars()).collect();
+            *classes.entry(class).or_default() += count;
         }
         classes
     }
@@ -347,7 +349,24 @@ mod tests {
         sum.add(&answers);
         assert_eq!(sum.types.len(), TYPES_MAX + 1);
         assert_eq!(sum.types.values().sum::<u64>(), 400);
-        assert_eq!(sum.classes(), BTreeMap::from([(2, 400), (4, 2)]));
+        assert_eq!(
+            sum.classes(),
+            BTreeMap::from([("2xx".to_owned(), 400), ("4xx".to_owned(), 2)])
+        );
         assert_eq!(sum.none, 2);
+        // As it is told to other programs, and read by them.
+        let status = Status {
+            answers: sum,
+            ..Status::default()
+        };
+        let told = crate::remote::Response::Status {
+            pid: 1,
+            status: Box::new(status),
+        };
+        let text = serde_json::to_string(&told).unwrap();
+        assert_eq!(
+            serde_json::from_str::<crate::remote::Response>(&text).unwrap(),
+            told
+        );
     }
 }

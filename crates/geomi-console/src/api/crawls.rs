@@ -148,7 +148,7 @@ pub(crate) struct CrawlDetail {
     /// Visits by class of answer: `2xx` and so on, or `none`.
     pub(crate) classes: BTreeMap<String, u64>,
     /// Visits by status code.
-    pub(crate) codes: BTreeMap<u16, u64>,
+    pub(crate) codes: BTreeMap<String, u64>,
     /// Answers by content type: fifty by name, the rest as `other`.
     pub(crate) types: BTreeMap<String, u64>,
     /// Links not admitted, by reason.
@@ -195,10 +195,8 @@ impl CrawlDetail {
 }
 
 fn classes(answers: &Answers) -> BTreeMap<String, u64> {
-    let classes = answers.classes().into_iter();
-    let named = classes.map(|(class, count)| (format!("{class}xx"), count));
     let none = (answers.none > 0).then(|| ("none".to_owned(), answers.none));
-    named.chain(none).collect()
+    answers.classes().into_iter().chain(none).collect()
 }
 
 /// What a list of crawls can be asked for.

@@ -205,10 +205,13 @@ fn causes(detail: &CrawlDetail, words: &Words) -> Markup {
             format!("{log}?state={}", format::query(state)),
         )
     });
-    let codes = detail.codes.iter().filter(|(code, _)| **code >= 400);
+    let codes = detail
+        .codes
+        .iter()
+        .filter(|(code, _)| code.as_str() >= "400");
     let codes = codes.map(|(code, count)| {
         let name = html! { (words.code) " " (code) };
-        (name, *count, format!("{log}?code={code}"))
+        (name, *count, format!("{log}?code={}", format::query(code)))
     });
     let all: Vec<(Markup, u64, String)> = states.chain(codes).collect();
     let rows = all.iter().map(|(name, count, link)| Bar {
