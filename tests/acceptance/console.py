@@ -68,6 +68,7 @@ class Browser:
             viewport={"width": width, "height": 900},
         )
         self.page = self.context.new_page()
+        self.page.set_default_timeout(20_000)
         self.said = []
         self.page.on("console", lambda message: self.said.append(message.text))
         self.page.on("pageerror", lambda error: self.said.append(str(error)))
@@ -80,6 +81,18 @@ class Browser:
         self.page.fill("[name=password]", PASSWORD)
         self.page.click("main button[type=submit]")
         self.page.wait_for_url(console.url + "/")
+
+    def start(self, urls, name=""):
+        """From nothing to a running crawl: open the page, type, press; its id."""
+        self.page.goto("/")
+        if not self.page.is_visible("[name=urls]"):
+            # Where there are crawls already, the form is folded.
+            self.page.click(".start > summary")
+        self.page.fill("[name=urls]", "\n".join(urls))
+        self.page.fill("[name=name]", name)
+        self.page.click("button[value=start]")
+        self.page.wait_for_url("**/crawls/*")
+        return self.page.url.rsplit("/", 1)[1]
 
     def token(self):
         """An API token, made on the page of settings."""
