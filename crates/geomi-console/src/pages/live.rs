@@ -140,7 +140,7 @@ pub(crate) fn figures(crawl: &Crawl, words: &Words) -> Markup {
             (figure(words.links, &format::count(detail.links), None))
             (figure(words.seeds, &format::count(row.seeds), None))
         }
-        div.two {
+        div.four {
             (answers(&detail, words))
             (causes(&detail, words))
             (bars(words.by_type, named(&detail.types), words))
