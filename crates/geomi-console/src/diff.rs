@@ -190,7 +190,13 @@ mod tests {
 
     #[test]
     fn texts_with_nothing_in_common_are_replaced_and_bounded() {
-        let many = |word: &str| -> String { (0..30_000).map(|n| format!("{word}{n}\n")).collect() };
+        let many = |word: &str| {
+            let lines: Vec<String> = (0..30_000).map(|n| format!("{word}{n}")).collect();
+            lines.join(
+                "
+",
+            )
+        };
         let (old, new) = (many("a"), many("b"));
         let told = lines(&old, &new);
         assert_eq!(told.len(), 2 * LINES_MAX);

@@ -26,8 +26,8 @@ use crate::library::captures::{Content, Shelf, time};
 /// The longest URL asked about.
 const URL_MAX: usize = 2_048;
 /// Earliest and latest time of a capture, as archives write it.
-const TIME_MIN: u64 = 1_990_01_01_00_00_00;
-const TIME_MAX: u64 = 9_999_12_31_23_59_59;
+const TIME_MIN: u64 = 19_900_101_000_000;
+const TIME_MAX: u64 = 99_991_231_235_959;
 /// Lines of a comparison that are told, and characters of one.
 const DIFF_LINES_MAX: usize = 2_000;
 const DIFF_CHARS_MAX: usize = 1_000;
@@ -285,7 +285,7 @@ fn never() -> Problem {
 }
 
 fn no_text(content: &Content) -> Problem {
-    let kind = content.content_type.as_deref();
+    let kind = content.declared.as_deref();
     let kind = kind.unwrap_or("of no stated type");
     Problem::not_found(format!("the capture is {kind} and has no text to show"))
 }
@@ -329,7 +329,7 @@ fn sealed(response: Response, content: &Content) -> Response {
         named("geomi-capture", &content.entry.timestamp),
         named(
             "geomi-content-type",
-            content.content_type.as_deref().unwrap_or(""),
+            content.declared.as_deref().unwrap_or(""),
         ),
         named(
             "geomi-truncated",
@@ -417,7 +417,7 @@ pub(crate) async fn compare(
 }
 
 fn last_but_one(entries: &[Entry]) -> Option<Timestamp> {
-    let at = entries.len().checked_sub(2).unwrap_or_default();
+    let at = entries.len().saturating_sub(2);
     Timestamp::parse_compact(&entries.get(at)?.timestamp)
 }
 
@@ -490,8 +490,9 @@ mod tests {
 
     #[test]
     fn changes_are_told_with_what_is_around_them() {
-        let old: String = (0..20).map(|n| format!("{n}\n")).collect();
-        let new = old.replace("10\n", "ten\n");
+        let numbers: Vec<String> = (0..20).map(|n| n.to_string()).collect();
+        let old = numbers.join("\n");
+        let new = old.replace("\n10\n", "\nten\n");
         let lines = diff::lines(&old, &new);
         let (told, is_cut) = around_changes(&lines);
         let shown: Vec<(LineFate, &str)> = told.iter().map(|line| (line.is, &*line.text)).collect();

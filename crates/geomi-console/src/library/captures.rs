@@ -30,7 +30,7 @@ pub(crate) struct Content {
     /// The body without framing and codings.
     pub(crate) body: Vec<u8>,
     /// Content type as sent.
-    pub(crate) content_type: Option<String>,
+    pub(crate) declared: Option<String>,
     /// What a reader would see; `None` where it is no text.
     pub(crate) text: Option<String>,
     /// Whether something is missing at the end.
@@ -99,7 +99,7 @@ impl Shelf {
         Ok(Some(Content {
             entry,
             body: answer.body.bytes.to_vec(),
-            content_type,
+            declared: content_type,
             text,
             truncated,
         }))

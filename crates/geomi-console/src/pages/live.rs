@@ -223,7 +223,7 @@ fn causes(detail: &CrawlDetail, words: &Words) -> Markup {
     bars(words.by_cause, rows.collect(), words)
 }
 
-fn named<'a>(counts: &'a std::collections::BTreeMap<String, u64>) -> Vec<Bar<'a>> {
+fn named(counts: &std::collections::BTreeMap<String, u64>) -> Vec<Bar<'_>> {
     let rows = counts.iter().map(|(name, count)| Bar {
         name: html! { (name) },
         count: *count,

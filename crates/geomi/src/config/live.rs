@@ -63,9 +63,10 @@ pub(crate) fn change_live(settings: &[String], written: &mut Written, problems: 
             }
         };
         if let Some((site, name)) = of_site(&setting.path) {
-            match SITE_LIVE.contains(&name) && adds.is_none() {
-                true => written.set_for_site(site, name, &setting.raw, &place, problems),
-                false => problems.add(&place, not_of_site(&setting.path)),
+            if SITE_LIVE.contains(&name) && adds.is_none() {
+                written.set_for_site(site, name, &setting.raw, &place, problems);
+            } else {
+                problems.add(&place, not_of_site(&setting.path));
             }
             continue;
         }
