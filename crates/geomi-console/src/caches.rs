@@ -12,6 +12,7 @@ use geomi_model::Timestamp;
 use geomi_report::Section;
 
 use crate::accounts::hold;
+use crate::library::changes::Changes;
 
 /// Answers kept of each kind.
 const ENTRIES_MAX: usize = 64;
@@ -26,6 +27,8 @@ pub(crate) type ReportKey = (String, String, usize);
 pub(crate) struct Caches {
     /// Lists of sites of running crawls.
     pub(crate) sites: Kept<SitesKey, Arc<SitesPage>>,
+    /// How pages change, by crawl.
+    pub(crate) changes: Kept<String, Arc<Changes>>,
     /// Sections of reports.
     pub(crate) reports: Kept<ReportKey, Arc<Vec<Section>>>,
 }

@@ -18,6 +18,7 @@
 //! | [`accounts`] | users, sessions, tokens, log-in limits, audit |
 //! | `library` | which crawls there are, and reading them |
 //! | `live` | one reader a watched crawl, shared by everyone who watches it |
+//! | `diff` | two captures of a page, line by line |
 //! | `actions` | what a person can do to a crawl; pages and API both call it |
 //! | `api` | JSON in and out, one file a subject |
 //! | `pages` | HTML, one file a page; `pages::layout` is the frame, `words` the sentences in two languages |
@@ -48,6 +49,7 @@ mod api;
 mod app;
 mod caches;
 pub mod client;
+mod diff;
 mod error;
 mod http;
 mod launch;

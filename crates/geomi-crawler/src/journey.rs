@@ -53,7 +53,7 @@ use crate::stage::admit::Admit;
 use crate::stage::fetch::fetcher;
 use crate::stage::likeness;
 use crate::stage::read::ReadSettings;
-use crate::status::{Counters, Ending, Observer, Phase, Status};
+use crate::status::{Answers, Counters, Ending, Observer, Phase, Status};
 use crate::steps::{DurableStep, Steps};
 use crate::{Clock, CrawlConfig, CrawlError, RobotsMode, promotion};
 
@@ -525,6 +525,7 @@ impl<'a> Journey<'a> {
             phase,
             reason,
             counters,
+            self.answers(),
             &overview,
             counts,
             self.seeds.len() as u64,
@@ -559,6 +560,15 @@ impl<'a> Journey<'a> {
     /// Counters over all partitions.
     pub(crate) fn counters(&self) -> Counters {
         total(&self.partitions)
+    }
+
+    /// What was answered, over all partitions.
+    fn answers(&self) -> Answers {
+        let mut sum = Answers::default();
+        for partition in &self.partitions {
+            sum.add(&partition.answers);
+        }
+        sum
     }
 
     /// Pages saved in this round.

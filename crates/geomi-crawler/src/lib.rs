@@ -86,5 +86,5 @@ pub use probe::{
     RobotsRequest, RobotsStep, ScopeStep, StoredStep, probe,
 };
 pub use reread::Rereader;
-pub use status::{Counters, Ending, Observer, Phase, Silent, Status};
+pub use status::{Answers, Counters, Ending, Observer, Phase, Silent, Status};
 pub use steps::{DurableStep, NoFaults, Steps};

@@ -25,7 +25,7 @@ use crate::keys;
 use crate::mirrors::MirrorRecord;
 use crate::refresh::SiteSigns;
 use crate::seeds::Seed;
-use crate::status::Counters;
+use crate::status::{Answers, Counters};
 use compact::Chunk;
 use seen_log::SeenLog;
 use site_list::SiteList;
@@ -97,6 +97,7 @@ pub(crate) struct Partition {
     fresh_stored: HashMap<Digest, Stored>,
     pub(crate) counters: Counters,
     counted: Counters,
+    pub(crate) answers: Answers,
     outgoing: BTreeMap<u16, Vec<Entry>>,
     /// Mail written in this commit, to be published after it.
     pub(crate) posted: Vec<(u16, u64, Vec<u8>)>,
@@ -125,6 +126,8 @@ impl Partition {
         let counters: Counters =
             read(&*store, "counters", &keys::meta("counters"))?.unwrap_or_default();
         let gather_bytes = seen_bytes / GATHER_SHARE;
+        let answers: Answers =
+            read(&*store, "answers", &keys::meta("answers"))?.unwrap_or_default();
         let mut partition = Self {
             seen: SeenLog::open(&*store, seen, seen_bytes)?,
             sites: SiteList::open(&*store, gather_bytes)?,
@@ -134,6 +137,7 @@ impl Partition {
             fresh_stored: HashMap::new(),
             counted: counters.clone(),
             counters,
+            answers,
             outgoing: BTreeMap::new(),
             posted: Vec::new(),
             next_mail: 0,
@@ -836,6 +840,9 @@ impl Partition {
         if self.counters != self.counted {
             self.batch
                 .put(&keys::meta("counters"), &keys::encode(&self.counters));
+            // An answer is a visit, which is counted too.
+            self.batch
+                .put(&keys::meta("answers"), &keys::encode(&self.answers));
             self.counted.clone_from(&self.counters);
         }
         self.batch.put(&keys::meta("archive"), &keys::encode(mark));

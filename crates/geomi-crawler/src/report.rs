@@ -8,7 +8,7 @@ use geomi_frontier::{Counts, Overview};
 use geomi_model::Timestamp;
 use geomi_store::{CrawlDir, StoreError};
 
-use crate::status::{Counters, Ending, Phase, Rates, Status};
+use crate::status::{Answers, Counters, Ending, Phase, Rates, Status};
 use crate::{Control, CrawlError};
 
 const STATUS_EVERY: Duration = Duration::from_secs(1);
@@ -68,6 +68,7 @@ impl Reporter {
         state: Phase,
         reason: Option<Ending>,
         counters: Counters,
+        answers: Answers,
         overview: &Overview,
         counts: Counts,
         seeds: u64,
@@ -87,6 +88,7 @@ impl Reporter {
             elapsed_s: now.since(self.started).as_secs_f64(),
             saved_this_run: counters.saved - self.saved_before,
             counters,
+            answers,
             queued: counts.waiting,
             in_flight: counts.leased,
             pages_per_s,

@@ -74,6 +74,69 @@ impl Counters {
     }
 }
 
+/// Kinds of content counted by name; the web may send any number of them.
+const TYPES_MAX: usize = 50;
+/// The kinds beyond those.
+const OTHER: &str = "other";
+/// The longest name of a kind.
+const TYPE_CHARS_MAX: usize = 80;
+
+/// What was answered, since the directory was begun. Kept as [`Counters`] are,
+/// in a record of its own: crawls begun before it was counted have none.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Answers {
+    /// Visits by status code. Its digits, because numbers as keys cannot be
+    /// read back out of a tagged message.
+    pub codes: BTreeMap<String, u64>,
+    /// Visits that were not answered.
+    pub none: u64,
+    /// Answers by content type: the first fifty kinds by name, the rest as
+    /// `other`.
+    pub types: BTreeMap<String, u64>,
+}
+
+impl Answers {
+    /// Counts one more visit.
+    pub(crate) fn count(&mut self, code: Option<u16>, mime: Option<&str>) {
+        let Some(code) = code else {
+            self.none += 1;
+            return;
+        };
+        bump(&mut self.codes, &code.to_string());
+        if let Some(mime) = mime {
+            let name: String = mime.chars().take(TYPE_CHARS_MAX).collect();
+            self.add_type(&name.to_ascii_lowercase(), 1);
+        }
+    }
+
+    /// Adds another partition's counts.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.none += other.none;
+        for (code, count) in &other.codes {
+            *self.codes.entry(code.clone()).or_default() += count;
+        }
+        for (name, count) in &other.types {
+            self.add_type(name, *count);
+        }
+    }
+
+    fn add_type(&mut self, name: &str, count: u64) {
+        let is_known = self.types.contains_key(name) || self.types.len() < TYPES_MAX;
+        let name = if is_known { name } else { OTHER };
+        *self.types.entry(name.to_owned()).or_default() += count;
+    }
+
+    /// Visits by the first digit of their code: `2xx` and so on.
+    pub fn classes(&self) -> BTreeMap<String, u64> {
+        let mut classes = BTreeMap::new();
+        for (code, count) in &self.codes {
+            let class: String = code.chars().take(1).chain("xx".chars()).collect();
+            *classes.entry(class).or_default() += count;
+        }
+        classes
+    }
+}
+
 fn bump(counts: &mut BTreeMap<String, u64>, name: &str) {
     match counts.get_mut(name) {
         Some(count) => *count += 1,
@@ -153,6 +216,9 @@ pub struct Status {
     pub elapsed_s: f64,
     /// Everything counted since the directory was begun.
     pub counters: Counters,
+    /// What was answered since then.
+    #[serde(default)]
+    pub answers: Answers,
     /// Pages saved by this run.
     pub saved_this_run: u64,
     /// URLs waiting.
@@ -269,5 +335,38 @@ mod tests {
         assert_eq!(one.saved, 2);
         assert_eq!(one.states["OK"], 2);
         assert_eq!(one.refusals["off-scope"], 1);
+    }
+
+    #[test]
+    fn kinds_of_content_are_bounded_and_none_is_lost() {
+        let mut answers = Answers::default();
+        for n in 0..200 {
+            answers.count(Some(200), Some(&format!("text/x-{n}")));
+        }
+        answers.count(Some(404), None);
+        answers.count(None, None);
+        let mut sum = answers.clone();
+        sum.add(&answers);
+        assert_eq!(sum.types.len(), TYPES_MAX + 1);
+        assert_eq!(sum.types.values().sum::<u64>(), 400);
+        assert_eq!(
+            sum.classes(),
+            BTreeMap::from([("2xx".to_owned(), 400), ("4xx".to_owned(), 2)])
+        );
+        assert_eq!(sum.none, 2);
+        // As it is told to other programs, and read by them.
+        let status = Status {
+            answers: sum,
+            ..Status::default()
+        };
+        let told = crate::remote::Response::Status {
+            pid: 1,
+            status: Box::new(status),
+        };
+        let text = serde_json::to_string(&told).unwrap();
+        assert_eq!(
+            serde_json::from_str::<crate::remote::Response>(&text).unwrap(),
+            told
+        );
     }
 }

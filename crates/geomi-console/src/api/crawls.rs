@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use axum::extract::State;
 use axum::response::Response;
-use geomi_crawler::Status;
+use geomi_crawler::{Answers, Status};
 use http::HeaderMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -145,6 +145,12 @@ pub(crate) struct CrawlDetail {
     pub(crate) links: u64,
     /// Visits by network state.
     pub(crate) states: BTreeMap<String, u64>,
+    /// Visits by class of answer: `2xx` and so on, or `none`.
+    pub(crate) classes: BTreeMap<String, u64>,
+    /// Visits by status code.
+    pub(crate) codes: BTreeMap<String, u64>,
+    /// Answers by content type: fifty by name, the rest as `other`.
+    pub(crate) types: BTreeMap<String, u64>,
     /// Links not admitted, by reason.
     pub(crate) refusals: BTreeMap<String, u64>,
     /// Sites that may be asked now.
@@ -174,6 +180,9 @@ impl CrawlDetail {
             retried: counters.retried,
             links: counters.links,
             states: counters.states.clone(),
+            classes: classes(&status.answers),
+            codes: status.answers.codes.clone(),
+            types: status.answers.types.clone(),
             refusals: counters.refusals.clone(),
             sites_ready: status.sites_ready,
             sites_waiting: status.sites_waiting,
@@ -183,6 +192,11 @@ impl CrawlDetail {
             left_s: expected.map(|(_, left)| left.as_secs_f64()),
         }
     }
+}
+
+fn classes(answers: &Answers) -> BTreeMap<String, u64> {
+    let none = (answers.none > 0).then(|| ("none".to_owned(), answers.none));
+    answers.classes().into_iter().chain(none).collect()
 }
 
 /// What a list of crawls can be asked for.

@@ -3,6 +3,8 @@
 //! which the document is made of.
 
 pub(crate) mod accounts;
+pub(crate) mod captures;
+pub(crate) mod changes;
 pub(crate) mod crawls;
 pub(crate) mod files;
 pub(crate) mod health;

@@ -43,6 +43,10 @@ const SECTIONS: &[&str] = &[
     "biggest_pages",
     "pages",
     "duplicates",
+    "mirrors",
+    "near_duplicates",
+    "soft_404s",
+    "spam",
     "robots",
     "dead_links",
 ];

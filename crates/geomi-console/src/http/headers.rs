@@ -27,7 +27,11 @@ pub(crate) async fn add(State(app): State<App>, request: Request, next: Next) ->
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
     for (name, value) in ALWAYS {
-        headers.insert(name, HeaderValue::from_static(value));
+        // What came from the web is sent with a policy of its own, which is
+        // stricter.
+        headers
+            .entry(name)
+            .or_insert(HeaderValue::from_static(value));
     }
     // What is said to one person is nobody else's; files say more of their own.
     headers

@@ -112,6 +112,9 @@ fn parameter(param: &Param) -> Value {
         ParamKind::Text { min, max } => {
             json!({ "type": "string", "minLength": min, "maxLength": max })
         }
+        ParamKind::Needed { max } => {
+            json!({ "type": "string", "minLength": 1, "maxLength": max })
+        }
         ParamKind::Number { min, max } => {
             json!({ "type": "integer", "minimum": min, "maximum": max })
         }
@@ -120,7 +123,7 @@ fn parameter(param: &Param) -> Value {
     json!({
         "name": param.name,
         "in": "query",
-        "required": false,
+        "required": matches!(param.kind, ParamKind::Needed { .. }),
         "description": param.doc,
         "schema": schema,
     })
@@ -147,6 +150,16 @@ fn responses(route: &Route, operation: &Operation, generator: &mut SchemaGenerat
         Answer::Events => {
             let text = json!({ "text/event-stream": { "schema": { "type": "string" } } });
             add(200, "Events, until one side goes away", Some(text));
+        }
+        Answer::Text => {
+            let text = json!({ "text/plain": { "schema": { "type": "string" } } });
+            add(200, "The text", Some(text));
+            add(304, "As it was: see If-None-Match", None);
+        }
+        Answer::Bytes => {
+            let bytes = json!({ "application/octet-stream": { "schema": json_schema!({}) } });
+            add(200, "The bytes", Some(bytes));
+            add(304, "As it was: see If-None-Match", None);
         }
         Answer::File => {
             let bytes = json!({ "application/octet-stream": { "schema": json_schema!({}) } });

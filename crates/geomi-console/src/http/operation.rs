@@ -38,6 +38,8 @@ pub(crate) struct Param {
 pub(crate) enum ParamKind {
     /// Text of bounded length.
     Text { min: usize, max: usize },
+    /// The same, and nothing can be said without it.
+    Needed { max: usize },
     /// A whole number.
     Number { min: u64, max: u64 },
     /// One of these words.
@@ -59,6 +61,10 @@ pub(crate) enum Answer {
     Events,
     /// A file, whole or in part.
     File,
+    /// Plain text with an `ETag`.
+    Text,
+    /// Bytes to be stored, never shown, with an `ETag`.
+    Bytes,
 }
 
 /// A parameter of text.
@@ -66,6 +72,15 @@ pub(crate) const fn text(name: &'static str, max: usize, doc: &'static str) -> P
     Param {
         name,
         kind: ParamKind::Text { min: 0, max },
+        doc,
+    }
+}
+
+/// A parameter of text without which there is no answer.
+pub(crate) const fn needed(name: &'static str, max: usize, doc: &'static str) -> Param {
+    Param {
+        name,
+        kind: ParamKind::Needed { max },
         doc,
     }
 }

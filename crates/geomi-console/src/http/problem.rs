@@ -8,6 +8,7 @@ use geomi_crawler::CrawlError;
 use geomi_crawler::remote::RemoteError;
 use geomi_report::ReportError;
 use geomi_store::StoreError;
+use geomi_store::readback::ReadbackError;
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -168,5 +169,16 @@ impl From<RemoteError> for Problem {
     /// console itself is well.
     fn from(error: RemoteError) -> Self {
         Self::conflict(error.to_string())
+    }
+}
+
+impl From<ReadbackError> for Problem {
+    /// A capture whose content lies in another directory is not there; all else
+    /// is the machine's.
+    fn from(error: ReadbackError) -> Self {
+        match error {
+            ReadbackError::Lost { .. } => Self::not_found(error.to_string()),
+            error => Self::internal(&error),
+        }
     }
 }

@@ -16,7 +16,8 @@ use super::operation::Operation;
 use super::problem::Problem;
 use crate::accounts::Role::{self, Admin, Operator, Viewer};
 use crate::api::{
-    accounts, crawls, files, health, log, pages, report, session, sites, steering, tokens,
+    accounts, captures, changes, crawls, files, health, log, pages, report, session, sites,
+    steering, tokens,
 };
 use crate::app::App;
 use crate::metrics;
@@ -141,6 +142,8 @@ pub(crate) const ROUTES: &[Route] = &[
     page(Get,  "/crawls/{id}/sites",             Viewer,   || get(page::sites::show)),
     page(Get,  "/crawls/{id}/log",               Viewer,   || get(page::log::show)),
     page(Get,  "/crawls/{id}/pages",             Viewer,   || get(page::stored::show)),
+    page(Get,  "/crawls/{id}/captures",          Viewer,   || get(page::captures::show)),
+    page(Get,  "/crawls/{id}/changes",           Viewer,   || get(page::changes::show)),
     page(Get,  "/crawls/{id}/report",            Viewer,   || get(page::report::show)),
     page(Get,  "/crawls/{id}/config",            Viewer,   || get(page::config::show)),
     page(Post, "/crawls/{id}/start",             Operator, || post(page::crawl::start)),
@@ -149,6 +152,7 @@ pub(crate) const ROUTES: &[Route] = &[
     page(Post, "/crawls/{id}/stop",              Operator, || post(page::crawl::stop)),
     page(Post, "/crawls/{id}/seeds",             Operator, || post(page::queue::add_seeds)),
     page(Post, "/crawls/{id}/exclusions",        Operator, || post(page::queue::exclude)),
+    page(Post, "/crawls/{id}/sites",             Operator, || post(page::sites::change)),
     page(Post, "/crawls/{id}/settings",          Operator, || post(page::config::change)),
     page(Get,  "/workers",                       Viewer,   || get(page::workers::show)),
     page(Get,  "/settings",                      Viewer,   || get(page::settings::show)),
@@ -175,9 +179,14 @@ pub(crate) const ROUTES: &[Route] = &[
     api(Post,   "/api/v1/crawls/{id}/exclusions",      Operator, || post(steering::exclude),    steering::EXCLUDE),
     api(Get,    "/api/v1/crawls/{id}/stats",           Viewer,   || get(crawls::stats),         crawls::STATS),
     api(Get,    "/api/v1/crawls/{id}/report",          Viewer,   || get(report::get),           report::GET),
+    api(Get,    "/api/v1/crawls/{id}/changes",         Viewer,   || get(changes::get),          changes::GET),
     api(Get,    "/api/v1/crawls/{id}/sites",           Viewer,   || get(sites::list),           sites::LIST),
     api(Get,    "/api/v1/crawls/{id}/queue",           Viewer,   || get(sites::queue),          sites::QUEUE),
     api(Get,    "/api/v1/crawls/{id}/pages",           Viewer,   || get(pages::list),           pages::LIST),
+    api(Get,    "/api/v1/crawls/{id}/captures",        Viewer,   || get(captures::list),        captures::LIST),
+    api(Get,    "/api/v1/crawls/{id}/captures/text",   Viewer,   || get(captures::text),        captures::TEXT),
+    api(Get,    "/api/v1/crawls/{id}/captures/body",   Viewer,   || get(captures::body),        captures::BODY),
+    api(Get,    "/api/v1/crawls/{id}/captures/diff",   Viewer,   || get(captures::diff),        captures::DIFF),
     api(Get,    "/api/v1/crawls/{id}/log",             Viewer,   || get(log::list),             log::LIST),
     api(Get,    "/api/v1/crawls/{id}/events",          Viewer,   || get(log::events),           log::EVENTS),
     api(Get,    "/api/v1/crawls/{id}/files",           Viewer,   || get(files::list),           files::LIST),

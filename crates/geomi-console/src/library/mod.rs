@@ -6,6 +6,8 @@
 //! cost a thousand looks at a file's date. Everybody shares one answer, at most
 //! a second old.
 
+pub(crate) mod captures;
+pub(crate) mod changes;
 mod find;
 pub(crate) mod id;
 pub(crate) mod stats;

@@ -22,17 +22,19 @@ pub(crate) enum Tab {
     Sites,
     Log,
     Pages,
+    Changes,
     Report,
     Config,
 }
 
 impl Tab {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::Live,
         Self::Queue,
         Self::Sites,
         Self::Log,
         Self::Pages,
+        Self::Changes,
         Self::Report,
         Self::Config,
     ];
@@ -44,6 +46,7 @@ impl Tab {
             Self::Sites => "/sites",
             Self::Log => "/log",
             Self::Pages => "/pages",
+            Self::Changes => "/changes",
             Self::Report => "/report",
             Self::Config => "/config",
         }
@@ -57,6 +60,7 @@ impl Tab {
             Self::Sites => words.sites,
             Self::Log => words.log,
             Self::Pages => words.pages,
+            Self::Changes => words.changes,
             Self::Report => words.report,
             Self::Config => words.config,
         }

@@ -30,6 +30,9 @@ use crate::words::{Language, Words, look_up};
 /// Rows of the log that a page begins with.
 const ROWS: usize = 40;
 
+/// Rows of a table of bars.
+const BARS_MAX: usize = 8;
+
 /// Shows a crawl.
 pub(crate) async fn show(
     State(app): State<App>,
@@ -137,53 +140,97 @@ pub(crate) fn figures(crawl: &Crawl, words: &Words) -> Markup {
             (figure(words.links, &format::count(detail.links), None))
             (figure(words.seeds, &format::count(row.seeds), None))
         }
-        div.two {
-            (outcomes(&detail, words))
-            (refusals(&detail, words))
+        div.four {
+            (answers(&detail, words))
+            (causes(&detail, words))
+            (bars(words.by_type, named(&detail.types), words))
+            (bars(words.by_refusal, named(&detail.refusals), words))
         }
     }
 }
 
-/// Visits by how they ended, each leading to its lines of the log.
-fn outcomes(detail: &CrawlDetail, words: &Words) -> Markup {
-    let mut states: Vec<(&String, &u64)> = detail.states.iter().collect();
-    states.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+/// A row of bars: what, where its visits are, how many, whether that is well.
+struct Bar<'a> {
+    name: Markup,
+    count: u64,
+    is_good: bool,
+    link: Option<&'a str>,
+}
+
+/// A table of bars, the longest first.
+fn bars(title: &str, mut rows: Vec<Bar<'_>>, words: &Words) -> Markup {
+    rows.sort_by_key(|row| std::cmp::Reverse(row.count));
+    let most = rows.first().map_or(1, |row| row.count);
     html! {
         section.card {
-            h2 { (words.by_state) }
-            @if states.is_empty() { p.muted { (words.nothing_yet) } }
-            table.bars {
-                @for (state, count) in states {
-                    tr {
-                        th scope="row" { a href={ "/crawls/" (detail.row.id) "/log?state=" (format::query(state)) } { (look_up(words.network, state)) } " " code.muted { (state) } }
-                        td.bar { (bar(*count, detail.visits, state == "OK")) }
-                        td.num { (format::count(*count)) }
+            h2 { (title) }
+            @if rows.is_empty() { p.muted { (words.nothing_yet) } } @else {
+                table.bars {
+                    @for row in rows.iter().take(BARS_MAX) {
+                        tr {
+                            th scope="row" { @if let Some(link) = row.link { a href=(link) { (row.name) } } @else { (row.name) } }
+                            td.bar { (bar(row.count, most, row.is_good)) }
+                            td.num { (format::count(row.count)) }
+                        }
                     }
                 }
+                @if rows.len() > BARS_MAX { p.muted { (BARS_MAX) " " (words.rows_of) " " (rows.len()) } }
             }
         }
     }
 }
 
-fn refusals(detail: &CrawlDetail, words: &Words) -> Markup {
-    let mut reasons: Vec<(&String, &u64)> = detail.refusals.iter().collect();
-    reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-    let most = reasons.first().map_or(1, |(_, count)| **count);
-    html! {
-        section.card {
-            h2 { (words.by_refusal) }
-            @if reasons.is_empty() { p.muted { (words.nothing_yet) } }
-            table.bars {
-                @for (reason, count) in reasons {
-                    tr {
-                        th scope="row" { (reason) }
-                        td.bar { (bar(*count, most, true)) }
-                        td.num { (format::count(*count)) }
-                    }
-                }
-            }
-        }
-    }
+/// Answers by class.
+fn answers(detail: &CrawlDetail, words: &Words) -> Markup {
+    let rows = detail.classes.iter().map(|(class, count)| Bar {
+        name: html! { (look_up(words.classes, class)) " " code.muted { (class) } },
+        count: *count,
+        is_good: matches!(&**class, "2xx" | "3xx"),
+        link: None,
+    });
+    bars(words.by_class, rows.collect(), words)
+}
+
+/// What went wrong, each with its lines of the log.
+fn causes(detail: &CrawlDetail, words: &Words) -> Markup {
+    let log = format!("/crawls/{}/log", detail.row.id);
+    let states = detail.states.iter();
+    // An answer with a code of its own is told by that code.
+    let states = states.filter(|(state, _)| !matches!(&***state, "OK" | "code"));
+    let states = states.map(|(state, count)| {
+        let name = html! { (look_up(words.network, state)) " " code.muted { (state) } };
+        (
+            name,
+            *count,
+            format!("{log}?state={}", format::query(state)),
+        )
+    });
+    let codes = detail
+        .codes
+        .iter()
+        .filter(|(code, _)| code.as_str() >= "400");
+    let codes = codes.map(|(code, count)| {
+        let name = html! { (words.code) " " (code) };
+        (name, *count, format!("{log}?code={}", format::query(code)))
+    });
+    let all: Vec<(Markup, u64, String)> = states.chain(codes).collect();
+    let rows = all.iter().map(|(name, count, link)| Bar {
+        name: name.clone(),
+        count: *count,
+        is_good: false,
+        link: Some(link),
+    });
+    bars(words.by_cause, rows.collect(), words)
+}
+
+fn named(counts: &std::collections::BTreeMap<String, u64>) -> Vec<Bar<'_>> {
+    let rows = counts.iter().map(|(name, count)| Bar {
+        name: html! { (name) },
+        count: *count,
+        is_good: true,
+        link: None,
+    });
+    rows.collect()
 }
 
 /// A bar as a picture: the policy forbids a width in the page's own style.

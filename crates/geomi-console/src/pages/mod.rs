@@ -9,6 +9,8 @@
 //! A page works without scripts: links and forms do all of it. With them, htmx
 //! swaps in what the stream of [`live`] sends.
 
+pub(crate) mod captures;
+pub(crate) mod changes;
 pub(crate) mod config;
 pub(crate) mod crawl;
 pub(crate) mod crawls;

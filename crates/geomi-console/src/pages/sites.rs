@@ -1,16 +1,18 @@
 //! Sites: how fast they answer, how long they rest, what each waits for.
 
 use axum::extract::State;
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Redirect, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::crawl::{self, Tab};
 use super::layout::{View, empty};
 use super::{empty_as_none, format};
+use crate::accounts::Role;
+use crate::actions;
 use crate::api::sites::{ORDERS, SiteRow, SiteRows, SitesQuery, find};
 use crate::app::App;
-use crate::http::extract::{Path, Query};
+use crate::http::extract::{Form, Path, Query};
 use crate::http::problem::Problem;
 use crate::words::{Words, look_up};
 
@@ -21,6 +23,7 @@ pub(crate) struct Filter {
     order: String,
     part: String,
     after: String,
+    site: String,
 }
 
 impl Filter {
@@ -53,7 +56,8 @@ pub(crate) async fn show(
     let content = html! {
         (form(&view, &crawl.id, &filter))
         p.muted { (if found.live { words.live_sites } else { words.at_rest_sites }) " " (format::count(found.total)) " " (words.in_all) }
-        @if found.items.is_empty() { (empty(words.nothing_yet, words.queue_lead)) } @else { (table(&found, words)) }
+        @if found.items.is_empty() { (empty(words.nothing_yet, words.queue_lead)) } @else { (table(&found, &view, &crawl.id)) }
+        @if found.live && view.may(Role::Operator) { (override_form(&view, &crawl.id, &filter.site)) }
         nav.pager {
             @if !filter.after.is_empty() { a.button href=(filter.link(&crawl.id, "")) { (words.newer) } }
             @if let Some(next) = &found.next { a.button href=(filter.link(&crawl.id, next)) { (words.older) } }
@@ -80,7 +84,9 @@ fn form(view: &View, id: &str, filter: &Filter) -> Markup {
     }
 }
 
-fn table(found: &SiteRows, words: &Words) -> Markup {
+fn table(found: &SiteRows, view: &View, id: &str) -> Markup {
+    let words = view.words;
+    let may = view.may(Role::Operator);
     html! {
         div.scroll tabindex="0" role="region" aria-label=(words.sites) {
             table.list {
@@ -104,18 +110,21 @@ fn table(found: &SiteRows, words: &Words) -> Markup {
                         th scope="col" { (words.address) }
                     }
                 } }
-                tbody { @for row in &found.items { (site_row(row, found.live, words)) } }
+                tbody { @for row in &found.items {
+                    @let change = (found.live && may).then(|| format!("/crawls/{id}/sites?site={}#override", format::query(&row.site)));
+                    (site_row(row, found.live, change.as_deref(), words))
+                } }
             }
         }
     }
 }
 
-fn site_row(row: &SiteRow, live: bool, words: &Words) -> Markup {
+fn site_row(row: &SiteRow, live: bool, change: Option<&str>, words: &Words) -> Markup {
     let seconds = |value: Option<f64>| value.map(|value| format!("{value:.1} s"));
     let counted = |value: Option<u64>| value.map(format::count);
     html! {
         tr {
-            th scope="row" { (row.site) }
+            th scope="row" { @if let Some(change) = change { a href=(change) { (row.site) } } @else { (row.site) } }
             @if live {
                 td { @if let Some(hold) = &row.hold { span.badge data-hold=(hold) title=[row.why.as_deref()] { (look_up(words.holds, hold)) } } }
                 td { @if let Some(until) = &row.until { time datetime=(until) { (format::clock(until)) } } }
@@ -134,5 +143,89 @@ fn site_row(row: &SiteRow, live: bool, words: &Words) -> Markup {
                 td { (row.address.as_deref().unwrap_or_default()) }
             }
         }
+    }
+}
+
+/// What may differ on one site, from now on.
+fn override_form(view: &View, id: &str, site: &str) -> Markup {
+    let words = view.words;
+    html! {
+        section.card #override {
+            h2 { (words.override_site) }
+            p.lead { (words.override_lead) }
+            form.grid method="post" action={ "/crawls/" (id) "/sites" } {
+                (view.csrf())
+                label { span { (words.site) } input name="site" value=(site) maxlength="300" spellcheck="false" required; }
+                label { span { (words.delay) } input name="delay" placeholder="5s" maxlength="20" spellcheck="false"; }
+                label { span { (words.max_pages) } input name="max_pages" placeholder=(words.no_limit) inputmode="numeric" pattern="[0-9]*" maxlength="15"; }
+                label { span { (words.leave_out) } select name="exclude" { option value="" { (words.no) } option value="yes" { (words.yes) } } }
+                div.actions.wide { button type="submit" { (words.change) } }
+            }
+        }
+    }
+}
+
+/// What the form of one site sends.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Override {
+    site: String,
+    delay: String,
+    max_pages: String,
+    exclude: String,
+}
+
+impl Override {
+    /// The same as `geomi set` takes it.
+    fn settings(&self) -> Vec<String> {
+        let site = self.site.trim();
+        let own = |name: &str, value: &str| {
+            let value = empty_as_none(value)?;
+            Some(format!("site.{site}.{name}={value}"))
+        };
+        let left_out = (self.exclude == "yes").then(|| format!("scope.sites_denied+={site}"));
+        let settings = [
+            own("site_delay", &self.delay),
+            own("max_pages", &self.max_pages),
+            left_out,
+        ];
+        settings.into_iter().flatten().collect()
+    }
+}
+
+/// Changes what holds for one site.
+pub(crate) async fn change(
+    State(app): State<App>,
+    view: View,
+    Path(id): Path<String>,
+    Form(form): Form<Override>,
+) -> Result<Response, Problem> {
+    let crawl = app.crawl(id).await?;
+    actions::set(&app, &view.caller, &crawl, form.settings()).await?;
+    let to = format!(
+        "/crawls/{}/sites?part={}",
+        crawl.id,
+        format::query(&form.site)
+    );
+    Ok(Redirect::to(&to).into_response())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_is_what_geomi_set_takes() {
+        let form = Override {
+            site: " a.example ".into(),
+            delay: "5s".into(),
+            exclude: "yes".into(),
+            ..Override::default()
+        };
+        let expected = [
+            "site.a.example.site_delay=5s",
+            "scope.sites_denied+=a.example",
+        ];
+        assert_eq!(form.settings(), expected);
     }
 }

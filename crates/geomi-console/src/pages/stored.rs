@@ -5,6 +5,7 @@ use axum::response::Response;
 use maud::{Markup, html};
 use serde::Deserialize;
 
+use super::captures;
 use super::crawl::{self, Tab};
 use super::layout::{View, empty};
 use super::{empty_as_none, format};
@@ -53,7 +54,7 @@ pub(crate) async fn show(
         }
         @if found.items.is_empty() && found.next.is_none() {
             (empty(words.nothing_yet, words.report_empty))
-        } @else { (table(&view, &found.items)) }
+        } @else { (table(&view, &crawl.id, &found.items)) }
         nav.pager { @if let Some(next) = found.next { a.button href=(link(next)) { (words.older) } } }
     };
     Ok(super::html(crawl::page(
@@ -64,7 +65,7 @@ pub(crate) async fn show(
     )))
 }
 
-fn table(view: &View, rows: &[PageRow]) -> Markup {
+fn table(view: &View, id: &str, rows: &[PageRow]) -> Markup {
     let words = view.words;
     html! {
         div.scroll tabindex="0" role="region" aria-label=(words.pages) {
@@ -80,7 +81,7 @@ fn table(view: &View, rows: &[PageRow]) -> Markup {
                 tbody { @for row in rows {
                     tr {
                         td { time datetime=(row.time) { (format::moment(&row.time)) } }
-                        td.page-cell { @if let Some(title) = &row.title { span.title { (title) } } span.url { (row.url) } }
+                        td.page-cell { @if let Some(title) = &row.title { span.title { (title) } } a.url href=(captures::link(id, &row.url)) { (row.url) } }
                         td.num { @if let Some(code) = row.code { (code) } @else { (row.state) } }
                         td { (row.mime.as_deref().unwrap_or_default()) }
                         td.num { (format::bytes(row.bytes as f64)) }

@@ -117,13 +117,17 @@ words! {
     // A crawl.
     live, queue, sites, log, pages, report, config, files, pause, resume, stop, start_again, confirm_stop,
     workers_connected, in_flight, sites_ready, sites_waiting, sites_backing_off, done_share, left, transferred, links, seeds,
-    rate_over_time, queue_over_time, by_state, by_refusal, live_log, time, url, code, content_type, size, rtt, skipped, nothing_yet, not_running, refresh_hint,
+    rate_over_time, queue_over_time, by_class, by_cause, by_type, by_refusal, live_log, time, url, code, content_type, size, rtt, skipped, nothing_yet, not_running, refresh_hint,
     // Queue.
     queue_lead, waits_for, sites_count, urls_count, until, example, why, next_request, add_seeds, add_seeds_help, add, exclude, exclude_help, preview, preview_result, exclude_now, ask_url, ask_url_help, ask,
     // Sites.
-    site, delay, crawl_delay, requests, failures, address, order_by, filter, filter_url, at_rest_sites, live_sites,
+    site, delay, crawl_delay, requests, failures, address, order_by, filter, filter_url, at_rest_sites, live_sites, override_site, override_lead, leave_out, yes, no,
     // Log and pages.
     title, any_state, show, looked_on, stored,
+    // Captures.
+    captures, captures_lead, no_captures, no_captures_text, near_captures, compare, earlier, later, unchanged, text, download, diff, no_difference, cut, gone, new, lines_same,
+    // Changes.
+    changes, changes_lead, no_changes, no_changes_text, change_week, change_days, change_sites, changed, change_share, most_changes,
     // Config.
     config_lead, change, change_help, settings_label,
     // Report.
@@ -141,6 +145,10 @@ words! {
     holds,
     /// Network states of a visit.
     network,
+    /// Classes of answers.
+    classes,
+    /// Days of the week.
+    weekdays,
     /// What a role may do.
     roles,
     /// Sections of a report.

@@ -401,6 +401,9 @@ impl Journey<'_> {
         counters.wire_bytes += answer.wire_bytes;
         counters.body_bytes += answer.body_bytes;
         counters.state(answer.state);
+        self.partitions[partition]
+            .answers
+            .count(answer.code, answer.mime.as_deref());
         let row = Row {
             url: &read.url,
             started: read.started,

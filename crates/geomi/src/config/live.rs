@@ -46,6 +46,9 @@ pub(crate) const LIVE: &[&str] = &[
     "output.min_free",
 ];
 
+/// The same of the keys of a `[[site]]` table, written `site.HOST.KEY`.
+const SITE_LIVE: &[&str] = &["site_delay", "max_pages", "depth", "include", "exclude"];
+
 /// Takes `KEY=VALUE`, or `KEY+=VALUE` which adds to a list.
 pub(crate) fn change_live(settings: &[String], written: &mut Written, problems: &mut Problems) {
     let place = Place::Flag("geomi set".to_owned());
@@ -59,6 +62,14 @@ pub(crate) fn change_live(settings: &[String], written: &mut Written, problems: 
                 continue;
             }
         };
+        if let Some((site, name)) = of_site(&setting.path) {
+            if SITE_LIVE.contains(&name) && adds.is_none() {
+                written.set_for_site(site, name, &setting.raw, &place, problems);
+            } else {
+                problems.add(&place, not_of_site(&setting.path));
+            }
+            continue;
+        }
         let Some(key) = KEYS.iter().find(|key| key.path == setting.path) else {
             problems.add(&place, unknown(&setting.path));
             continue;
@@ -81,6 +92,19 @@ pub(crate) fn change_live(settings: &[String], written: &mut Written, problems: 
             }
         }
     }
+}
+
+/// The site and the key of `site.HOST.KEY`.
+fn of_site(path: &str) -> Option<(&str, &str)> {
+    let (site, name) = path.strip_prefix("site.")?.rsplit_once('.')?;
+    (!site.is_empty()).then_some((site, name))
+}
+
+fn not_of_site(path: &str) -> String {
+    let keys = SITE_LIVE.join(", ");
+    format!(
+        "{path} cannot change while a crawl runs: of one site {keys} can, as site.HOST.KEY=VALUE"
+    )
 }
 
 #[cfg(test)]
@@ -114,6 +138,25 @@ mod tests {
         assert!(problems.into_result().is_ok());
         assert_eq!(meant.tries, 2);
         assert_eq!(meant.scope.exclude, ["*a*", "*b=1*", "*c*"]);
+    }
+
+    #[test]
+    fn one_site_can_be_changed_alone() {
+        let (meant, problems) = change(&[
+            "site.a.example.max_pages=5",
+            "site.b.example:8080.site_delay=7s",
+            "site.a.example.max_pages=6",
+        ]);
+        assert!(problems.into_result().is_ok());
+        let named: Vec<(&[String], Option<u64>)> = meant
+            .sites
+            .iter()
+            .map(|site| (&*site.names, site.pages_max))
+            .collect();
+        let (a, b) = (["a.example".to_owned()], ["b.example:8080".to_owned()]);
+        assert_eq!(named, [(&b[..], None), (&a[..], Some(6))]);
+        let (_, problems) = change(&["site.a.example.auth=basic:a:b", "site.a.example.depth=x"]);
+        assert_eq!(problems.iter().count(), 2);
     }
 
     #[test]

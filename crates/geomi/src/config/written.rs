@@ -87,6 +87,27 @@ impl Written {
         &self.sites
     }
 
+    /// Takes one value for one site: into the table that names it alone, or
+    /// else into a new one before all others, which therefore wins.
+    pub(crate) fn set_for_site(
+        &mut self,
+        site: &str,
+        name: &str,
+        raw: &Raw,
+        place: &Place,
+        problems: &mut Problems,
+    ) {
+        let alone = |table: &SiteTable| matches!(table.names(), [only] if only == site);
+        let at = self.sites.iter().position(alone).unwrap_or_else(|| {
+            let mut table = SiteTable::new(place.clone());
+            let names = Raw::List(vec![site.to_owned()]);
+            table.set(super::site_keys::MATCH, &names, place.clone(), problems);
+            self.sites.insert(0, table);
+            0
+        });
+        self.sites[at].set(name, raw, place.clone(), problems);
+    }
+
     /// Where a key of a table of sites stands, or the table.
     pub(crate) fn site_place(&self, table: usize, name: &str) -> &Place {
         let table = &self.sites[table];
@@ -157,7 +178,7 @@ fn index(path: &str) -> usize {
 /// What to say of a key that does not exist.
 pub(crate) fn unknown(path: &str) -> String {
     if path == "site" || path.starts_with("site.") {
-        return "what differs on a site is written in geomi.toml, in a table [[site]]".to_owned();
+        return "what differs on a site is written in geomi.toml, in a table [[site]]; `geomi set` takes site.HOST.KEY=VALUE while a crawl runs".to_owned();
     }
     match keys::suggest(path) {
         Some(meant) => format!("unknown key {path:?}; did you mean {meant:?}?"),
