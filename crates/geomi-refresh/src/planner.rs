@@ -361,3 +361,47 @@ impl<P: Policy> Planner<P> {
 fn tick(days: f64) -> u32 {
     (days * TICKS).ceil() as u32
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Greedy;
+
+    /// Visits until a day, of 700 pages with 100 requests a day.
+    fn visits_until(day: f64, learning: Option<Learning>) -> usize {
+        let terms = Terms {
+            requests_per_day: 100.0,
+            longest_gap: 90.0,
+            learning,
+        };
+        let mut planner = Planner::new(Greedy::default(), terms, 0.0);
+        for _ in 0..700 {
+            planner.add(&Page::default(), 0.0);
+        }
+        planner.start();
+        let (mut visits, mut now) = (0, 0.0_f64);
+        while let Some(wake) = planner.wake().filter(|wake| *wake < day) {
+            now = wake.max(now);
+            if let Some(page) = planner.next(now) {
+                planner.observe(page, page % 3 == 0, now);
+                visits += 1;
+            }
+        }
+        visits
+    }
+
+    #[test]
+    fn the_first_days_are_used_as_well() {
+        let visits = visits_until(3.0, None);
+        assert!((280..=301).contains(&visits), "{visits}");
+    }
+
+    #[test]
+    fn more_is_spent_while_learning_and_not_afterwards() {
+        let twice = |until| Some(Learning { until, factor: 2.0 });
+        let visits = visits_until(3.0, twice(9.0));
+        assert!((550..=601).contains(&visits), "{visits}");
+        let visits = visits_until(20.0, twice(2.0));
+        assert!(visits <= 2_200 + 100, "{visits}");
+    }
+}

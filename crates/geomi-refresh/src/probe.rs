@@ -22,9 +22,7 @@ const UNCHANGED: f64 = 0.65;
 /// The gap after which a visit to a page teaches most.
 pub(crate) fn gap(posterior: &Posterior) -> f64 {
     crossing(1.0 - UNCHANGED, |entry| {
-        let span = Span::entry(entry);
-        let terms = posterior.0.iter().enumerate();
-        1.0 - f64::from(terms.map(|(at, p)| p * span.fresh(at)).sum::<f32>())
+        1.0 - f64::from(Span::sum_fresh(entry, &posterior.0))
     })
 }
 

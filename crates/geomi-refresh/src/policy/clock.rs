@@ -49,8 +49,14 @@ impl Clock {
     }
 
     /// When a page is due if there is nothing to find out about it, at the best hour.
-    fn timed(&mut self, page: PageId, posterior: &Posterior, last: f64, price: f64) -> f64 {
-        let steady = greedy::gap(posterior, price);
+    /// `steady` is the gap without hours.
+    fn timed(
+        &mut self,
+        page: PageId,
+        posterior: &Posterior,
+        (last, price): (f64, f64),
+        steady: f64,
+    ) -> f64 {
         if !self.rhythm.is_used() {
             return last + steady;
         }
@@ -103,20 +109,25 @@ impl Policy for Clock {
     fn due(&mut self, page: PageId, last: f64, price: f64) -> f64 {
         let posterior = self.learner.posterior(page);
         let price = price / f64::from(self.learner.weight(page));
+        let steady = greedy::gap(&posterior, price);
         if self.learner.is_new(page, last) {
-            let steady = greedy::gap(&posterior, price);
             let gap = probe::gap(&posterior);
             if steady.is_finite() && gap < steady {
                 return last + gap;
             }
         }
-        self.timed(page, &posterior, last, price)
+        self.timed(page, &posterior, (last, price), steady)
     }
 
     fn settled(&mut self, page: PageId, last: f64, price: f64) -> f64 {
         let posterior = self.learner.posterior(page);
         let price = price / f64::from(self.learner.weight(page));
-        self.timed(page, &posterior, last, price)
+        self.timed(
+            page,
+            &posterior,
+            (last, price),
+            greedy::gap(&posterior, price),
+        )
     }
 }
 
