@@ -26,8 +26,11 @@ class Served(Case):
         self.page = self.browser.page
 
     def start(self, url):
-        """A crawl started in the browser; its id."""
-        return self.browser.start([url])
+        """A crawl started in the browser; its id. It is a process of its own and
+        outlives the console: it is stopped when the test ends."""
+        name = self.browser.start([url])
+        self.addCleanup(geomi, "stop", self.root / name, env=self.env)
+        return name
 
     def crawled(self, name, *words, code=0):
         """A crawl made without the console, which sees it within seconds."""

@@ -182,7 +182,7 @@ mod tests {
             nearby.meet(hash(seed), seed);
         }
         assert_eq!(nearby.len(), PAGES_MAX);
-        assert_eq!(nearby.buckets.len(), BLOCKS * BUCKETS);
+        assert_eq!(nearby.last.len(), BLOCKS * BUCKETS);
         let near = nearby.meet(hash(count) ^ 1, 0).unwrap();
         assert_eq!(near.url, count, "the last is remembered");
         assert_eq!(nearby.meet(hash(1) ^ 1, 0), None, "the first is not");

@@ -13,6 +13,12 @@ pub(crate) const SWEPT_A_VISIT: usize = 4;
 /// Days in which evidence loses half of its weight.
 const HALF_LIFE: f64 = 365.0;
 
+/// Days for which a page is new.
+const NEW_DAYS: f64 = 28.0;
+
+/// Visits after which it is so no longer, however young.
+const NEW_VISITS: u8 = 9;
+
 /// What is believed of all pages.
 #[derive(Clone, Debug, Default)]
 pub struct Learner {
@@ -26,6 +32,9 @@ struct Learned {
     evidence: Evidence,
     groups: Groups,
     weight: f32,
+    /// When it was first seen, in days; not a number before it is seen again.
+    since: f32,
+    visits: u8,
 }
 
 impl Learner {
@@ -35,6 +44,8 @@ impl Learner {
             evidence: Evidence::default(),
             groups: self.pool.groups(&page.kin),
             weight: page.weight,
+            since: f32::NAN,
+            visits: 0,
         });
     }
 
@@ -49,6 +60,10 @@ impl Learner {
         let memory = (-sight.gap() / HALF_LIFE).exp2() as f32;
         let page = &mut self.pages[sight.page as usize];
         page.evidence.take(likelihood, memory);
+        if page.visits == 0 {
+            page.since = sight.from as f32;
+        }
+        page.visits = page.visits.saturating_add(1);
         self.sweep();
     }
 
@@ -70,6 +85,13 @@ impl Learner {
     pub fn posterior(&self, page: PageId) -> Posterior {
         let page = &self.pages[page as usize];
         Posterior::new(&self.pool.prior(page.groups), &page.evidence)
+    }
+
+    /// Whether a page is in its first weeks at this time and has had few visits.
+    pub(crate) fn is_new(&self, page: PageId, now: f64) -> bool {
+        let page = &self.pages[page as usize];
+        let is_young = page.visits == 0 || now - f64::from(page.since) < NEW_DAYS;
+        is_young && page.visits < NEW_VISITS
     }
 
     /// How much a page matters.

@@ -20,7 +20,7 @@
 //! ```
 //! use geomi_refresh::{Page, Planner, Terms, policy::Greedy};
 //!
-//! let terms = Terms { requests_per_day: 2.0, longest_gap: 90.0 };
+//! let terms = Terms { requests_per_day: 2.0, longest_gap: 90.0, learning: None };
 //! let mut planner = Planner::new(Greedy::default(), terms, 0.0);
 //! for _ in 0..3 {
 //!     planner.add(&Page::default(), 0.0);
@@ -40,6 +40,7 @@ mod planner;
 pub mod policy;
 mod pool;
 mod posterior;
+mod probe;
 pub mod rates;
 mod rhythm;
 pub mod schedule;
@@ -49,7 +50,7 @@ mod worth;
 
 pub use groups::{Group, Grouping};
 pub use learner::{Knowledge, Learner};
-pub use planner::{Planner, Terms};
+pub use planner::{Learning, Planner, Terms};
 pub use policy::{Page, PageId, Policy, Sight};
 pub use pool::{Kin, Pool};
 pub use posterior::{Evidence, Posterior, likelihood};

@@ -53,6 +53,25 @@ pub struct Terms {
     pub requests_per_day: f64,
     /// The longest time a page is left alone, in days.
     pub longest_gap: f64,
+    /// More requests at the beginning, if they may be made.
+    pub learning: Option<Learning>,
+}
+
+/// A time at the beginning in which more may be spent, to get to know the pages.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Learning {
+    /// When it is over, in days.
+    pub until: f64,
+    /// How many times the usual requests a day may be made.
+    pub factor: f64,
+}
+
+impl Terms {
+    /// Requests a day at a time.
+    fn requests_at(&self, now: f64) -> f64 {
+        let learning = self.learning.filter(|learning| now < learning.until);
+        self.requests_per_day * learning.map_or(1.0, |learning| learning.factor)
+    }
 }
 
 /// A page's place in the plan.
@@ -62,10 +81,11 @@ struct Place {
     /// When it is due; an entry of the queue with another time is void.
     tick: u32,
     is_out: bool,
-    /// Whether it was looked at again before the plan began.
-    is_known: bool,
     /// Whether it is left alone until its time, whatever its worth.
     is_resting: bool,
+    /// Its first visit is where it was put to spread pages, not where the policy
+    /// would like it.
+    is_first: bool,
 }
 
 /// A plan that is followed and renewed visit by visit.
@@ -112,8 +132,8 @@ impl<P: Policy> Planner<P> {
             last,
             tick: 0,
             is_out: false,
-            is_known: false,
             is_resting: false,
+            is_first: true,
         });
         if self.is_started {
             self.plan_first(id);
@@ -132,7 +152,7 @@ impl<P: Policy> Planner<P> {
             let mut demand = 0.0;
             for at in 0..asked {
                 let page = if asked == count { at } else { self.roll() };
-                demand += 1.0 / self.gap(page as PageId);
+                demand += 1.0 / self.settled_gap(page as PageId);
             }
             let step = self.step(demand / asked.max(1) as f64, self.terms.requests_per_day);
             self.price *= step.exp();
@@ -146,11 +166,12 @@ impl<P: Policy> Planner<P> {
     }
 
     fn plan_first(&mut self, page: PageId) {
-        let gap = self.gap(page);
+        let usual = self.terms.requests_per_day;
+        let gap = self.settled_gap(page) * usual / self.terms.requests_at(self.bucket_at);
         // Multiples of the golden ratio fall evenly whatever their number.
         let part = (f64::from(page) * 0.618_033_988_749_895).fract();
-        let Place { last, is_known, .. } = self.places[page as usize];
-        let part = if is_known { 0.0 } else { part };
+        let Place { last, is_first, .. } = self.places[page as usize];
+        let part = if is_first { part } else { 0.0 };
         self.push(page, last + gap * (1.0 - part));
     }
 
@@ -158,7 +179,7 @@ impl<P: Policy> Planner<P> {
     pub fn wake(&self) -> Option<f64> {
         let Reverse((tick, _)) = self.queue.peek()?;
         let wanted = 1.0 - self.bucket;
-        let paid = self.bucket_at + wanted.max(0.0) / self.terms.requests_per_day;
+        let paid = self.bucket_at + wanted.max(0.0) / self.terms.requests_at(self.bucket_at);
         Some(match self.policy.pace() {
             Pace::Even => paid,
             Pace::WhenDue => paid.max(f64::from(*tick) / TICKS),
@@ -184,10 +205,7 @@ impl<P: Policy> Planner<P> {
                 if tick > now_tick {
                     return None;
                 }
-                let due = self.plan(page);
-                if self::tick(due) > now_tick {
-                    self.queue.pop();
-                    self.push(page, due);
+                if !place.is_first && self.is_put_off(page, now_tick) {
                     continue;
                 }
             }
@@ -198,10 +216,23 @@ impl<P: Policy> Planner<P> {
         }
     }
 
+    /// Asks again about the page at the head of the queue, which may have been put
+    /// there at another price; it goes back if it is not due after all.
+    fn is_put_off(&mut self, page: PageId, now_tick: u32) -> bool {
+        let due = self.plan(page);
+        if tick(due) <= now_tick {
+            return false;
+        }
+        self.queue.pop();
+        self.push(page, due);
+        true
+    }
+
     /// A visit has found the page changed, or not.
     pub fn observe(&mut self, page: PageId, changed: bool, now: f64) {
         let place = &mut self.places[page as usize];
         let from = std::mem::replace(&mut place.last, now);
+        place.is_first = false;
         self.policy.observe(&Sight {
             page,
             from,
@@ -236,14 +267,17 @@ impl<P: Policy> Planner<P> {
     /// stands far too late.
     fn look_at_another(&mut self) {
         let page = self.roll() as PageId;
-        let gap = self.gap(page);
-        self.demand += 1.0 / gap;
+        let settled = self.settled_gap(page);
+        self.demand += 1.0 / settled;
         self.looked_at += 1;
         let place = self.places[page as usize];
-        let due = place.last + gap;
-        let may_move = !place.is_out && !place.is_resting;
-        if may_move && due + MOVED_MIN * gap < f64::from(place.tick) / TICKS {
-            self.push(page, due.max(self.bucket_at));
+        let is_late = |gap| place.last + (1.0 + MOVED_MIN) * gap < f64::from(place.tick) / TICKS;
+        // The question that is asked for the price anyway spares most the other one.
+        if !place.is_out && !place.is_resting && is_late(settled) {
+            let gap = self.gap(page);
+            if is_late(gap) {
+                self.push(page, (place.last + gap).max(self.bucket_at));
+            }
         }
         if self.looked_at == SAMPLE {
             self.reprice();
@@ -276,6 +310,13 @@ impl<P: Policy> Planner<P> {
         (due - last).clamp(1.0 / TICKS, self.terms.longest_gap)
     }
 
+    /// How long it would be left alone were all known of it that can be.
+    fn settled_gap(&mut self, page: PageId) -> f64 {
+        let last = self.places[page as usize].last;
+        let due = self.policy.settled(page, last, self.price);
+        (due - last).clamp(1.0 / TICKS, self.terms.longest_gap)
+    }
+
     /// When a page is to be visited next.
     fn plan(&mut self, page: PageId) -> f64 {
         self.places[page as usize].last + self.gap(page)
@@ -304,12 +345,12 @@ impl<P: Policy> Planner<P> {
     fn bucket_max(&self) -> f64 {
         match self.policy.pace() {
             Pace::Even => 1.0,
-            Pace::WhenDue => (self.terms.requests_per_day / 2.0).max(1.0),
+            Pace::WhenDue => (self.terms.requests_at(self.bucket_at) / 2.0).max(1.0),
         }
     }
 
     fn fill(&mut self, now: f64) {
-        let more = (now - self.bucket_at).max(0.0) * self.terms.requests_per_day;
+        let more = (now - self.bucket_at).max(0.0) * self.terms.requests_at(self.bucket_at);
         self.bucket = (self.bucket + more).min(self.bucket_max());
         self.bucket_at = now;
     }
@@ -327,4 +368,48 @@ impl<P: Policy> Planner<P> {
 /// A time on the queue's clock; the cast stops at the last tick.
 fn tick(days: f64) -> u32 {
     (days * TICKS).ceil() as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Greedy;
+
+    /// Visits until a day, of 700 pages with 100 requests a day.
+    fn visits_until(day: f64, learning: Option<Learning>) -> usize {
+        let terms = Terms {
+            requests_per_day: 100.0,
+            longest_gap: 90.0,
+            learning,
+        };
+        let mut planner = Planner::new(Greedy::default(), terms, 0.0);
+        for _ in 0..700 {
+            planner.add(&Page::default(), 0.0);
+        }
+        planner.start();
+        let (mut visits, mut now) = (0, 0.0_f64);
+        while let Some(wake) = planner.wake().filter(|wake| *wake < day) {
+            now = wake.max(now);
+            if let Some(page) = planner.next(now) {
+                planner.observe(page, page % 3 == 0, now);
+                visits += 1;
+            }
+        }
+        visits
+    }
+
+    #[test]
+    fn the_first_days_are_used_as_well() {
+        let visits = visits_until(3.0, None);
+        assert!((280..=301).contains(&visits), "{visits}");
+    }
+
+    #[test]
+    fn more_is_spent_while_learning_and_not_afterwards() {
+        let twice = |until| Some(Learning { until, factor: 2.0 });
+        let visits = visits_until(3.0, twice(9.0));
+        assert!((550..=601).contains(&visits), "{visits}");
+        let visits = visits_until(20.0, twice(2.0));
+        assert!(visits <= 2_200 + 100, "{visits}");
+    }
 }

@@ -125,6 +125,23 @@ impl Span {
         table[at] + part * (table[at + 1] - table[at])
     }
 
+    /// The sum of `1 - (1 + x) e^-x` over all rates, each times its term, at a table
+    /// entry.
+    pub(crate) fn sum_gain(entry: i32, terms: &PerRate) -> f32 {
+        sum(&TABLES.gain, entry, terms)
+    }
+
+    /// The same of `e^-x`.
+    pub(crate) fn sum_fresh(entry: i32, terms: &PerRate) -> f32 {
+        sum(&TABLES.fresh, entry, terms)
+    }
+
+    /// The probability that a page has not changed in this time, for every rate.
+    pub(crate) fn fresh_all(self) -> PerRate {
+        let table = &TABLES.fresh[..];
+        std::array::from_fn(|rate| self.read(table, rate))
+    }
+
     /// The probability that a page of this rate has not changed in this time.
     pub fn fresh(self, rate: usize) -> f32 {
         self.read(&TABLES.fresh, rate)
@@ -134,6 +151,18 @@ impl Span {
     pub fn gain(self, rate: usize) -> f32 {
         self.read(&TABLES.gain, rate)
     }
+}
+
+/// A table at the places of all rates, each times its term.
+fn sum(table: &[f32], entry: i32, terms: &PerRate) -> f32 {
+    let last = table.len() as i32 - 1;
+    let places = (entry..).step_by(STRIDE);
+    let values = places.map(|at| table[at.clamp(0, last) as usize]);
+    terms
+        .iter()
+        .zip(values)
+        .map(|(term, value)| term * value)
+        .sum()
 }
 
 #[cfg(test)]

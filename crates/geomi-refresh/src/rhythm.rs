@@ -88,8 +88,7 @@ impl Rhythm {
         };
         for (at, shape) in shapes().iter().enumerate() {
             let span = Span::of(shape.exposure(sight.from, sight.to));
-            for rate in 0..RATES {
-                let fresh = span.fresh(rate);
+            for (rate, fresh) in span.fresh_all().into_iter().enumerate() {
                 let likely = if sight.changed { 1.0 - fresh } else { fresh };
                 said.rates[rate] += belief[at] * likely;
                 said.shapes[at] += rates.0[rate] * likely;

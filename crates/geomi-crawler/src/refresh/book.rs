@@ -122,6 +122,7 @@ impl RefreshBook {
         let terms = Terms {
             requests_per_day: config.budget.requests_per_day(0),
             longest_gap: config.longest_gap.as_secs_f64() / 86_400.0,
+            learning: None,
         };
         Self {
             config: config.clone(),

@@ -11,7 +11,7 @@ impl<P: Policy> Planner<P> {
     pub fn recall(&mut self, page: PageId, changed: bool, at: f64) {
         let place = &mut self.places[page as usize];
         let from = std::mem::replace(&mut place.last, at);
-        place.is_known = true;
+        place.is_first = false;
         self.policy.observe(&Sight {
             page,
             from: from.min(at),
@@ -95,6 +95,7 @@ mod tests {
         let terms = Terms {
             requests_per_day: 2.0,
             longest_gap: 90.0,
+            learning: None,
         };
         let mut planner = Planner::new(Greedy::default(), terms, 10.0);
         for _ in 0..4 {

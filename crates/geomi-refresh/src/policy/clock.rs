@@ -13,6 +13,7 @@ use std::sync::LazyLock;
 use super::{Pace, Page, PageId, Policy, Sight, greedy};
 use crate::learner::{Learner, SWEPT_A_VISIT};
 use crate::posterior::Posterior;
+use crate::probe;
 use crate::rates::{RATES, rates};
 use crate::rhythm::{PerShape, Rhythm, ShapeEvidence};
 use crate::shape::{PARTS, SHAPES, Shape, shapes};
@@ -45,6 +46,30 @@ impl Clock {
     /// What is believed of the pages.
     pub fn learner(&self) -> &Learner {
         &self.learner
+    }
+
+    /// When a page is due if there is nothing to find out about it, at the best hour.
+    /// `steady` is the gap without hours.
+    fn timed(
+        &mut self,
+        page: PageId,
+        posterior: &Posterior,
+        (last, price): (f64, f64),
+        steady: f64,
+    ) -> f64 {
+        if !self.rhythm.is_used() {
+            return last + steady;
+        }
+        let cases = self.cases(page, posterior);
+        let threshold = threshold(&cases, &mut self.worths, price);
+        if steady > 14.0 && steady.is_finite() {
+            return nearby(cases, &threshold, last, steady);
+        }
+        best(cases, &threshold, last).unwrap_or(last + steady)
+    }
+
+    fn cases(&self, page: PageId, posterior: &Posterior) -> Vec<Case> {
+        cases(posterior, &self.rhythm.belief(&self.shapes[page as usize]))
     }
 
     /// Counts as many pages into the shapes as the learner does into the rates.
@@ -85,13 +110,24 @@ impl Policy for Clock {
         let posterior = self.learner.posterior(page);
         let price = price / f64::from(self.learner.weight(page));
         let steady = greedy::gap(&posterior, price);
-        if !self.rhythm.is_used() || steady > 14.0 && steady.is_finite() {
-            return last + steady;
+        if self.learner.is_new(page, last) {
+            let gap = probe::gap(&posterior);
+            if steady.is_finite() && gap < steady {
+                return last + gap;
+            }
         }
-        let belief = self.rhythm.belief(&self.shapes[page as usize]);
-        let cases = cases(&posterior, &belief);
-        let threshold = threshold(&cases, &mut self.worths, price);
-        best(cases, &threshold, last).unwrap_or(last + steady)
+        self.timed(page, &posterior, (last, price), steady)
+    }
+
+    fn settled(&mut self, page: PageId, last: f64, price: f64) -> f64 {
+        let posterior = self.learner.posterior(page);
+        let price = price / f64::from(self.learner.weight(page));
+        self.timed(
+            page,
+            &posterior,
+            (last, price),
+            greedy::gap(&posterior, price),
+        )
     }
 }
 
@@ -164,6 +200,30 @@ fn best(mut cases: Vec<Case>, threshold: &[f32; PARTS], last: f64) -> Option<f64
         (fresh, now) = (later, end);
     }
     None
+}
+
+/// The best time within half a day of the end of a gap.
+fn nearby(mut cases: Vec<Case>, threshold: &[f32; PARTS], last: f64, gap: f64) -> f64 {
+    let begin = ((last + gap - 0.5) * PARTS as f64)
+        .ceil()
+        .max(last * PARTS as f64);
+    let start = begin / PARTS as f64;
+    for case in &mut cases {
+        let own_days = shapes()[case.shape].exposure(last, start);
+        case.right = (-f64::from(rates()[case.rate]) * own_days).exp() as f32;
+    }
+    let mut fresh: f32 = cases.iter().map(|case| case.share * case.right).sum();
+    let (mut sum, mut most, mut at) = (0.0_f32, 0.0_f32, start);
+    for step in 0..PARTS {
+        let part = (begin as usize + step) % PARTS;
+        let later = pass(&mut cases, part, 1.0 / PARTS as f32);
+        sum += f32::midpoint(fresh, later) - threshold[part];
+        if sum > most {
+            (most, at) = (sum, (begin + 1.0 + step as f64) / PARTS as f64);
+        }
+        fresh = later;
+    }
+    at
 }
 
 /// Lets a part of a day, or the rest of one, pass: the share still right.

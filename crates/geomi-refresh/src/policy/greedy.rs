@@ -47,13 +47,9 @@ impl Policy for Greedy {
 /// The gap at which the averaged index reaches a price; infinite if it never
 /// does.
 pub(crate) fn gap(posterior: &Posterior, price: f64) -> f64 {
-    let terms: [f32; RATES] = std::array::from_fn(|at| posterior.0[at] / rates()[at]);
-    let index = |entry: i32| {
-        let span = Span::entry(entry);
-        let values = terms.iter().enumerate();
-        f64::from(values.map(|(at, term)| term * span.gain(at)).sum::<f32>())
-    };
-    crossing(price, index)
+    let rates = rates();
+    let terms: [f32; RATES] = std::array::from_fn(|at| posterior.0[at] / rates[at]);
+    crossing(price, |entry| f64::from(Span::sum_gain(entry, &terms)))
 }
 
 /// Shortest gap that is considered: a minute.

@@ -34,6 +34,7 @@ mod static_cycle;
 pub use age::Age;
 pub use clock::Clock;
 pub use greedy::Greedy;
+pub(crate) use greedy::crossing;
 pub use grouped::Grouped;
 pub use harmonic::Harmonic;
 pub use multiplicative::Multiplicative;
@@ -110,6 +111,13 @@ pub trait Policy: std::fmt::Debug + Send {
     /// When a page last seen at `last` is due, in days, if a request has this
     /// price. Later for a higher price; infinite if never.
     fn due(&mut self, page: PageId, last: f64, price: f64) -> f64;
+
+    /// When the same page would be due were there nothing left to find out about
+    /// it: what the price is set by. A rule that probes pages while it learns them
+    /// would otherwise drive the price away from what it will be.
+    fn settled(&mut self, page: PageId, last: f64, price: f64) -> f64 {
+        self.due(page, last, price)
+    }
 }
 
 /// Days a longest interval of the adaptive rules has.
@@ -132,5 +140,9 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
 
     fn due(&mut self, page: PageId, last: f64, price: f64) -> f64 {
         (**self).due(page, last, price)
+    }
+
+    fn settled(&mut self, page: PageId, last: f64, price: f64) -> f64 {
+        (**self).settled(page, last, price)
     }
 }

@@ -45,10 +45,7 @@ pub fn compare(
     let mut rows = Vec::with_capacity(policies.len());
     for policy in policies.iter().copied() {
         tell(policy);
-        let (mean, freshness_spread) = match policy {
-            PolicyKind::Static => means(worlds, policy, setup),
-            other => means(worlds, other, setup),
-        };
+        let (mean, freshness_spread) = means(worlds, policy, setup);
         rows.push(Row {
             policy,
             budget: setup.budget,
@@ -111,6 +108,7 @@ fn search(
 
 /// Means over all webs, each on a thread of its own, and the spread of freshness.
 fn means(worlds: &[World], policy: PolicyKind, setup: Setup) -> (Measures, f64) {
+    let setup = setup.of(policy);
     let all: Vec<Measures> = std::thread::scope(|scope| {
         let started: Vec<_> = worlds
             .iter()

@@ -5,8 +5,9 @@
 //! visits, from the end of the learning days on.
 
 use geomi_refresh::policy::Policy;
-use geomi_refresh::{Kin, Page, PageId, Planner, Terms};
+use geomi_refresh::{Kin, Learning, Page, PageId, Planner, Terms};
 
+use super::kind::PolicyKind;
 use super::web::{World, WorldPage};
 
 /// What a trial came to.
@@ -41,8 +42,21 @@ pub const LONGEST_GAP: f64 = 90.0;
 pub struct Setup {
     /// Visits a page a day.
     pub budget: f64,
+    /// How many times the budget may be spent in the learning days.
+    pub learn: f64,
     /// Whether the policy is told what pages weigh.
     pub is_weighted: bool,
+}
+
+impl Setup {
+    /// As it is for one policy: the static cycle has nothing to learn.
+    #[must_use]
+    pub fn of(self, policy: PolicyKind) -> Self {
+        match policy {
+            PolicyKind::Static => Self { learn: 1.0, ..self },
+            _ => self,
+        }
+    }
 }
 
 /// Runs a policy; `watch` hears of every visit.
@@ -55,6 +69,10 @@ pub fn run(
     let terms = Terms {
         requests_per_day: setup.budget * world.pages.len() as f64,
         longest_gap: LONGEST_GAP,
+        learning: (setup.learn > 1.0).then_some(Learning {
+            until: world.learning_days,
+            factor: setup.learn,
+        }),
     };
     let mut planner = Planner::new(policy, terms, 0.0);
     for (page, at) in world.pages.iter().zip(0..) {

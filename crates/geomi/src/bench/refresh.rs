@@ -27,6 +27,7 @@ pub(super) fn run(args: &RefreshBenchArgs, global: &Global) -> anyhow::Result<Ex
     let terms = Terms {
         requests_per_day: f64::from(args.pages) / 7.0,
         longest_gap: 90.0,
+        learning: None,
     };
     let mut planner = Planner::new(Clock::default(), terms, 0.0);
     let before = Usage::now()?;

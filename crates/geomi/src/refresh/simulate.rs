@@ -51,6 +51,9 @@ pub(crate) struct SimulateArgs {
     /// Visits a page a day; 1, for the web `web` 1/7, unless given
     #[arg(long, value_name = "N")]
     budget: Option<f64>,
+    /// Times the budget that may be spent in the days that are not counted
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
+    learn: f64,
     /// What the draws begin with
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -137,6 +140,12 @@ fn asked(args: &SimulateArgs) -> anyhow::Result<Asked> {
             "--budget {budget}: give visits a page a day, from 0.0001 to 1000"
         ));
     }
+    if !(1.0..=1e3).contains(&args.learn) {
+        problems.add_general(format!(
+            "--learn {}: give how many times the budget may be spent while learning, from 1 to 1000",
+            args.learn
+        ));
+    }
     let model = ModelWeb::ALL.into_iter().find(|web| web.name() == args.web);
     if model.is_none() && args.history.is_none() {
         problems.add_general(format!(
@@ -160,6 +169,7 @@ fn asked(args: &SimulateArgs) -> anyhow::Result<Asked> {
         policies,
         setup: Setup {
             budget: args.budget.unwrap_or(usual),
+            learn: args.learn,
             is_weighted: args.weighted,
         },
     })
@@ -216,7 +226,8 @@ fn write_visits(path: &Path, asked: &Asked) -> anyhow::Result<()> {
     for policy in &asked.policies {
         for (trial, world) in asked.worlds.iter().enumerate() {
             let mut failure = None;
-            trial::run(world, policy.build(world), asked.setup, |visit| {
+            let setup = asked.setup.of(*policy);
+            trial::run(world, policy.build(world), setup, |visit| {
                 let url = quoted(&world.pages[visit.page as usize].url);
                 let time = time_of(world, visit.time);
                 let line = writeln!(out, "{},{trial},{url},{time}", policy.name());
@@ -241,6 +252,7 @@ fn json(asked: &Asked, row: &Row) -> serde_json::Value {
         "freshness_spread": row.freshness_spread,
         "freshness_of_others": row.mean.freshness_of_others,
         "trials": asked.worlds.len(),
+        "learn": asked.setup.learn,
     })
 }
 
