@@ -9,7 +9,7 @@ import urllib.request
 from pathlib import Path
 
 from console import LANGUAGES, TABS, WIDTHS, Browser, Console
-from geomi import Case, wait_until
+from geomi import Case, geomi, wait_until
 from web import Answer, ScriptedWeb, TestWeb, robots
 
 SCRIPT = "<script>window.hacked = 1; alert('x')</script>"
