@@ -9,6 +9,8 @@
 //!
 //! It is a measure, not a verdict: what follows from it is the operator's rule.
 
+use arrayvec::ArrayVec;
+
 use crate::content::Content;
 use crate::html::{HtmlReader, examine};
 use crate::reader::{Extractor as _, PageInput, ReadLimits, essence};
@@ -41,6 +43,8 @@ pub struct SpamFeatures {
 /// Words or anchors below which shares mean nothing.
 const WORDS_MIN: u32 = 50;
 const ANCHORS_MIN: u32 = 20;
+/// Words of a title that are looked at.
+const TITLE_WORDS_MAX: usize = 100;
 /// A host name that is no longer than this may have its hyphens.
 const HOST_CHARS_MIN: u32 = 30;
 
@@ -102,17 +106,23 @@ impl SpamFeatures {
 
     /// Counts what the title repeats.
     pub(crate) fn title_repeats_of(title: &str) -> u32 {
-        let mut words: Vec<String> = title
-            .split(|c: char| !c.is_alphanumeric())
-            .filter(|word| word.chars().count() > 1)
-            .take(100)
-            .map(str::to_lowercase)
-            .collect();
-        let all = words.len();
-        words.sort_unstable();
-        words.dedup();
-        u32::try_from(all - words.len()).unwrap_or(u32::MAX)
+        let words = title.split(|c: char| !c.is_alphanumeric());
+        let words = words.filter(|word| word.chars().nth(1).is_some());
+        let mut met: ArrayVec<u64, TITLE_WORDS_MAX> =
+            words.map(folded_hash).take(TITLE_WORDS_MAX).collect();
+        let all = met.len();
+        met.sort_unstable();
+        let different = met.chunk_by(|a, b| a == b).count();
+        u32::try_from(all - different).unwrap_or(u32::MAX)
     }
+}
+
+/// A hash of a word in which case makes no difference.
+fn folded_hash(word: &str) -> u64 {
+    let letters = word.chars().flat_map(char::to_lowercase);
+    letters.fold(0xcbf2_9ce4_8422_2325, |hash, letter| {
+        (hash ^ u64::from(letter)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
 }
 
 fn share(part: u64, whole: u64) -> u64 {
