@@ -1,0 +1,130 @@
+//! What was learned of sites: access, novelty, mirrors, what they say of their changes.
+
+use geomi_model::ChangeSignal;
+use geomi_novelty::{DomainNovelty, MirrorPage, SiteNovelty};
+use geomi_store::state::Scan;
+use geomi_url::{CrawlUrl, SiteHash};
+
+use super::{Partition, read};
+use crate::books::SiteAccess;
+use crate::mirrors::MirrorRecord;
+use crate::refresh::SiteSigns;
+use crate::{CrawlError, keys};
+
+/// Format of what was learned of a site. The first had no shelves.
+const NOVELTY_FORMAT: u8 = 2;
+
+impl Partition {
+    /// What a site's robots.txt permitted.
+    pub(crate) fn access(&self, site: SiteHash) -> Result<Option<SiteAccess>, CrawlError> {
+        read(&*self.store, "robots", &keys::robots(site))
+    }
+
+    /// Keeps what a site's robots.txt permits.
+    pub(crate) fn set_access(&mut self, site: SiteHash, access: &SiteAccess) {
+        self.batch.put(&keys::robots(site), &keys::encode(access));
+    }
+
+    /// What was learned of a site's URLs.
+    pub(crate) fn novelty(&self, site: SiteHash) -> Result<Option<SiteNovelty>, CrawlError> {
+        match self.store.get(&keys::novelty(site))? {
+            // What an earlier version learned is learned anew.
+            Some(bytes) if bytes.first() != Some(&NOVELTY_FORMAT) => Ok(None),
+            Some(bytes) => keys::decode_as(NOVELTY_FORMAT, "novelty", &bytes).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Keeps what was learned of a site's URLs.
+    pub(crate) fn set_novelty(&mut self, site: SiteHash, novelty: &SiteNovelty) {
+        self.batch.put(
+            &keys::novelty(site),
+            &keys::encode_as(NOVELTY_FORMAT, novelty),
+        );
+    }
+
+    /// How many hosts of a domain were opened.
+    pub(crate) fn domain(&self, domain: u64) -> Result<Option<DomainNovelty>, CrawlError> {
+        read(&*self.store, "domain", &keys::domain(domain))
+    }
+
+    /// Keeps how many hosts of a domain were opened.
+    pub(crate) fn set_domain(&mut self, domain: u64, novelty: &DomainNovelty) {
+        self.batch
+            .put(&keys::domain(domain), &keys::encode(novelty));
+    }
+
+    /// Keeps a page of a site's sample.
+    pub(crate) fn set_mirror_page(&mut self, site: SiteHash, place: u8, page: &MirrorPage) {
+        let key = keys::mirror(site, place);
+        self.batch.put(&key, &keys::encode(page));
+    }
+
+    /// Keeps that a site is a mirror, or that it is none after all.
+    pub(crate) fn set_mirror_record(&mut self, site: SiteHash, record: Option<&MirrorRecord>) {
+        let key = keys::mirror(site, keys::MIRROR_RECORD);
+        match record {
+            Some(record) => self.batch.put(&key, &keys::encode(record)),
+            None => self.batch.delete(&key),
+        }
+    }
+
+    /// What a site is a mirror of, if it is one.
+    pub(crate) fn mirror_record(&self, site: SiteHash) -> Result<Option<MirrorRecord>, CrawlError> {
+        let key = keys::mirror(site, keys::MIRROR_RECORD);
+        read(&*self.store, "mirror", &key)
+    }
+
+    /// Every page of every sample, and every mirror.
+    pub(crate) fn mirrors(
+        &self,
+        page: &mut dyn FnMut(SiteHash, u8, MirrorPage),
+        mirror: &mut dyn FnMut(SiteHash, MirrorRecord),
+    ) -> Result<(), CrawlError> {
+        let (from, to) = keys::all(b'j');
+        let mut broken = None;
+        self.store.scan(&from, &to, &mut |key, value| {
+            let took = match keys::mirror_place(key) {
+                Some((site, keys::MIRROR_RECORD)) => {
+                    keys::decode("mirror", value).map(|record| mirror(site, record))
+                }
+                Some((site, place)) => {
+                    keys::decode("mirror", value).map(|one| page(site, place, one))
+                }
+                None => Err(CrawlError::Damaged {
+                    what: "the key of a sample".to_owned(),
+                }),
+            };
+            match took {
+                Ok(()) => Scan::Continue,
+                Err(error) => {
+                    broken = Some(error);
+                    Scan::Stop
+                }
+            }
+        })?;
+        broken.map_or(Ok(()), Err)
+    }
+
+    /// What sitemaps and feeds say of a URL.
+    pub(crate) fn signal(&self, url: &CrawlUrl) -> Result<Option<ChangeSignal>, CrawlError> {
+        let key = keys::signal(url.site_hash(), url.hash64());
+        read(&*self.store, "signal", &key)
+    }
+
+    /// Keeps what a sitemap or feed says of a URL; the last word counts.
+    pub(crate) fn set_signal(&mut self, url: &CrawlUrl, signal: &ChangeSignal) {
+        let key = keys::signal(url.site_hash(), url.hash64());
+        self.batch.put(&key, &keys::encode(signal));
+    }
+
+    /// What was learned of a site's own words.
+    pub(crate) fn signs(&self, site: SiteHash) -> Result<Option<SiteSigns>, CrawlError> {
+        read(&*self.store, "signs", &keys::signs(site))
+    }
+
+    /// Keeps what was learned of a site's own words.
+    pub(crate) fn set_signs(&mut self, site: SiteHash, signs: &SiteSigns) {
+        self.batch.put(&keys::signs(site), &keys::encode(signs));
+    }
+}

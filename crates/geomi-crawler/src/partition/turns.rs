@@ -1,0 +1,135 @@
+//! Which sites have URLs waiting, and whose turn it is: the durable side of `turns.rs`.
+
+use geomi_frontier::{Closed, Entry, SiteState};
+use geomi_store::state::{Batch, Scan};
+use geomi_url::SiteHash;
+
+use super::site_list::SiteList;
+use super::{ArchiveMark, Partition};
+use crate::{CrawlError, keys};
+
+impl Partition {
+    /// Whether URLs wait that are in no queue yet.
+    pub(crate) fn has_parked(&self) -> bool {
+        self.sites
+            .as_ref()
+            .is_some_and(|list| !list.parked().is_empty())
+    }
+
+    /// Every site with URLs in its queue, up to that many.
+    pub(crate) fn pending_sites(&self, max: usize) -> Result<Vec<SiteState>, CrawlError> {
+        let (from, to) = keys::all(b's');
+        let mut sites = Vec::new();
+        let mut broken = None;
+        self.store.scan(&from, &to, &mut |_, value| {
+            match keys::decode::<SiteState>("site", value) {
+                Ok(site) if site.pending() > 0 => sites.push(site),
+                Ok(_) => {}
+                Err(error) => broken = Some(error),
+            }
+            if sites.len() < max && broken.is_none() {
+                Scan::Continue
+            } else {
+                Scan::Stop
+            }
+        })?;
+        broken.map_or(Ok(sites), Err)
+    }
+
+    /// Makes the list of sites, in a partition that has none: a new one, or one
+    /// of an earlier version.
+    pub(crate) fn list_sites(&mut self, mark: &ArchiveMark) -> Result<(), CrawlError> {
+        if self.sites.is_some() {
+            return Ok(());
+        }
+        let (from, to) = keys::all(b's');
+        let mut waiting = Vec::new();
+        self.each(&from, &to, "site", &mut |site: SiteState| {
+            waiting.extend((site.pending() > 0).then(|| site.key.hash64()));
+        })?;
+        let mut list = SiteList::new(self.gather_bytes);
+        for site in &waiting {
+            list.closed(*site, true, &mut self.batch);
+        }
+        self.sites = Some(list);
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        self.commit(mark)
+    }
+
+    fn list(&mut self) -> (&mut SiteList, &mut Batch) {
+        let bytes = self.gather_bytes;
+        let list = self.sites.get_or_insert_with(|| SiteList::new(bytes));
+        (list, &mut self.batch)
+    }
+
+    /// Whether sites wait for their turn.
+    pub(crate) fn others_wait(&self) -> bool {
+        self.sites.as_ref().is_some_and(SiteList::others_wait)
+    }
+
+    /// The next site whose turn it is, with its row in the list.
+    pub(crate) fn next_listed(&mut self) -> Result<Option<(u64, SiteHash)>, CrawlError> {
+        match &mut self.sites {
+            Some(list) => list.next(&*self.store, &mut self.batch),
+            None => Ok(None),
+        }
+    }
+
+    /// That site was opened.
+    pub(crate) fn opened_listed(&mut self, row: u64, site: SiteHash) {
+        self.list().0.opened(row, site);
+    }
+
+    /// That site has nothing waiting.
+    pub(crate) fn drop_listed(&mut self, row: u64) {
+        SiteList::drop_row(row, &mut self.batch);
+    }
+
+    /// That site is left alone in this run.
+    pub(crate) fn leave_listed(&mut self, row: u64) {
+        self.list().0.keep_row(row);
+    }
+
+    /// A site is in memory: it is listed from now on. What was parked for it.
+    pub(crate) fn list_open(&mut self, site: SiteHash) -> Result<Vec<Entry>, CrawlError> {
+        let (list, batch) = self.list();
+        list.add(site, batch)
+    }
+
+    /// A site was taken out of memory.
+    pub(crate) fn site_closed(&mut self, closed: &Closed) {
+        let (list, batch) = self.list();
+        if closed.is_retired {
+            list.retired(closed.site);
+        } else {
+            list.closed(closed.site, closed.pending > 0, batch);
+        }
+    }
+
+    /// Whether a site has URLs that are neither in its queue nor in memory.
+    pub(crate) fn is_parked(&self, site: SiteHash) -> bool {
+        self.sites
+            .as_ref()
+            .is_some_and(|list| list.parked().contains(site))
+    }
+
+    /// Before a commit: lets what was parked for long join the queues. What belongs
+    /// to sites in memory is to be admitted in the same commit.
+    pub(crate) fn spill_due(
+        &mut self,
+        is_open: &dyn Fn(SiteHash) -> bool,
+    ) -> Result<Vec<Entry>, CrawlError> {
+        match &mut self.sites {
+            Some(list) => list.spill_due(is_open, &*self.store, &mut self.batch),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Keeps a URL whose site is not in memory, or has plenty; durable with the next
+    /// commit.
+    pub(crate) fn park(&mut self, entry: &Entry) {
+        self.list().0.park(entry);
+    }
+}

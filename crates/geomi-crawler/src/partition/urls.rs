@@ -1,0 +1,132 @@
+//! What is known of single URLs and contents, and what was refused or held back.
+
+use geomi_frontier::Entry;
+use geomi_model::{Digest, Timestamp, UrlRecord};
+use geomi_store::state::Scan;
+use geomi_url::{CrawlUrl, SiteHash, UrlHash};
+
+use super::{Partition, Stored, read};
+use crate::{CrawlError, keys};
+
+impl Partition {
+    /// What is remembered of a URL.
+    pub(crate) fn record(&self, url: &CrawlUrl) -> Result<Option<UrlRecord>, CrawlError> {
+        read(
+            &*self.store,
+            "url",
+            &keys::url(url.site_hash(), url.hash64()),
+        )
+    }
+
+    /// Remembers a URL.
+    pub(crate) fn set_record(&mut self, url: &CrawlUrl, record: &UrlRecord) {
+        self.batch.put(
+            &keys::url(url.site_hash(), url.hash64()),
+            &keys::encode(record),
+        );
+    }
+
+    /// Keeps what was refused, for the day on which it is not: no visit tells
+    /// of it.
+    pub(crate) fn set_refused(&mut self, entry: &Entry) {
+        let key = keys::refused(entry.url.site_hash(), entry.url.hash64());
+        self.batch.put(&key, &keys::encode(entry));
+    }
+
+    /// Forgets that a URL was refused.
+    pub(crate) fn forget_refused(&mut self, url: &CrawlUrl) {
+        self.batch
+            .delete(&keys::refused(url.site_hash(), url.hash64()));
+    }
+
+    /// Up to `len` URLs that were refused, after that one.
+    pub(crate) fn refused(
+        &self,
+        after: Option<&CrawlUrl>,
+        len: usize,
+    ) -> Result<Vec<Entry>, CrawlError> {
+        let (first, end) = keys::all(b'n');
+        let from = after.map_or(first.to_vec(), |url| {
+            let mut key = keys::refused(url.site_hash(), url.hash64());
+            // The next key there can be.
+            key.push(0);
+            key
+        });
+        let mut entries = Vec::new();
+        self.store.scan(&from, &end, &mut |_, value| {
+            entries.push(keys::decode("refused", value));
+            if entries.len() >= len {
+                Scan::Stop
+            } else {
+                Scan::Continue
+            }
+        })?;
+        entries.into_iter().collect()
+    }
+
+    /// Keeps a URL back on account of its site or domain.
+    pub(crate) fn set_held(&mut self, holder: SiteHash, entry: &Entry) {
+        let key = keys::held(holder, entry.url.hash64());
+        self.batch.put(&key, &keys::encode(entry));
+    }
+
+    /// Forgets that a URL was kept back.
+    pub(crate) fn forget_held(&mut self, holder: SiteHash, url: &CrawlUrl) {
+        self.batch.delete(&keys::held(holder, url.hash64()));
+    }
+
+    /// Up to `len` URLs that are kept back by one holder, after that one.
+    pub(crate) fn held(
+        &self,
+        holder: SiteHash,
+        after: Option<UrlHash>,
+        len: usize,
+    ) -> Result<Vec<Entry>, CrawlError> {
+        let mut from = keys::held(holder, after.unwrap_or(UrlHash(0)));
+        if after.is_some() {
+            // The next key there can be.
+            from.push(0);
+        }
+        let mut end = keys::held(holder, UrlHash(u64::MAX));
+        end.push(0);
+        let mut entries = Vec::new();
+        self.store.scan(&from, &end, &mut |_, value| {
+            entries.push(keys::decode("held", value));
+            if entries.len() >= len {
+                Scan::Stop
+            } else {
+                Scan::Continue
+            }
+        })?;
+        entries.into_iter().collect()
+    }
+
+    /// Where this content is stored, if it is.
+    pub(crate) fn stored(&self, content: &Digest) -> Result<Option<Stored>, CrawlError> {
+        if let Some(stored) = self.fresh_stored.get(content) {
+            return Ok(Some(stored.clone()));
+        }
+        read(&*self.store, "digest", &keys::digest(content))
+    }
+
+    /// Remembers where content is stored.
+    pub(crate) fn set_stored(&mut self, content: Digest, stored: Stored) {
+        self.batch
+            .put(&keys::digest(&content), &keys::encode(&stored));
+        self.fresh_stored.insert(content, stored);
+    }
+
+    /// Pages of a site that were saved since then, by what is remembered of
+    /// its URLs.
+    pub(crate) fn saved_of(&self, site: SiteHash, since: Timestamp) -> Result<u64, CrawlError> {
+        let (from, to) = keys::urls(site);
+        let mut saved = 0;
+        self.each(&from, &to, "url", &mut |record: UrlRecord| {
+            let is_saved = record.state.is_answer()
+                && matches!(record.code, Some(200 | 304))
+                && record.last_visit >= since;
+            saved += u64::from(is_saved);
+        })?;
+        Ok(saved)
+    }
+}
