@@ -79,7 +79,8 @@ impl Journey<'_> {
         if !self.has_promoted || !entry.is_first_visit() {
             return Ok(false);
         }
-        if self.under_way.contains(&entry.url.hash64().0) {
+        let hash = entry.url.hash64().0;
+        if self.under_way.contains(&hash) || self.refused_now.contains(&hash) {
             return Ok(true);
         }
         self.partitions[self.partition_of(entry.url.site_hash())].is_dealt_with(entry)

@@ -226,6 +226,11 @@ Examples:
 Exit codes: 0 added, 1 error, 2 usage, or no such crawl is running.")]
     Add(AddArgs),
     /// Keep a crawl fresh for the fewest requests; compare policies
+    #[command(after_help = "\
+Example:
+  geomi refresh run example --budget 0.5
+
+Exit codes: 0 done, 1 error, 2 usage; each command's help says more.")]
     Refresh(crate::refresh::RefreshArgs),
     /// Recompute the papers' figures, and say where they do not follow
     #[command(after_help = crate::papers::AFTER_HELP)]

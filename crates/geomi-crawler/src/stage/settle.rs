@@ -431,6 +431,7 @@ impl Journey<'_> {
         };
         let partition = self.partition_of(lease.site());
         tracing::debug!(url = %entry.url, reason, "refused");
+        self.refused_now.insert(entry.url.hash64().0);
         let partition = &mut self.partitions[partition];
         partition.counters.refused += 1;
         partition.counters.refusal(rule);
