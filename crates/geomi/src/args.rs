@@ -254,6 +254,11 @@ Example:
 Exit codes: 0 measured, 1 error, 2 usage.")]
     Bench(BenchArgs),
     /// The scheduler in virtual time: host orders, faults, capacity
+    #[command(after_help = "\
+Example:
+  geomi sim order --web mixed --trials 5
+
+Exit codes: 0 done, 1 error or a violated invariant, 2 usage; each command's help says more.")]
     Sim(crate::sim::SimArgs),
     /// Print a completion script for a shell
     #[command(after_help = "\
