@@ -16,6 +16,7 @@
 
 pub mod capacity;
 mod draws;
+mod entry;
 pub mod faults;
 pub mod order;
 pub mod priority;

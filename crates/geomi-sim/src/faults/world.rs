@@ -10,10 +10,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use geomi_frontier::{
-    Action, Config, Delay, Entry, Frontier, Hold, HostOrder, Lease, PRIORITIES, Politeness,
-    Resolved, SiteState, Work,
+    Action, Config, Delay, Frontier, Hold, HostOrder, Lease, PRIORITIES, Politeness, Resolved,
+    SiteState, Work,
 };
-use geomi_model::{LinkKind, Timestamp};
+use geomi_model::Timestamp;
 use geomi_robots::RobotsPolicy;
 use geomi_url::{CrawlUrl, SiteHash};
 
@@ -22,6 +22,7 @@ use super::mutation::Mutation;
 use super::watch::Watch;
 use super::web::{self, Ends, START, Site};
 use crate::draws::Draws;
+use crate::entry::entry;
 
 pub(super) const AGENT: &str = "geomi";
 pub(super) const PARTITIONS: usize = 3;
@@ -377,21 +378,5 @@ pub(super) fn resolved(site: usize, until: Timestamp) -> Resolved {
         addr: web::address(site),
         until,
         is_public: false,
-    }
-}
-
-fn entry(url: CrawlUrl, priority: u8) -> Entry {
-    Entry {
-        url,
-        seed: 0,
-        via: None,
-        kind: LinkKind::Anchor,
-        depth: 0,
-        priority,
-        attempts: 0,
-        redirects: 0,
-        is_seed: false,
-        is_revisit: false,
-        not_before: None,
     }
 }

@@ -9,15 +9,16 @@ use std::collections::BinaryHeap;
 use std::time::Duration;
 
 use geomi_frontier::{
-    Action, Config, Entry, Frontier, HostOrder, Lease, PRIORITIES, Politeness, Resolved,
-    Settlement, SiteSignal, SiteState, Timing, Work,
+    Action, Config, Frontier, HostOrder, Lease, PRIORITIES, Politeness, Resolved, Settlement,
+    SiteSignal, SiteState, Timing, Work,
 };
-use geomi_model::{LinkKind, Timestamp};
+use geomi_model::Timestamp;
 use geomi_url::{CrawlUrl, SiteHash};
 
 use super::measure::Record;
 use super::web::{ModelSite, Service};
 use crate::draws::Draws;
+use crate::entry::entry;
 
 /// Requests that may be under way at once.
 pub const CONNECTIONS: usize = 256;
@@ -207,20 +208,4 @@ impl Driver<'_> {
 
 fn url(site: usize, page: u32) -> CrawlUrl {
     CrawlUrl::parse(&format!("http://s{site}.test/{page}")).expect("it is a URL")
-}
-
-fn entry(url: CrawlUrl, priority: u8) -> Entry {
-    Entry {
-        url,
-        seed: 0,
-        via: None,
-        kind: LinkKind::Anchor,
-        depth: 0,
-        priority,
-        attempts: 0,
-        redirects: 0,
-        is_seed: false,
-        is_revisit: false,
-        not_before: None,
-    }
 }
