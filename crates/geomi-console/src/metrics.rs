@@ -135,48 +135,39 @@ fn page(sums: &Sums, (watched, watchers): (usize, usize)) -> String {
         })
         .collect();
     page.add(Counter, "visits_total", "Visits by network state.", &visits);
-    page.one(
-        Counter,
-        "pages_saved_total",
-        "Pages saved.",
-        sums.saved as f64,
-    );
-    page.one(
-        Counter,
-        "pages_failed_total",
-        "Pages given up.",
-        sums.failed as f64,
-    );
-    page.one(
-        Counter,
-        "pages_redirected_total",
-        "Pages that redirect.",
-        sums.redirected as f64,
-    );
-    page.one(
-        Counter,
-        "urls_refused_total",
-        "URLs never requested, by robots.txt or a rule.",
-        sums.refused as f64,
-    );
-    page.one(
-        Counter,
-        "received_bytes_total",
-        "Bytes over the wire.",
-        sums.wire_bytes as f64,
-    );
-    page.one(
-        Gauge,
-        "queued_urls",
-        "URLs waiting in running crawls.",
-        sums.queued as f64,
-    );
-    page.one(
-        Gauge,
-        "requests_in_flight",
-        "Requests under way.",
-        sums.in_flight as f64,
-    );
+    let refused = "URLs never requested, by robots.txt or a rule.";
+    let waiting = "URLs waiting in running crawls.";
+    for (kind, name, help, number) in [
+        (Counter, "pages_saved_total", "Pages saved.", sums.saved),
+        (
+            Counter,
+            "pages_failed_total",
+            "Pages given up.",
+            sums.failed,
+        ),
+        (
+            Counter,
+            "pages_redirected_total",
+            "Pages that redirect.",
+            sums.redirected,
+        ),
+        (Counter, "urls_refused_total", refused, sums.refused),
+        (
+            Counter,
+            "received_bytes_total",
+            "Bytes over the wire.",
+            sums.wire_bytes,
+        ),
+        (Gauge, "queued_urls", waiting, sums.queued),
+        (
+            Gauge,
+            "requests_in_flight",
+            "Requests under way.",
+            sums.in_flight,
+        ),
+    ] {
+        page.one(kind, name, help, number as f64);
+    }
     let holds = ["ready", "waiting", "backing_off"];
     let sites: Vec<_> = holds
         .iter()
