@@ -96,7 +96,7 @@ impl Archive {
     }
 
     fn catch_up_log(&mut self, partitions: &[Partition]) -> Result<(), CrawlError> {
-        for visit in loose_visits(partitions)? {
+        for visit in loose_visits(partitions, self.loose_rows)? {
             self.log.add(&visit)?;
         }
         Ok(self.log.flush()?)
@@ -180,7 +180,7 @@ impl Archive {
         &mut self,
         partitions: &[Partition],
     ) -> Result<Vec<u64>, CrawlError> {
-        let visits = loose_visits(partitions)?;
+        let visits = loose_visits(partitions, self.loose_rows)?;
         self.loose_rows = 0;
         if !visits.is_empty() {
             segment::write(&self.dir, &visits)?;
@@ -230,12 +230,14 @@ fn end_of_capture(dir: &CrawlDir, capture: &Capture) -> Result<Position, CrawlEr
     Err(damaged(&"the request record is missing"))
 }
 
-/// The visits in no segment yet, of all partitions, by number.
-fn loose_visits(partitions: &[Partition]) -> Result<Vec<Visit>, CrawlError> {
+/// The visits in no segment yet, of all partitions, by number. There are about
+/// `count` of them; they are large, so that room is made for no more.
+fn loose_visits(partitions: &[Partition], count: u64) -> Result<Vec<Visit>, CrawlError> {
     let mut visits = Vec::new();
+    visits.reserve_exact(usize::try_from(count).unwrap_or(0));
     for partition in partitions {
         partition.visits(&mut |visit| visits.push(visit))?;
     }
-    visits.sort_by_key(|visit| visit.number);
+    visits.sort_unstable_by_key(|visit| visit.number);
     Ok(visits)
 }

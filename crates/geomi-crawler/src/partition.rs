@@ -68,6 +68,9 @@ pub(crate) struct Partition {
     seen: SeenLog,
     /// `None` in a partition of an earlier version, until it is made.
     sites: Option<SiteList>,
+    /// Every visit before this one is in a Parquet file: where looking for the
+    /// others begins, so as not to pass over all that were deleted.
+    visits_from: u64,
     /// What URLs gathered for sites not in memory may take of it.
     gather_bytes: usize,
     /// Content first stored in this round: the same may come twice in one.
@@ -108,6 +111,7 @@ impl Partition {
         let mut partition = Self {
             seen: SeenLog::open(&*store, seen, seen_bytes)?,
             sites: SiteList::open(&*store, gather_bytes)?,
+            visits_from: 0,
             gather_bytes,
             store,
             batch: Batch::new(),
@@ -188,14 +192,16 @@ impl Partition {
             .put(&keys::visit(visit.number), &keys::encode_visit(visit));
     }
 
-    /// Forgets a visit that is in a Parquet file now.
+    /// Forgets a visit that is in a Parquet file now, as are all before it.
     pub(crate) fn forget_visit(&mut self, number: u64) {
+        self.visits_from = self.visits_from.max(number + 1);
         self.batch.delete(&keys::visit(number));
     }
 
     /// Visits that are not in a Parquet file yet, in order.
     pub(crate) fn visits(&self, visit: &mut dyn FnMut(Visit)) -> Result<(), CrawlError> {
-        let (from, to) = keys::all(b'v');
+        let (_, to) = keys::all(b'v');
+        let from = keys::visit(self.visits_from);
         let mut broken = None;
         self.store.scan(
             &from,

@@ -79,9 +79,13 @@ impl Journey<'_> {
         if !self.has_promoted || !entry.is_first_visit() {
             return Ok(false);
         }
-        let hash = entry.url.hash64().0;
-        if self.under_way.contains(&hash) || self.refused_now.contains(&hash) {
+        let hash = entry.url.hash64();
+        if self.under_way.contains(&hash.0) || self.refused_now.contains(&hash.0) {
             return Ok(true);
+        }
+        // Its last place, and nothing was heard of it since: no need to look.
+        if self.importance.known(hash) == Known::Waits(entry.priority) {
+            return Ok(false);
         }
         self.partitions[self.partition_of(entry.url.site_hash())].is_dealt_with(entry)
     }

@@ -9,22 +9,26 @@
 //! few byte values, which are about one in thirty of English and of Korean text.
 //! Which bytes are anchors depends on them alone, so that a word put in moves
 //! nothing behind it; and looking for them is a matter of vector instructions,
-//! where hashing every word would cost as much as reading the page.
+//! where hashing every word would cost as much as reading the page. A short text
+//! needs every feature it has; of a long one, rarer anchors give enough.
 //!
 //! The counters stand upright: bit *i* of plane *p* is bit *p* of counter *i*, so
 //! that all 64 are added to at once, and carry-save adders take eight features
 //! before anything is carried into the planes.
 
-use memchr::{memchr_iter, memchr3_iter};
+use memchr::{memchr_iter, memchr2_iter, memchr3_iter};
 
 /// Features below which a hash means nothing: some sixty words.
 const FEATURES_MIN: u32 = 12;
 /// The letter `d`, and two bytes inside of common Korean syllables.
 const ANCHORS: (u8, u8, u8) = (b'd', 0xB4, 0xA0);
+/// The same behind the first [`DENSE_BYTES`]: about one byte in eighty.
+const RARE_ANCHORS: (u8, u8) = (b'b', 0xA0);
+const DENSE_BYTES: usize = 2 << 10;
 /// Of this much text the words are told apart, to find the one met most often.
 const WORDS_BYTES: usize = 1 << 10;
-/// Planes above the first three: texts of up to 2^27 features.
-const PLANES: usize = 24;
+/// Enough for texts of up to 2^27 features.
+const PLANES: usize = 27;
 /// Features taken at once.
 const BATCH: usize = 8;
 
@@ -34,16 +38,13 @@ const SECOND: u64 = 0x2127_599b_f432_5c37;
 
 /// A simhash in the making.
 pub(crate) struct Sketch {
-    ones: u64,
-    twos: u64,
-    fours: u64,
     planes: [u64; PLANES],
     batch: [u64; BATCH],
     waiting: usize,
     features: u32,
     words: u32,
-    /// Bytes of which the words were told apart.
-    told: usize,
+    /// Bytes taken.
+    taken: usize,
     /// Words told apart, and how often each was met, by eight bits of its hash.
     told_words: u32,
     met: [u16; 256],
@@ -52,15 +53,12 @@ pub(crate) struct Sketch {
 impl Sketch {
     pub(crate) const fn new() -> Self {
         Self {
-            ones: 0,
-            twos: 0,
-            fours: 0,
             planes: [0; PLANES],
             batch: [0; BATCH],
             waiting: 0,
             features: 0,
             words: 0,
-            told: 0,
+            taken: 0,
             told_words: 0,
             met: [0; 256],
         }
@@ -71,21 +69,25 @@ impl Sketch {
         let blanks = memchr_iter(b' ', text).count() as u32;
         let is_open = text.last().is_some_and(|byte| *byte != b' ');
         self.words = self.words.saturating_add(blanks + u32::from(is_open));
-        if self.told < WORDS_BYTES {
-            let some = &text[..text.len().min(WORDS_BYTES - self.told)];
-            self.told += some.len();
-            self.tell_words(some);
-        }
+        let told = WORDS_BYTES.saturating_sub(self.taken).min(text.len());
+        self.tell_words(&text[..told]);
+        let dense = DENSE_BYTES.saturating_sub(self.taken).min(text.len());
         let (a, b, c) = ANCHORS;
-        for at in memchr3_iter(a, b, c, text) {
-            self.feature(eight_from(text, at), eight_from(text, at + 8));
+        for at in memchr3_iter(a, b, c, &text[..dense]) {
+            self.feature(text, at);
         }
+        let (a, b) = RARE_ANCHORS;
+        for at in memchr2_iter(a, b, &text[dense..]) {
+            self.feature(text, dense + at);
+        }
+        self.taken = self.taken.saturating_add(text.len());
     }
 
     fn tell_words(&mut self, text: &[u8]) {
         let words = text.split(|byte| *byte == b' ');
         for word in words.filter(|word| !word.is_empty()) {
-            let hash = xxhash_rust::xxh3::xxh3_64(word);
+            // Two words that begin alike and are as long are one: rare enough.
+            let hash = (eight_from(word, 0) ^ word.len() as u64).wrapping_mul(FIRST);
             let slot = &mut self.met[(hash >> 56) as usize];
             *slot = slot.saturating_add(1);
             self.told_words += 1;
@@ -112,18 +114,26 @@ impl Sketch {
         // What fills the batch up has no bit set, and so counts nowhere.
         self.batch[self.waiting..].fill(0);
         self.add_batch();
-        let mut hash = 0;
-        for bit in 0..64 {
-            let of = |plane: u64| plane >> bit & 1;
-            let low = of(self.ones) + 2 * of(self.twos) + 4 * of(self.fours);
-            let planes = self.planes.iter().enumerate();
-            let high: u64 = planes.map(|(at, plane)| of(*plane) << (at + 3)).sum();
-            hash |= u64::from(2 * (low + high) > u64::from(self.features)) << bit;
-        }
-        Some(hash)
+        Some(self.counters_above(self.features / 2))
     }
 
-    fn feature(&mut self, first: u64, second: u64) {
+    /// The bits whose counters are above a number: all are compared with it at
+    /// once, from the highest plane down.
+    fn counters_above(&self, number: u32) -> u64 {
+        let (mut above, mut equal) = (0, u64::MAX);
+        for (at, plane) in self.planes.iter().enumerate().rev() {
+            if number >> at & 1 == 0 {
+                above |= equal & plane;
+                equal &= !plane;
+            } else {
+                equal &= plane;
+            }
+        }
+        above
+    }
+
+    fn feature(&mut self, text: &[u8], at: usize) {
+        let (first, second) = (eight_from(text, at), eight_from(text, at + 8));
         let mut hash = (first ^ FIRST).wrapping_mul(SECOND).rotate_left(29);
         hash = (hash ^ second).wrapping_mul(SECOND);
         hash = (hash ^ hash >> 32).wrapping_mul(FIRST);
@@ -138,15 +148,15 @@ impl Sketch {
 
     fn add_batch(&mut self) {
         let batch = &self.batch;
-        let (ones, two_a) = add(self.ones, batch[0], batch[1]);
-        let (ones, two_b) = add(ones, batch[2], batch[3]);
-        let (twos, four_a) = add(self.twos, two_a, two_b);
-        let (ones, two_a) = add(ones, batch[4], batch[5]);
-        let (ones, two_b) = add(ones, batch[6], batch[7]);
-        let (twos, four_b) = add(twos, two_a, two_b);
-        let (fours, mut carry) = add(self.fours, four_a, four_b);
-        (self.ones, self.twos, self.fours) = (ones, twos, fours);
-        for plane in &mut self.planes {
+        let [ones, twos, fours, higher @ ..] = &mut self.planes;
+        let two_a = add(ones, batch[0], batch[1]);
+        let two_b = add(ones, batch[2], batch[3]);
+        let four_a = add(twos, two_a, two_b);
+        let two_a = add(ones, batch[4], batch[5]);
+        let two_b = add(ones, batch[6], batch[7]);
+        let four_b = add(twos, two_a, two_b);
+        let mut carry = add(fours, four_a, four_b);
+        for plane in higher {
             if carry == 0 {
                 break;
             }
@@ -155,10 +165,12 @@ impl Sketch {
     }
 }
 
-/// Three bits of each counter added: their sum and their carry.
-const fn add(a: u64, b: u64, c: u64) -> (u64, u64) {
-    let half = a ^ b;
-    (half ^ c, a & b | half & c)
+/// Adds two bits to a plane of each counter, and gives what is carried.
+const fn add(plane: &mut u64, one: u64, other: u64) -> u64 {
+    let half = *plane ^ one;
+    let carry = *plane & one | half & other;
+    *plane = half ^ other;
+    carry
 }
 
 /// Eight bytes from there; blanks where there are none.
@@ -181,12 +193,18 @@ mod tests {
         let mut counters = [0_i64; 64];
         let bytes = text.as_bytes();
         let (a, b, c) = ANCHORS;
-        let anchors = (0..bytes.len()).filter(|at| [a, b, c].contains(&bytes[*at]));
+        let anchors = (0..bytes.len()).filter(|at| {
+            let rare = [RARE_ANCHORS.0, RARE_ANCHORS.1];
+            match *at < DENSE_BYTES {
+                true => [a, b, c].contains(&bytes[*at]),
+                false => rare.contains(&bytes[*at]),
+            }
+        });
         let mut features = 0;
         for at in anchors {
             features += 1;
             let mut one = Sketch::new();
-            one.feature(eight_from(bytes, at), eight_from(bytes, at + 8));
+            one.feature(bytes, at);
             for (bit, counter) in counters.iter_mut().enumerate() {
                 let is_set = one.batch[0] >> bit & 1 == 1;
                 *counter += if is_set { 1 } else { -1 };

@@ -106,8 +106,8 @@ impl SpamFeatures {
 
     /// Counts what the title repeats.
     pub(crate) fn title_repeats_of(title: &str) -> u32 {
-        let words = title.split(|c: char| !c.is_alphanumeric());
-        let words = words.filter(|word| word.chars().nth(1).is_some());
+        let words = title.as_bytes().split(|byte| !is_of_word(*byte));
+        let words = words.filter(|word| word.len() > 1);
         let mut met: ArrayVec<u64, TITLE_WORDS_MAX> =
             words.map(folded_hash).take(TITLE_WORDS_MAX).collect();
         let all = met.len();
@@ -117,11 +117,15 @@ impl SpamFeatures {
     }
 }
 
-/// A hash of a word in which case makes no difference.
-fn folded_hash(word: &str) -> u64 {
-    let letters = word.chars().flat_map(char::to_lowercase);
-    letters.fold(0xcbf2_9ce4_8422_2325, |hash, letter| {
-        (hash ^ u64::from(letter)).wrapping_mul(0x0000_0100_0000_01b3)
+/// Letters and digits, and everything that is not ASCII.
+const fn is_of_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || !byte.is_ascii()
+}
+
+/// A hash of a word in which the case of Latin letters makes no difference.
+fn folded_hash(word: &[u8]) -> u64 {
+    word.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(0x0000_0100_0000_01b3)
     })
 }
 

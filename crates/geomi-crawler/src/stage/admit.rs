@@ -14,7 +14,7 @@ use geomi_novelty::{DomainNovelty, Template};
 use geomi_scope::{
     Candidate, Refusal, Rule, Scope, ScopeConfig, ScopeKind, Verdict, candidate_seed,
 };
-use geomi_url::{CrawlUrl, registrable_domain};
+use geomi_url::{CrawlUrl, UrlHash, registrable_domain};
 
 use crate::books::SiteAccess;
 use crate::held::is_held;
@@ -405,6 +405,8 @@ impl Journey<'_> {
         let share = self
             .importance
             .visited(on.url.hash64(), document.links.len());
+        let hashes: Vec<UrlHash> = document.links.iter().map(|l| l.url.hash64()).collect();
+        self.importance.warm(&hashes);
         for link in &document.links {
             if !may_follow(&self.config, document, link) {
                 continue;

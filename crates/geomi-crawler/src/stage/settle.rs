@@ -202,7 +202,9 @@ impl Journey<'_> {
         let Work::Page(entry, _) = read.lease.work().clone() else {
             unreachable!("a page was leased")
         };
-        self.under_way.remove(&entry.url.hash64().0);
+        let hash = entry.url.hash64();
+        self.under_way.remove(&hash.0);
+        self.importance.done(hash);
         let partition = self.partition_of(read.lease.site());
         self.admit.settle_state(&mut read.answer);
         if self.config.cookies && !read.answer.cookies.is_empty() {
