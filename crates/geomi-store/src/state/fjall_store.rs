@@ -85,7 +85,7 @@ impl FjallOptions {
 impl Default for FjallOptions {
     fn default() -> Self {
         Self {
-            cache_bytes: 16 * 1024 * 1024,
+            cache_bytes: 8 * 1024 * 1024,
             cache_bytes_max: 256 * 1024 * 1024,
             memtable_bytes: 4 * 1024 * 1024,
             memtable_bytes_max: 64 * 1024 * 1024,

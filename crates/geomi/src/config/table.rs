@@ -522,7 +522,7 @@ pub(crate) const KEYS: &[Key] = &[
     ),
     key(
         "output.segment_rows",
-        "8192",
+        "4096",
         Kind::Count(1, 1 << 24, |d, n| d.crawl.output.segment_rows = n),
         "Visits a Parquet file holds.",
     ),
