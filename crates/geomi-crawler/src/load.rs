@@ -265,6 +265,11 @@ impl LoadRun {
         for entry in due {
             self.frontier.admit(entry, now);
         }
+        for site in self.frontier.short_sites() {
+            for entry in self.partition.take_parked(site)? {
+                self.frontier.admit(entry, now);
+            }
+        }
         for append in self.frontier.take_appends() {
             self.partition.append(&append);
         }

@@ -38,15 +38,22 @@ impl Journey<'_> {
         Ok(())
     }
 
-    /// Before a commit: lets URLs that were parked for long join their queues.
+    /// Before a commit: lets URLs join their queues that were parked for long, or
+    /// whose site is in memory and has few left.
     pub(crate) fn spill_parked(&mut self) -> Result<(), CrawlError> {
-        let now = self.clock.now();
+        let mut wanted = Vec::new();
         for partition in &mut self.partitions {
             let frontier = &self.frontier;
-            for entry in partition.spill_due(&|site| frontier.is_open(site))? {
-                self.parked = self.parked.saturating_sub(1);
-                self.frontier.admit(entry, now);
-            }
+            wanted.extend(partition.spill_due(&|site| frontier.is_open(site))?);
+        }
+        for site in self.frontier.short_sites() {
+            let partition = self.partition_of(site);
+            wanted.extend(self.partitions[partition].take_parked(site)?);
+        }
+        let now = self.clock.now();
+        for entry in wanted {
+            self.parked = self.parked.saturating_sub(1);
+            self.frontier.admit(entry, now);
         }
         Ok(())
     }

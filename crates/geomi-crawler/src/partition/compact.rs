@@ -64,8 +64,15 @@ impl Chunk {
     pub(super) fn push(&mut self, entry: &Entry) {
         let origin = &self.bytes[self.origin_start..self.origin_end];
         let is_here = |url: &CrawlUrl| url.origin().as_bytes() == origin;
-        let (url_here, via_here) = (is_here(&entry.url), entry.via.as_ref().is_some_and(is_here));
-        encode(entry, url_here, via_here, &mut self.bytes);
+        let spelling = |url| {
+            if is_here(url) {
+                Spelling::Short
+            } else {
+                Spelling::Full
+            }
+        };
+        let via = entry.via.as_ref().map_or(Spelling::LeftOut, spelling);
+        encode(entry, spelling(&entry.url), via, &mut self.bytes);
         self.len += 1;
     }
 
@@ -91,18 +98,64 @@ impl Chunk {
 
 /// The entries of a stored chunk, of this format or the one before.
 pub(super) fn decode(bytes: &[u8]) -> Result<Vec<Entry>, CrawlError> {
-    let Some((&FORMAT, bytes)) = bytes.split_first() else {
-        return keys::decode("queue", bytes);
-    };
-    let (origin, mut rest): (&str, _) = postcard::take_from_bytes(bytes).map_err(damaged)?;
-    let mut entries = Vec::new();
-    let mut text = String::new();
-    while !rest.is_empty() {
-        let entry;
-        (entry, rest) = decode_one(origin, rest, &mut text)?;
-        entries.push(entry);
+    Entries::of(bytes)?.collect()
+}
+
+/// The entries of a stored chunk, read as they are asked for: a chunk may have
+/// hundreds, of which a few are wanted.
+pub(super) struct Entries<'a> {
+    origin: &'a str,
+    rest: &'a [u8],
+    text: String,
+    /// Those of a chunk of the earlier format.
+    earlier: std::vec::IntoIter<Entry>,
+}
+
+impl<'a> Entries<'a> {
+    pub(super) fn of(bytes: &'a [u8]) -> Result<Self, CrawlError> {
+        let (origin, rest, earlier) = match bytes.split_first() {
+            Some((&FORMAT, bytes)) => {
+                let (origin, rest) = postcard::take_from_bytes(bytes).map_err(damaged)?;
+                (origin, rest, Vec::new())
+            }
+            _ => ("", [].as_slice(), keys::decode("queue", bytes)?),
+        };
+        Ok(Self {
+            origin,
+            rest,
+            text: String::new(),
+            earlier: earlier.into_iter(),
+        })
     }
-    Ok(entries)
+
+    /// Passes over so many.
+    pub(super) fn pass_over(&mut self, count: u32) -> Result<(), CrawlError> {
+        for _ in 0..count {
+            if self.earlier.next().is_none() && !self.rest.is_empty() {
+                (_, self.rest) = record_priority(self.rest)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.rest.is_empty() && self.earlier.as_slice().is_empty()
+    }
+}
+
+impl Iterator for Entries<'_> {
+    type Item = Result<Entry, CrawlError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.rest.is_empty() {
+            return self.earlier.next().map(Ok);
+        }
+        let decoded = decode_one(self.origin, self.rest, &mut self.text);
+        Some(decoded.map(|(entry, rest)| {
+            self.rest = rest;
+            entry
+        }))
+    }
 }
 
 /// The entries of a chunk in its stored form, each with its priority.
@@ -110,50 +163,71 @@ pub(super) fn records(chunk: &Chunk) -> Result<Vec<(u8, &[u8])>, CrawlError> {
     let mut rest = &chunk.bytes[chunk.origin_end..];
     let mut records = Vec::with_capacity(chunk.len as usize);
     while !rest.is_empty() {
-        let ((head, priority, ..), mut after): (Fixed<'_>, _) =
-            postcard::take_from_bytes(rest).map_err(damaged)?;
-        if head & (VIA_HERE | VIA_ELSEWHERE) != 0 {
-            (_, after) = postcard::take_from_bytes::<&str>(after).map_err(damaged)?;
-        }
-        if head & TRIED != 0 {
-            (_, after) = postcard::take_from_bytes::<Tried>(after).map_err(damaged)?;
-        }
-        let (record, following) = rest.split_at(rest.len() - after.len());
-        records.push((priority, record));
+        let (priority, following) = record_priority(rest)?;
+        records.push((priority, &rest[..rest.len() - following.len()]));
         rest = following;
     }
     Ok(records)
 }
 
-/// Writes an entry with its URLs in full.
-pub(super) fn encode_full(entry: &Entry, out: &mut Vec<u8>) {
-    encode(entry, false, false, out);
+/// The priority of the entry that begins here, and what follows the entry.
+fn record_priority(bytes: &[u8]) -> Result<(u8, &[u8]), CrawlError> {
+    let ((head, priority, ..), mut rest): (Fixed<'_>, _) =
+        postcard::take_from_bytes(bytes).map_err(damaged)?;
+    if head & (VIA_HERE | VIA_ELSEWHERE) != 0 {
+        (_, rest) = postcard::take_from_bytes::<&str>(rest).map_err(damaged)?;
+    }
+    if head & TRIED != 0 {
+        (_, rest) = postcard::take_from_bytes::<Tried>(rest).map_err(damaged)?;
+    }
+    Ok((priority, rest))
 }
 
-/// Writes an entry behind what is there: its URL and the page that linked to it
-/// without their origin, where they are of the chunk's.
-fn encode(entry: &Entry, url_here: bool, via_here: bool, out: &mut Vec<u8>) {
+/// How a URL is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Spelling {
+    Full,
+    /// Without the origin, which is the chunk's.
+    Short,
+    LeftOut,
+}
+
+/// Writes an entry with its URL in full, and with or without the page that linked
+/// to it.
+pub(super) fn encode_full(entry: &Entry, with_via: bool, out: &mut Vec<u8>) {
+    let via = if with_via {
+        Spelling::Full
+    } else {
+        Spelling::LeftOut
+    };
+    encode(entry, Spelling::Full, via, out);
+}
+
+/// Writes an entry behind what is there.
+fn encode(entry: &Entry, url: Spelling, via: Spelling, out: &mut Vec<u8>) {
     let is_tried = entry.attempts != 0 || entry.redirects != 0 || entry.not_before.is_some();
     let mut head = match entry.kind {
         LinkKind::Frame => 0,
         LinkKind::Anchor => 1,
         LinkKind::Other => 2,
     };
-    let url = if url_here {
+    let url = if url == Spelling::Short {
         entry.url.path_and_query()
     } else {
         head |= OTHER_ORIGIN;
         entry.url.as_str()
     };
-    let via = entry.via.as_ref().map(|via| {
-        if via_here {
+    let via = match (&entry.via, via) {
+        (None, _) | (_, Spelling::LeftOut) => None,
+        (Some(via), Spelling::Short) => {
             head |= VIA_HERE;
-            via.path_and_query()
-        } else {
-            head |= VIA_ELSEWHERE;
-            via.as_str()
+            Some(via.path_and_query())
         }
-    });
+        (Some(via), Spelling::Full) => {
+            head |= VIA_ELSEWHERE;
+            Some(via.as_str())
+        }
+    };
     for (mark, is_set) in [
         (SEED, entry.is_seed),
         (REVISIT, entry.is_revisit),

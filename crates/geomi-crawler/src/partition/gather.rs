@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use geomi_frontier::Entry;
 use geomi_store::state::{Batch, Scan, StateStore};
-use geomi_url::SiteHash;
+use geomi_url::{CrawlUrl, SiteHash};
 use hashbrown::HashMap;
 
 use super::compact::{self, Chunk};
@@ -32,6 +32,8 @@ const SITE_BYTES: usize = 120;
 /// The tags of a row.
 const ENTRY: u8 = 0;
 const TAKEN: u8 = 1;
+/// An entry found on the same page as the one before it in the row.
+const SAME_PAGE: u8 = 2;
 
 #[derive(Debug)]
 struct Gathered {
@@ -49,8 +51,9 @@ pub(super) struct Gather {
     line: VecDeque<(u64, SiteHash)>,
     bytes: usize,
     bytes_max: usize,
-    /// The row of this commit.
+    /// The row of this commit, and the page its last entry was found on.
     fresh: Vec<u8>,
+    fresh_via: Option<CrawlUrl>,
     /// The first row that is kept, and the next one to be written.
     rows: Range<u64>,
     /// The first row, as the state has it.
@@ -91,12 +94,14 @@ impl Gather {
             }
         })?;
         gather.fresh.clear();
+        gather.fresh_via = None;
         broken.map_or(Ok(gather), Err)
     }
 
     fn replay(&mut self, number: u64, row: &[u8]) -> Result<(), CrawlError> {
         self.rows.end = number;
         let mut text = String::new();
+        let mut via = None;
         let mut rest = row;
         while let Some((tag, after)) = rest.split_first() {
             rest = if *tag == TAKEN {
@@ -104,8 +109,12 @@ impl Gather {
                 self.forget(SiteHash(u64::from_le_bytes(*site)));
                 after
             } else {
-                let (entry, after) = compact::decode_one("", after, &mut text)?;
+                let (mut entry, after) = compact::decode_one("", after, &mut text)?;
+                if *tag == SAME_PAGE {
+                    entry.via = via;
+                }
                 self.park(&entry);
+                via = entry.via;
                 after
             };
         }
@@ -133,8 +142,12 @@ impl Gather {
 
     /// Keeps a URL.
     pub(super) fn park(&mut self, entry: &Entry) {
-        self.fresh.push(ENTRY);
-        compact::encode_full(entry, &mut self.fresh);
+        let is_same = !self.fresh.is_empty() && entry.via == self.fresh_via;
+        self.fresh.push(if is_same { SAME_PAGE } else { ENTRY });
+        compact::encode_full(entry, !is_same, &mut self.fresh);
+        if !is_same {
+            self.fresh_via.clone_from(&entry.via);
+        }
         let site = entry.url.site_hash();
         let (row, commit) = (self.rows.end, self.commits);
         let (line, bytes) = (&mut self.line, &mut self.bytes);
@@ -200,6 +213,7 @@ impl Gather {
         if !self.fresh.is_empty() {
             batch.put(&keys::gathered(self.rows.end), &self.fresh);
             self.fresh.clear();
+            self.fresh_via = None;
             self.rows.end += 1;
         }
         let first = self.line.front().map_or(self.rows.end, |(row, _)| *row);
@@ -232,7 +246,9 @@ mod tests {
         Entry {
             url: CrawlUrl::parse(&format!("http://s{site}.test/{page}")).unwrap(),
             seed: 0,
-            via: None,
+            // Pages that share the page they were found on, and pages that do not.
+            via: (page > 0)
+                .then(|| CrawlUrl::parse(&format!("http://v{}.test/", page / 2)).unwrap()),
             kind: LinkKind::Anchor,
             depth: 1,
             priority: 3,

@@ -1,7 +1,6 @@
 //! Site queues: chunks written, read back, and looked through.
 
 use geomi_frontier::{Append, Entry, LaneState, Position, Save};
-use geomi_store::state::Scan;
 use geomi_url::{CrawlUrl, SiteHash};
 
 use super::Partition;
@@ -16,9 +15,6 @@ const LANE_END: Position = Position {
     chunk: u64::MAX,
     index: 0,
 };
-
-/// Chunks of a lane that are looked up before the rest is scanned.
-const LOOKED_UP: u64 = 3;
 
 /// How a lane is read back.
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +52,7 @@ impl Partition {
     }
 
     /// Reads up to `len` entries of a lane that are not dealt with, and says
-    /// where it stopped.
+    /// where it stopped. Its chunks are numbered without gaps.
     pub(crate) fn read_lane(
         &self,
         site: SiteHash,
@@ -64,77 +60,30 @@ impl Partition {
         from: Position,
         Reading { len, is_ragged }: Reading,
     ) -> Result<(Vec<(Position, Entry)>, Position), CrawlError> {
-        // The first chunk may be half used.
-        let enough = len + from.index as usize;
-        let chunks = self.read_chunks(site, lane, from.chunk, enough)?;
-        let found: usize = chunks.iter().map(|(_, entries)| entries.len()).sum();
-        let mut out = Vec::with_capacity(len);
-        let mut next = LANE_END;
-        for (chunk, entries) in chunks {
-            let skip = if chunk == from.chunk { from.index } else { 0 };
-            for (index, entry) in (0u32..).zip(entries).skip(skip as usize) {
-                let position = Position { chunk, index };
-                if out.len() == len {
-                    return Ok((out, position));
-                }
+        let mut out = Vec::with_capacity(len.min(FIND_QUEUED_LEN));
+        let mut at = from;
+        while let Some(chunk) = self.store.get(&keys::chunk(site, lane, at.chunk))? {
+            let mut entries = compact::Entries::of(&chunk)?;
+            entries.pass_over(at.index)?;
+            while !entries.is_over() && out.len() < len {
+                let entry = entries.next().transpose()?;
+                let entry = entry.expect("there is one more");
                 if !(is_ragged && self.is_dealt_with(&entry)?) {
-                    out.push((position, entry));
+                    out.push((at, entry));
                 }
+                at.index += 1;
             }
-            next = Position {
-                chunk: chunk + 1,
-                index: 0,
-            };
-        }
-        Ok((out, if found >= enough { next } else { LANE_END }))
-    }
-
-    /// Chunks of a lane from that number on, with at least that many entries if
-    /// there are as many.
-    fn read_chunks(
-        &self,
-        site: SiteHash,
-        lane: u8,
-        first: u64,
-        enough: usize,
-    ) -> Result<Vec<(u64, Vec<Entry>)>, CrawlError> {
-        let mut chunks = Vec::new();
-        let mut found = 0;
-        // Most lanes are short, and to look a chunk up is much cheaper than to
-        // begin a scan.
-        for number in first..first.saturating_add(LOOKED_UP) {
-            let stored = self.store.get(&keys::chunk(site, lane, number))?;
-            let Some(value) = stored else {
-                return Ok(chunks);
-            };
-            let entries = compact::decode(&value)?;
-            found += entries.len();
-            chunks.push((number, entries));
-            if found >= enough {
-                return Ok(chunks);
+            if entries.is_over() {
+                at = Position {
+                    chunk: at.chunk + 1,
+                    index: 0,
+                };
+            }
+            if out.len() == len {
+                return Ok((out, at));
             }
         }
-        let from = keys::chunk(site, lane, first.saturating_add(LOOKED_UP));
-        let mut broken = None;
-        self.store
-            .scan(&from, &keys::chunk(site, lane + 1, 0), &mut |key, value| {
-                let number = keys::chunk_number(key).ok_or_else(|| CrawlError::Damaged {
-                    what: "a queue key".to_owned(),
-                });
-                match number.and_then(|number| Ok((number, compact::decode(value)?))) {
-                    Ok((number, entries)) => {
-                        found += entries.len();
-                        chunks.push((number, entries));
-                    }
-                    Err(error) => broken = Some(error),
-                }
-                if found >= enough || broken.is_some() {
-                    Scan::Stop
-                } else {
-                    Scan::Continue
-                }
-            })?;
-        broken.map_or(Ok(chunks), Err)
+        Ok((out, LANE_END))
     }
 
     /// Looks for a URL among the queues of its site: how many wait before it in

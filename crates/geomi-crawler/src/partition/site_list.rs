@@ -26,8 +26,8 @@ use crate::keys;
 
 /// Rows read at once.
 const ROWS_READ: usize = 256;
-/// Entries of a chunk: reading some of them back means reading all.
-const CHUNK_LEN_MAX: u32 = 512;
+/// Entries of a chunk: reading some of them back means fetching all.
+const CHUNK_LEN_MAX: u32 = 128;
 /// Sites that join the list at once when it has come to its end.
 const SPILLED_AT_END: usize = 256;
 
@@ -152,6 +152,11 @@ impl SiteList {
                 self.cursor = self.bounds.end;
             }
         }
+        self.take_parked(site)
+    }
+
+    /// What was parked for a site.
+    pub(super) fn take_parked(&mut self, site: SiteHash) -> Result<Vec<Entry>, CrawlError> {
         let parked = self.gather.take(site);
         parked.map_or(Ok(Vec::new()), |chunk| compact::decode(chunk.as_bytes()))
     }

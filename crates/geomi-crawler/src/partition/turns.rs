@@ -108,6 +108,14 @@ impl Partition {
         }
     }
 
+    /// What was parked for a site in memory; it is to be admitted in this commit.
+    pub(crate) fn take_parked(&mut self, site: SiteHash) -> Result<Vec<Entry>, CrawlError> {
+        match &mut self.sites {
+            Some(list) => list.take_parked(site),
+            None => Ok(Vec::new()),
+        }
+    }
+
     /// Whether a site has URLs that are neither in its queue nor in memory.
     pub(crate) fn is_parked(&self, site: SiteHash) -> bool {
         self.sites

@@ -15,6 +15,9 @@ use crate::lane::{PRIORITIES, Position};
 
 type Placed = (Position, Arc<Entry>);
 
+/// Entries a refill asks for at least.
+const REFILL_LEN_MIN: usize = 8;
+
 impl Frontier {
     /// Answers [`Action::Refill`](super::Action::Refill): entries in order, and
     /// where reading stopped.
@@ -53,11 +56,11 @@ impl Frontier {
     }
 
     /// How many entries of a lane to read for a refill: fewer where memory is
-    /// short, but always one.
+    /// short, but always some, as looking for them is dear.
     pub fn refill_len(&self) -> usize {
         let room = self.config.memory_len_max.saturating_sub(self.in_memory);
         let share = room / usize::from(PRIORITIES);
-        self.config.front_len_max.min(share.max(1))
+        self.config.front_len_max.min(share.max(REFILL_LEN_MIN))
     }
 
     /// The chunks of a lane that the next commit writes, in order.

@@ -25,6 +25,11 @@ const LONG_REST: Duration = Duration::from_secs(10);
 /// While others wait, sites are looked through this often at least.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
+/// A site in memory with so many URLs has plenty.
+const PLENTY: u64 = 16;
+/// With fewer than these it could do with more.
+const FEW: u64 = 8;
+
 /// A site that was taken out of memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Closed {
@@ -43,12 +48,21 @@ impl Frontier {
         self.sites.len() < self.config.sites_max
     }
 
-    /// Whether a site in memory has so many URLs of that priority waiting that
-    /// one more is of no use to it now.
+    /// Whether a site in memory has so many URLs of that priority or a better one
+    /// waiting that one more is of no use to it now.
     pub fn has_plenty(&self, site: SiteHash, priority: u8) -> bool {
-        let lane = usize::from(priority.clamp(1, PRIORITIES) - 1);
-        let open = self.sites.get(&site);
-        open.is_some_and(|open| open.lanes[lane].len() >= self.config.front_len_max as u64)
+        let lanes = usize::from(priority.clamp(1, PRIORITIES));
+        let waiting = |open: &Site| open.lanes[..lanes].iter().map(Lane::len).sum::<u64>();
+        self.sites
+            .get(&site)
+            .is_some_and(|open| waiting(open) >= PLENTY)
+    }
+
+    /// Sites in memory that changed since the last commit and have few URLs left.
+    pub fn short_sites(&self) -> Vec<SiteHash> {
+        let dirty = self.dirty.iter().filter_map(|hash| self.sites.get(hash));
+        let short = dirty.filter(|site| site.waiting_len() < FEW);
+        short.map(|site| site.hash).collect()
     }
 
     /// Why a site that is not in memory is left alone for the rest of this run.
