@@ -54,7 +54,7 @@ pub(crate) struct ArchiveMark {
 }
 
 /// Gathered URLs take this part of what the seen test is given.
-const GATHER_SHARE: usize = 4;
+const GATHER_SHARE: usize = 2;
 
 /// A link on its way to another partition.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -97,7 +97,7 @@ impl std::fmt::Debug for Partition {
 
 impl Partition {
     /// Opens a partition's state, and its seen test in a folder of its own. URLs
-    /// of sites that are not in memory gather in a quarter as much memory again.
+    /// of sites that are not in memory gather in half as much memory again.
     pub(crate) fn open(
         store: Box<dyn StateStore>,
         seen: &Path,

@@ -89,15 +89,27 @@ impl Base {
     }
 
     pub(super) fn contains(&self, hash: u64) -> Result<bool, StoreError> {
-        let after = self.fences.partition_point(|fence| *fence <= hash);
+        if let Held::Filter(bloom) = &self.held
+            && !bloom.may_contain(hash)
+        {
+            return Ok(false);
+        }
+        let guess = share_of(hash, u64::MAX, self.fences.len());
+        let after = count_up_to(&self.fences, hash, guess);
         let Some(block) = after.checked_sub(1) else {
             return Ok(false);
         };
         let start = block * BLOCK_LEN;
         let len = BLOCK_LEN.min(self.len as usize - start);
         match &self.held {
-            Held::All(hashes) => Ok(hashes[start..start + len].binary_search(&hash).is_ok()),
-            Held::Filter(bloom) if !bloom.may_contain(hash) => Ok(false),
+            Held::All(hashes) => {
+                let first = self.fences[block];
+                let end = self.fences.get(after).copied().unwrap_or(u64::MAX);
+                let guess = share_of(hash - first, end - first, len);
+                let block = &hashes[start..start + len];
+                let upto = count_up_to(block, hash, guess);
+                Ok(upto > 0 && block[upto - 1] == hash)
+            }
             Held::Filter(_) => self.block_contains(start, len, hash),
         }
     }
@@ -286,4 +298,30 @@ impl Hashes {
 
 fn hash_of(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(bytes.try_into().expect("a hash has eight bytes"))
+}
+
+/// Where `part` of `whole` stands among `len` that are spread evenly.
+fn share_of(part: u64, whole: u64, len: usize) -> usize {
+    let share = u128::from(part) * len as u128 / u128::from(whole.max(1));
+    usize::try_from(share).unwrap_or(len)
+}
+
+/// How many of `sorted` are at most `hash`. Hashes are spread evenly, so that it is
+/// looked for around where it should be: a few neighbours instead of halving all.
+pub(super) fn count_up_to(sorted: &[u64], hash: u64, guess: usize) -> usize {
+    let mut low = guess.min(sorted.len());
+    let mut high = low;
+    let mut step = 1;
+    while low > 0 && sorted[low - 1] > hash {
+        high = low - 1;
+        low = low.saturating_sub(step);
+        step *= 2;
+    }
+    step = 1;
+    while high < sorted.len() && sorted[high] <= hash {
+        low = high + 1;
+        high = (high + step).min(sorted.len());
+        step *= 2;
+    }
+    low + sorted[low..high.max(low)].partition_point(|one| *one <= hash)
 }

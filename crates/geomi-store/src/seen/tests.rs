@@ -128,6 +128,17 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
+    fn a_place_is_found_from_any_guess(
+        mut sorted in prop::collection::vec(0u64..200, 0..60),
+        hash in 0u64..210,
+        guess in 0usize..70,
+    ) {
+        sorted.sort_unstable();
+        let expected = sorted.partition_point(|one| *one <= hash);
+        prop_assert_eq!(super::base::count_up_to(&sorted, hash, guess), expected);
+    }
+
+    #[test]
     fn it_answers_as_a_set_does_whatever_crashes(turns in turns(), memory in prop_oneof![Just(TINY), Just(1 << 20)]) {
         let mut house = House::new(memory);
         for turn in turns {
