@@ -116,8 +116,9 @@ pub(crate) struct Journey<'a> {
     pub(crate) under_way: HashSet<u64>,
     /// What links say of how important URLs are.
     pub(crate) importance: Importance,
-    /// URLs refused since the last commit: their records cannot be read yet.
-    pub(crate) refused_now: HashSet<u64>,
+    /// URLs visited or refused since the last commit: their records cannot be read
+    /// yet.
+    pub(crate) settled_now: HashSet<u64>,
     /// Whether URLs were ever promoted in this crawl.
     pub(crate) has_promoted: bool,
     /// URLs of sites that are not in memory.
@@ -230,7 +231,7 @@ impl<'a> Journey<'a> {
             in_flight: 0,
             under_way: HashSet::new(),
             importance: Importance::new(IMPORTANCE_PLACES),
-            refused_now: HashSet::new(),
+            settled_now: HashSet::new(),
             has_promoted: partitions[0].meta(promotion::META)?.unwrap_or_default(),
             parked: 0,
             round,
@@ -363,7 +364,7 @@ impl<'a> Journey<'a> {
             self.passed(DurableStep::WarcSynced)?;
         }
         let committed = self.commit_partitions()?;
-        self.refused_now.clear();
+        self.settled_now.clear();
         self.post.publish(&mut self.partitions)?;
         self.passed(DurableStep::MailPublished)?;
         self.post.acknowledge(&mut self.partitions)?;

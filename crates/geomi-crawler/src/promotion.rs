@@ -12,7 +12,7 @@
 
 use geomi_frontier::{Credit, Entry, Known};
 use geomi_model::LinkKind;
-use geomi_url::CrawlUrl;
+use geomi_url::{CrawlUrl, UrlHash};
 
 use crate::CrawlError;
 use crate::journey::Journey;
@@ -33,7 +33,8 @@ impl Journey<'_> {
     ) -> Result<(), CrawlError> {
         let hash = url.hash64();
         let known = self.importance.known(hash);
-        if known == Known::Done || !self.admit.promotes() || self.seeds.knows(url) {
+        let is_over = known == Known::Done || self.is_settling(hash);
+        if is_over || !self.admit.promotes() || self.seeds.knows(url) {
             return Ok(());
         }
         let found = Found {
@@ -80,7 +81,7 @@ impl Journey<'_> {
             return Ok(false);
         }
         let hash = entry.url.hash64();
-        if self.under_way.contains(&hash.0) || self.refused_now.contains(&hash.0) {
+        if self.is_settling(hash) {
             return Ok(true);
         }
         // Its last place, and nothing was heard of it since: no need to look.
@@ -88,5 +89,11 @@ impl Journey<'_> {
             return Ok(false);
         }
         self.partitions[self.partition_of(entry.url.site_hash())].is_dealt_with(entry)
+    }
+
+    /// Whether a URL is being visited, or was settled and its record cannot be
+    /// read yet.
+    fn is_settling(&self, hash: UrlHash) -> bool {
+        self.under_way.contains(&hash.0) || self.settled_now.contains(&hash.0)
     }
 }

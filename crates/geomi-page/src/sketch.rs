@@ -24,7 +24,7 @@ const FEATURES_MIN: u32 = 12;
 const ANCHORS: (u8, u8, u8) = (b'd', 0xB4, 0xA0);
 /// The same behind the first [`DENSE_BYTES`]: about one byte in eighty.
 const RARE_ANCHORS: (u8, u8) = (b'b', 0xA0);
-const DENSE_BYTES: usize = 2 << 10;
+const DENSE_BYTES: usize = 6 << 10;
 /// Of this much text the words are told apart, to find the one met most often.
 const WORDS_BYTES: usize = 1 << 10;
 /// Enough for texts of up to 2^27 features.

@@ -496,10 +496,14 @@ impl Journey<'_> {
         let (hash, to) = (url.hash64(), self.partition_of(site));
         let credit = self.importance.give(hash, share);
         // Most links lead to pages known already: nothing more is asked of them.
-        if self.partitions[to].has_seen(hash)? || self.sent.contains(&hash.0) {
+        if self.partitions[to].has_seen(hash)? {
             if credit.has_doubled && way == Way::Link {
                 self.promote(on, url, kind, credit)?;
             }
+            return Ok(none);
+        }
+        // In the mail, and in no queue yet.
+        if self.sent.contains(&hash.0) {
             return Ok(none);
         }
         let home = self.partition_of(on.url.site_hash());

@@ -204,6 +204,7 @@ impl Journey<'_> {
         };
         let hash = entry.url.hash64();
         self.under_way.remove(&hash.0);
+        self.settled_now.insert(hash.0);
         self.importance.done(hash);
         let partition = self.partition_of(read.lease.site());
         self.admit.settle_state(&mut read.answer);
@@ -433,7 +434,7 @@ impl Journey<'_> {
         };
         let partition = self.partition_of(lease.site());
         tracing::debug!(url = %entry.url, reason, "refused");
-        self.refused_now.insert(entry.url.hash64().0);
+        self.settled_now.insert(entry.url.hash64().0);
         let partition = &mut self.partitions[partition];
         partition.counters.refused += 1;
         partition.counters.refusal(rule);
