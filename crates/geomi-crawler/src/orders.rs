@@ -139,6 +139,7 @@ impl Journey<'_> {
             map: self.map,
             admit: &self.admit,
             novelty: &self.novelty,
+            policies: &self.policies,
             seeds: &self.seeds,
             importance: Some(&self.importance),
             unaddressed: Some(&self.unaddressed),

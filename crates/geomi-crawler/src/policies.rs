@@ -25,6 +25,8 @@ pub struct SiteOverride {
     pub pages_max: Option<u64>,
     /// Whether robots.txt is obeyed.
     pub robots: Option<RobotsMode>,
+    /// Traffic among all sites, in hundredths: a part of the priority of URLs.
+    pub traffic_percent: Option<u8>,
     /// What proves who we are, to exactly these sites.
     pub credentials: Option<Credentials>,
     /// Whether that may travel unencrypted.
@@ -105,6 +107,21 @@ impl SitePolicies {
         })
     }
 
+    /// The traffic given for a site, 0 to 1.
+    pub(crate) fn traffic(&self, site: &SiteKey) -> Option<f32> {
+        let tables = self.names.of(site);
+        let mut tables = tables.iter().map(|table| &self.tables[*table]);
+        let percent = tables.find_map(|table| table.traffic_percent)?;
+        Some(f32::from(percent) / 100.0)
+    }
+
+    /// Whether any table gives traffic: most do not, and links are many.
+    pub(crate) fn know_traffic(&self) -> bool {
+        self.tables
+            .iter()
+            .any(|table| table.traffic_percent.is_some())
+    }
+
     /// The most connections any address may carry.
     pub(crate) fn address_limit(&self) -> usize {
         let own = self.tables.iter().filter_map(|table| table.connections);
@@ -160,5 +177,23 @@ mod tests {
         let mut config = CrawlConfig::new(Vec::new());
         config.sites = vec![table("a b")];
         assert!(SitePolicies::new(&config).is_err());
+    }
+
+    #[test]
+    fn traffic_is_known_where_a_table_gives_it() {
+        let mut config = CrawlConfig::new(Vec::new());
+        let of = |config: &CrawlConfig, url: &str| {
+            let policies = SitePolicies::new(config).unwrap();
+            let site = CrawlUrl::parse(url).unwrap().site();
+            (policies.know_traffic(), policies.traffic(&site))
+        };
+        config.sites = vec![table("*.example")];
+        assert_eq!(of(&config, "http://a.example/"), (false, None));
+        config.sites.push(SiteOverride {
+            traffic_percent: Some(80),
+            ..table("a.example")
+        });
+        assert_eq!(of(&config, "http://a.example/"), (true, Some(0.8)));
+        assert_eq!(of(&config, "http://b.example/"), (true, None));
     }
 }

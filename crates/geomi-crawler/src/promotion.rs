@@ -45,7 +45,7 @@ impl Journey<'_> {
             on,
             importance: self.importance.of(credit.cash),
             home: &self.seeds.get(on.seed).home,
-            site_success: self.frontier.success(url.site_hash()),
+            standing: self.standing(url, None),
         };
         let Admission::Queue(entry, _) = self.admit.link(&found) else {
             return Ok(());

@@ -27,6 +27,10 @@ pub struct Features {
     pub importance: f32,
     /// Share of the site's past visits that succeeded.
     pub site_success: f32,
+    /// Traffic of the site, 0 to 1, where somebody gave it.
+    pub traffic: Option<f32>,
+    /// How often it changes, 0 to 1, where somebody said so.
+    pub change: Option<f32>,
     /// Whether a pattern of the user's prefers it.
     pub preferred: bool,
 }
@@ -44,6 +48,10 @@ pub struct Parts {
     pub kind: f32,
     /// Sites that answer are better.
     pub history: f32,
+    /// Sites that people visit are better; it counts where it is given.
+    pub traffic: Option<f32>,
+    /// What changes often is better; it counts where it is told.
+    pub change: Option<f32>,
 }
 
 /// Weights of the parts of a score; only their ratio counts.
@@ -59,6 +67,10 @@ pub struct Prioritizer {
     pub kind: f32,
     /// Of the site's past.
     pub history: f32,
+    /// Of the site's traffic.
+    pub traffic: f32,
+    /// Of how often it changes.
+    pub change: f32,
 }
 
 impl Default for Prioritizer {
@@ -69,6 +81,8 @@ impl Default for Prioritizer {
             importance: 80.0,
             kind: 10.0,
             history: 5.0,
+            traffic: 40.0,
+            change: 20.0,
         }
     }
 }
@@ -84,14 +98,21 @@ impl Prioritizer {
         2 + (level as u8).min(PRIORITIES - 2)
     }
 
-    /// The weighted mean of the parts, 0 to 1; nothing, if nothing has weight.
+    /// The weighted mean of the parts that are known, 0 to 1; nothing, if nothing
+    /// has weight.
     pub fn score(&self, parts: &Parts) -> f32 {
-        let sum = self.depth * parts.depth
+        let mut sum = self.depth * parts.depth
             + self.shape * parts.shape
             + self.importance * parts.importance
             + self.kind * parts.kind
             + self.history * parts.history;
-        let weights = self.depth + self.shape + self.importance + self.kind + self.history;
+        let mut weights = self.depth + self.shape + self.importance + self.kind + self.history;
+        for (weight, part) in [(self.traffic, parts.traffic), (self.change, parts.change)] {
+            if let Some(part) = part {
+                sum += weight * part;
+                weights += weight;
+            }
+        }
         if weights > 0.0 { sum / weights } else { 0.0 }
     }
 }
@@ -109,6 +130,8 @@ impl Parts {
                 LinkKind::Other => 0.2,
             },
             history: features.site_success.clamp(0.0, 1.0),
+            traffic: features.traffic.map(|part| part.clamp(0.0, 1.0)),
+            change: features.change.map(|part| part.clamp(0.0, 1.0)),
         }
     }
 }
@@ -133,8 +156,27 @@ mod tests {
             kind: LinkKind::Anchor,
             importance: 0.5,
             site_success: 1.0,
+            traffic: None,
+            change: None,
             preferred: false,
         }
+    }
+
+    #[test]
+    fn traffic_and_change_count_where_they_are_known() {
+        let rule = Prioritizer::default();
+        let score = |traffic, change| {
+            let known = Features {
+                traffic,
+                change,
+                ..plain()
+            };
+            rule.score(&Parts::of(&known))
+        };
+        let base = score(None, None);
+        assert!(score(Some(1.0), None) > base && score(Some(0.0), None) < base);
+        assert!(score(None, Some(1.0)) > base && score(None, Some(0.0)) < base);
+        assert!(score(Some(1.0), Some(1.0)) > score(Some(1.0), None));
     }
 
     #[test]

@@ -166,6 +166,19 @@ pub enum ChangeFrequency {
 }
 
 impl ChangeFrequency {
+    /// How often that is, from 0 for never to 1 for always.
+    pub const fn score(self) -> f32 {
+        match self {
+            Self::Always => 1.0,
+            Self::Hourly => 0.9,
+            Self::Daily => 0.7,
+            Self::Weekly => 0.5,
+            Self::Monthly => 0.3,
+            Self::Yearly => 0.1,
+            Self::Never => 0.0,
+        }
+    }
+
     /// Reads the word of a sitemap, in any case.
     pub fn parse(word: &str) -> Option<Self> {
         const WORDS: [(&str, ChangeFrequency); 7] = [

@@ -176,6 +176,11 @@ fn url_words(text: &mut String, url: &UrlReport, visits_max: usize) {
     text.push('\n');
 }
 
+/// A part of a score that not every URL has.
+fn part(name: &str, value: Option<u8>) -> String {
+    value.map_or(String::new(), |value| format!(", {name} {value}"))
+}
+
 fn queue_words(text: &mut String, place: &QueuePlace) {
     let ahead = format!(
         "priority {}, {} before it, depth {}",
@@ -186,8 +191,15 @@ fn queue_words(text: &mut String, place: &QueuePlace) {
     row(text, "queue", ahead);
     let score = &place.score;
     let parts = format!(
-        "{} % (depth {}, shape {}, importance {}, kind {}, history {})",
-        score.score, score.depth, score.shape, score.importance, score.kind, score.history
+        "{} % (depth {}, shape {}, importance {}, kind {}, history {}{}{})",
+        score.score,
+        score.depth,
+        score.shape,
+        score.importance,
+        score.kind,
+        score.history,
+        part("traffic", score.traffic),
+        part("change", score.change),
     );
     row(text, "score", parts);
     if let Some(via) = &place.via {

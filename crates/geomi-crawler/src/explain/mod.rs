@@ -32,6 +32,7 @@ pub use url::{NextStep, QueuePlace, ScoreReport, UrlReport};
 use crate::books::Unaddressed;
 use crate::novelty::NoveltyBook;
 use crate::partition::Partition;
+use crate::policies::SitePolicies;
 use crate::seeds::SeedBook;
 use crate::stage::admit::Admit;
 use crate::status::Status;
@@ -69,6 +70,7 @@ pub(crate) struct Knowledge<'a> {
     pub(crate) map: Partitions,
     pub(crate) admit: &'a Admit,
     pub(crate) novelty: &'a NoveltyBook,
+    pub(crate) policies: &'a SitePolicies,
     pub(crate) seeds: &'a SeedBook,
     /// What links say of URLs; a directory at rest does not know.
     pub(crate) importance: Option<&'a Importance>,

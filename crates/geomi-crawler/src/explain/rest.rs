@@ -58,6 +58,7 @@ pub fn inspect(
         map,
         admit: &Admit::new(config)?,
         novelty: &NoveltyBook::new(config, now),
+        policies: &SitePolicies::new(config)?,
         seeds: &seeds,
         importance: None,
         unaddressed: None,

@@ -1,7 +1,7 @@
 //! A URL explained.
 
 use geomi_frontier::Entry;
-use geomi_model::{Timestamp, UrlRecord};
+use geomi_model::{ChangeFrequency, ChangeSignal, Timestamp, UrlRecord};
 use geomi_novelty::{Template, TemplateStanding};
 use geomi_scope::Candidate;
 use geomi_url::CrawlUrl;
@@ -12,6 +12,7 @@ use crate::books::{Access, SiteAccess};
 use crate::log::LogLine;
 use crate::mirrors::MIRROR;
 use crate::novelty::PARAMETER_IGNORED;
+use crate::stage::admit::Standing;
 use crate::{CrawlError, RobotsMode};
 
 /// Seeds a URL is held against when nobody knows from which it came.
@@ -98,6 +99,10 @@ pub struct ScoreReport {
     pub kind: u8,
     /// How well its site answers.
     pub history: u8,
+    /// Its site's traffic, where it is given.
+    pub traffic: Option<u8>,
+    /// How often it changes, where a sitemap says so.
+    pub change: Option<u8>,
 }
 
 /// What happens to a URL next.
@@ -141,6 +146,7 @@ impl Knowledge<'_> {
         let robots = self.robots_of(url)?;
         let seen = partition.has_seen(url.hash64())?;
         let not_worth = self.not_worth(url)?;
+        let told = partition.signal(url)?;
         let next = match (&queued, &record) {
             (Some((_, entry)), _) => {
                 self.when_queued(entry, robots.as_ref(), not_worth.as_deref(), site)
@@ -179,7 +185,7 @@ impl Knowledge<'_> {
             listed_modified: (partition.signal(url)?)
                 .and_then(|signal| signal.modified)
                 .map(Timestamp::to_rfc3339_secs),
-            queue: queued.map(|(ahead, entry)| self.queue_place(ahead, &entry)),
+            queue: queued.map(|(ahead, entry)| self.queue_place(ahead, &entry, told.as_ref())),
             next,
             novelty: self.template_of(url)?,
             not_worth,
@@ -217,12 +223,18 @@ impl Knowledge<'_> {
         Ok(refusal.map(|refusal| format!("{}: {refusal}", refusal.as_str())))
     }
 
-    fn score(&self, entry: &Entry) -> ScoreReport {
+    fn score(&self, entry: &Entry, told: Option<&ChangeSignal>) -> ScoreReport {
         let importance = self.importance.map_or(0.0, |importance| {
             importance.of(importance.cash(entry.url.hash64()))
         });
-        let success = self.frontier.success(entry.url.site_hash());
-        let (parts, score) = self.admit.parts(entry, importance, success);
+        let standing = Standing {
+            site_success: self.frontier.success(entry.url.site_hash()),
+            traffic: self.policies.traffic(&entry.url.site()),
+            change: told
+                .and_then(|told| told.frequency)
+                .map(ChangeFrequency::score),
+        };
+        let (parts, score) = self.admit.parts(entry, importance, standing);
         let percent = |part: f32| (part * 100.0).round() as u8;
         ScoreReport {
             score: percent(score),
@@ -231,15 +243,17 @@ impl Knowledge<'_> {
             importance: percent(parts.importance),
             kind: percent(parts.kind),
             history: percent(parts.history),
+            traffic: parts.traffic.map(percent),
+            change: parts.change.map(percent),
         }
     }
 
-    fn queue_place(&self, ahead: u64, entry: &Entry) -> QueuePlace {
+    fn queue_place(&self, ahead: u64, entry: &Entry, told: Option<&ChangeSignal>) -> QueuePlace {
         let seed = self.seeds.get(entry.seed);
         QueuePlace {
             priority: entry.priority,
             ahead,
-            score: self.score(entry),
+            score: self.score(entry, told),
             depth: entry.depth,
             via: entry.via.as_ref().map(ToString::to_string),
             seed: seed.url.to_string(),

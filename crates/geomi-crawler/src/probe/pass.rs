@@ -19,7 +19,7 @@ use super::{
     StoredStep,
 };
 use crate::fate::Fate;
-use crate::stage::admit::{Admission, Admit, Found, as_seed, may_follow};
+use crate::stage::admit::{Admission, Admit, Found, Standing, as_seed, may_follow};
 use crate::stage::fetch::{ask, fetcher};
 use crate::stage::read::{Declared, ReadSettings, Storable, Subject, Understood, understand};
 use crate::stage::row::{Row, Story};
@@ -196,8 +196,7 @@ impl<'a> Pass<'a> {
             on,
             importance: 0.0,
             home: &step.home,
-            // That of a site nobody has asked yet.
-            site_success: 1.0,
+            standing: Standing::UNKNOWN,
         };
         self.told(&found.candidate(), self.admit.link(&found))
     }
@@ -337,7 +336,7 @@ impl<'a> Pass<'a> {
             on,
             importance: 0.0,
             home,
-            site_success: 1.0,
+            standing: Standing::UNKNOWN,
         };
         let (step, admitted) = self.told(&found.candidate(), self.admit.link(&found));
         let (verdict, rule) = match step.verdict {

@@ -8,7 +8,8 @@
 
 use geomi_frontier::{Entry, Features, Parts, Prioritizer, SiteState};
 use geomi_model::{
-    ChangeSignal, Document, DocumentKind, Link, LinkKind, NetworkState, Timestamp, UrlRecord,
+    ChangeFrequency, ChangeSignal, Document, DocumentKind, Link, LinkKind, NetworkState, Timestamp,
+    UrlRecord,
 };
 use geomi_novelty::{DomainNovelty, Template};
 use geomi_scope::{
@@ -75,8 +76,28 @@ pub(crate) struct Found<'a> {
     pub(crate) importance: f32,
     /// The seed's home, by which scope is judged.
     pub(crate) home: &'a CrawlUrl,
-    /// Success of the site it leads to.
+    /// What is known of the site it leads to, and told of the page itself.
+    pub(crate) standing: Standing,
+}
+
+/// What speaks for a URL beside its links and its spelling.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Standing {
+    /// Success of its site.
     pub(crate) site_success: f32,
+    /// Traffic of its site, where it was given.
+    pub(crate) traffic: Option<f32>,
+    /// How often it changes, where a sitemap says so.
+    pub(crate) change: Option<f32>,
+}
+
+impl Standing {
+    /// Of a URL whose site nobody knows yet.
+    pub(crate) const UNKNOWN: Self = Self {
+        site_success: 1.0,
+        traffic: None,
+        change: None,
+    };
 }
 
 impl<'a> Found<'a> {
@@ -89,6 +110,24 @@ impl<'a> Found<'a> {
             depth: (self.on.depth).saturating_add(u16::from(!self.is_redirect && !self.is_sitemap)),
             is_seed: false,
             is_redirect: self.is_redirect,
+        }
+    }
+}
+
+/// Where a page leads, and what it tells of that.
+#[derive(Clone, Copy)]
+struct Lead<'a> {
+    url: &'a CrawlUrl,
+    kind: LinkKind,
+    told: Option<&'a ChangeSignal>,
+}
+
+impl<'a> Lead<'a> {
+    const fn to(url: &'a CrawlUrl, kind: LinkKind) -> Self {
+        Self {
+            url,
+            kind,
+            told: None,
         }
     }
 }
@@ -266,18 +305,18 @@ impl Admit {
     pub(crate) fn priority_at(&self, found: &Found<'_>, depth: u16, importance: f32) -> u8 {
         self.prioritizer.priority(&Features {
             preferred: self.is_preferred(found.url),
-            ..features(found.url, found.kind, depth, importance, found.site_success)
+            ..features(found.url, found.kind, depth, importance, found.standing)
         })
     }
 
     /// What makes up the score of a URL that waits.
-    pub(crate) fn parts(&self, entry: &Entry, importance: f32, site_success: f32) -> (Parts, f32) {
+    pub(crate) fn parts(&self, entry: &Entry, importance: f32, standing: Standing) -> (Parts, f32) {
         let parts = Parts::of(&features(
             &entry.url,
             entry.kind,
             entry.depth,
             importance,
-            site_success,
+            standing,
         ));
         (parts, self.prioritizer.score(&parts))
     }
@@ -301,7 +340,7 @@ fn features(
     kind: LinkKind,
     depth: u16,
     importance: f32,
-    site_success: f32,
+    standing: Standing,
 ) -> Features {
     let segments = url.path().split('/');
     Features {
@@ -311,7 +350,9 @@ fn features(
         has_query: url.query().is_some(),
         kind,
         importance,
-        site_success,
+        site_success: standing.site_success,
+        traffic: standing.traffic,
+        change: standing.change,
         preferred: false,
     }
 }
@@ -415,8 +456,12 @@ impl Journey<'_> {
             // would send each other round in circles.
             let shortened = self.novelty.shortened(&link.url);
             let url = shortened.as_ref().unwrap_or(&link.url);
-            let one = self.admit_link(on, url, link.kind, share, way)?;
-            taken += one;
+            let lead = Lead {
+                url,
+                kind: link.kind,
+                told: link.signal.as_ref(),
+            };
+            taken += self.admit_link(on, lead, share, way)?;
             if let Some(signal) = &link.signal {
                 self.note_signal(url, signal)?;
             }
@@ -454,7 +499,7 @@ impl Journey<'_> {
         for name in named {
             // What is no URL is passed over: the line is in the archive.
             if let Ok(url) = on.url.join(&name) {
-                self.admit_link(&on, &url, LinkKind::Other, 0, Way::Sitemap)?;
+                self.admit_link(&on, Lead::to(&url, LinkKind::Other), 0, Way::Sitemap)?;
             }
         }
         Ok(())
@@ -479,15 +524,26 @@ impl Journey<'_> {
         }
         // What a page has is that of the page it stands for.
         let share = self.importance.visited(on.url.hash64(), 1);
-        let taken = self.admit_link(on, target, LinkKind::Other, share, Way::Redirect)?;
+        let taken = self.admit_link(on, Lead::to(target, LinkKind::Other), share, Way::Redirect)?;
         Ok(taken.admitted > 0)
+    }
+
+    /// What speaks for a URL, of which a sitemap or feed may have said something.
+    pub(crate) fn standing(&self, url: &CrawlUrl, signal: Option<&ChangeSignal>) -> Standing {
+        let knows_traffic = self.policies.know_traffic();
+        let traffic = knows_traffic.then(|| self.policies.traffic(&url.site()));
+        let frequency = signal.and_then(|signal| signal.frequency);
+        Standing {
+            site_success: self.frontier.success(url.site_hash()),
+            traffic: traffic.flatten(),
+            change: frequency.map(ChangeFrequency::score),
+        }
     }
 
     fn admit_link(
         &mut self,
         on: &Entry,
-        url: &CrawlUrl,
-        kind: LinkKind,
+        Lead { url, kind, told }: Lead<'_>,
         share: u32,
         way: Way,
     ) -> Result<Taken, CrawlError> {
@@ -515,7 +571,7 @@ impl Journey<'_> {
             on,
             importance: self.importance.of(credit.cash),
             home: &self.seeds.get(on.seed).home,
-            site_success: self.frontier.success(site),
+            standing: self.standing(url, told),
         };
         match self.admit.link(&found) {
             Admission::Queue(entry, _) if !self.has_room(home, &entry) => Ok(none),
@@ -577,7 +633,7 @@ impl Journey<'_> {
             return Ok(Taken::default());
         };
         // It is given its share with all other links of the page.
-        let taken = self.admit_link(on, &link, LinkKind::Anchor, 0, Way::Dive)?;
+        let taken = self.admit_link(on, Lead::to(&link, LinkKind::Anchor), 0, Way::Dive)?;
         if taken.admitted > 0 {
             self.dived(on, template, &link);
         }

@@ -281,6 +281,8 @@ impl<'a> Crawl<'a> {
             kind: LinkKind::Anchor,
             importance,
             site_success: 1.0,
+            traffic: None,
+            change: None,
             preferred: false,
         })
     }

@@ -29,6 +29,7 @@ pub(crate) struct SiteDraft {
     pub(crate) delay: Option<SiteDelay>,
     pub(crate) connections: Option<usize>,
     pub(crate) pages_max: Option<u64>,
+    pub(crate) traffic_percent: Option<u8>,
     pub(crate) robots: Option<RobotsMode>,
     /// As written: a secret, or where it is found.
     pub(crate) auth: Option<String>,
@@ -55,6 +56,7 @@ impl Draft {
                 }),
                 connections: table.connections,
                 pages_max: table.pages_max,
+                traffic_percent: table.traffic_percent,
                 robots: table.robots,
                 credentials,
                 credentials_over_http: table.auth_over_http,

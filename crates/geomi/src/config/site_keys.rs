@@ -58,6 +58,12 @@ pub(crate) const SITE_KEYS: &[Key] = &[
         "Pages saved from each of these sites in this crawl, at most.",
     ),
     unset(
+        "site.traffic",
+        "80",
+        Kind::Count(0, 100, |d, n| site(d).traffic_percent = Some(n as u8)),
+        "Traffic of these sites among all, from a ranking: a part of their URLs' priority.",
+    ),
+    unset(
         "site.depth",
         "3",
         Kind::Count(0, 65_535, |d, n| site(d).scope.depth_max = Some(n as u16)),

@@ -142,6 +142,18 @@ pub(crate) const KEYS: &[Key] = &[
         "Weight of how well the site has answered, in a URL's priority.",
     ),
     key(
+        "crawl.weight_traffic",
+        "40",
+        Kind::Count(0, 1_000, |d, n| d.crawl.prioritizer.traffic = n as f32),
+        "Weight of the site's traffic, where site.traffic gives it, in a URL's priority.",
+    ),
+    key(
+        "crawl.weight_change",
+        "20",
+        Kind::Count(0, 1_000, |d, n| d.crawl.prioritizer.change = n as f32),
+        "Weight of how often a sitemap says a page changes, in a URL's priority.",
+    ),
+    key(
         "crawl.tries",
         "3",
         Kind::Count(1, 255, |d, n| d.crawl.tries = n as u8),
