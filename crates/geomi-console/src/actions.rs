@@ -118,6 +118,7 @@ pub(crate) fn plan(app: &App, new: &NewCrawl) -> Result<Plan, Problem> {
         dir,
         settings: new.settings.clone(),
         toml: new.toml.clone().filter(|toml| !toml.trim().is_empty()),
+        schedule: None,
     })
 }
 
@@ -208,7 +209,8 @@ pub(crate) async fn start_again(
     launch(app, caller, planned).await
 }
 
-async fn launch(app: &App, caller: &Caller, plan: Plan) -> Result<Started, Problem> {
+/// Starts what was planned.
+pub(crate) async fn launch(app: &App, caller: &Caller, plan: Plan) -> Result<Started, Problem> {
     if app.launcher.is_none() {
         let detail = "this console shows one crawl and starts none: run `geomi serve FOLDER` over a folder of crawls";
         return Err(Problem::conflict(detail));

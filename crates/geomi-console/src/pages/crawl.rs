@@ -23,18 +23,20 @@ pub(crate) enum Tab {
     Log,
     Pages,
     Changes,
+    Schedule,
     Report,
     Config,
 }
 
 impl Tab {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Live,
         Self::Queue,
         Self::Sites,
         Self::Log,
         Self::Pages,
         Self::Changes,
+        Self::Schedule,
         Self::Report,
         Self::Config,
     ];
@@ -47,6 +49,7 @@ impl Tab {
             Self::Log => "/log",
             Self::Pages => "/pages",
             Self::Changes => "/changes",
+            Self::Schedule => "/schedule",
             Self::Report => "/report",
             Self::Config => "/config",
         }
@@ -61,6 +64,7 @@ impl Tab {
             Self::Log => words.log,
             Self::Pages => words.pages,
             Self::Changes => words.changes,
+            Self::Schedule => words.schedule,
             Self::Report => words.report,
             Self::Config => words.config,
         }
