@@ -11,6 +11,10 @@
     if (question && !window.confirm(question)) event.preventDefault();
   });
 
+  // On a narrow screen the tab one is on may lie outside.
+  const tab = document.querySelector('.tabs [aria-current]');
+  if (tab) tab.parentElement.scrollLeft = tab.offsetLeft - tab.parentElement.clientWidth / 2;
+
   // The newest rows stay, the oldest go; a row that came twice is shown once.
   document.body.addEventListener('htmx:sseBeforeMessage', (event) => {
     if (event.detail.type === 'sample') {

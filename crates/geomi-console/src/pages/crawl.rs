@@ -82,7 +82,7 @@ pub(crate) fn live_page(view: &View, crawl: &Crawl, stream: &str, content: &Mark
     let connected = html! {
         div hx-ext="sse" sse-connect=(stream) { (frame(view, crawl, Tab::Live, content)) }
     };
-    layout::page(view, &crawl.name, &connected)
+    layout::page_with_curves(view, &crawl.name, &connected)
 }
 
 /// Head, tabs and content.

@@ -158,6 +158,8 @@ fn exclusions(view: &View, crawl: &Crawl, tried: &Tried) -> Markup {
                     div.note {
                         p { strong { (format::count(preview.matches)) " / " (format::count(preview.looked_at)) } " " (words.preview_result) }
                         ul.urls { @for example in &preview.examples { li { (example) } } }
+                        p { strong { (format::count(preview.queued_matches)) " / " (format::count(preview.queued_looked_at)) } " " (words.preview_queued) " " span.muted { (format::count(preview.queued_total)) " " (words.in_all) } }
+                        ul.urls { @for example in &preview.queued_examples { li { (example) } } }
                     }
                 }
                 div.actions {

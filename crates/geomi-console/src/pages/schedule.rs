@@ -131,7 +131,7 @@ fn grid(view: &View, crawl: &Crawl, week: &Week, changes: &Changes) -> Markup {
     let may_paint = view.may(Role::Operator);
     let shades = Shades::of(changes);
     let table = html! {
-        div.scroll tabindex="0" role="region" aria-label=(words.schedule) {
+        div.scroll tabindex="0" role="region" aria-label=(words.hours_of_week) {
             table.week data-paint[may_paint] {
                 thead { tr { td {} @for hour in 0..24 { th scope="col" { (format!("{hour:02}")) } } } }
                 tbody { @for day in 0..7 { tr {
@@ -144,7 +144,7 @@ fn grid(view: &View, crawl: &Crawl, week: &Week, changes: &Changes) -> Markup {
     };
     html! {
         section.card {
-            h2 { (words.schedule) }
+            h2 { (words.hours_of_week) }
             @if may_paint {
                 form.stack method="post" action={ "/crawls/" (crawl.id) "/schedule" } {
                     (view.csrf())
