@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -116,6 +117,9 @@ class Pages(Served):
                 web[host, "/"] = Answer("".join([*lines[:20], f"<p>Good {word}</p>", *lines[20:]]))
                 more = ["--again"] if word == "evening" else [web.url()]
                 self.crawled("twice", *more)
+                # Captures are told apart by their second.
+                done = time.time()
+                wait_until(lambda: int(time.time()) > int(done))
             asked = urllib.parse.quote(web.url(), safe="")
         self.page.goto("/crawls/twice/pages")
         self.page.click(f"a[href*='captures?url={asked}'] >> nth=0")
@@ -128,7 +132,7 @@ class Pages(Served):
 
     def test_lighthouse_has_nothing_to_ask_for(self):
         """Crawls and Live with no crawl running, as Lighthouse's telephone sees them."""
-        with TestWeb(4, 40, 4_000, lively=True) as web:
+        with TestWeb(4, 40, 4_000) as web:
             self.crawled("done", "--seeds", self.seeds(web.seeds))
         sent = "; ".join(f"{c['name']}={c['value']}" for c in self.browser.context.cookies())
         for place in ("/", "/crawls/done"):
@@ -162,7 +166,7 @@ class Pages(Served):
         return scores, poor
 
     def test_a_week_is_planned_painted_and_on_disk(self):
-        with TestWeb(4, 40, 4_000, lively=True) as web:
+        with TestWeb(4, 40, 4_000) as web:
             self.crawled("week", "--seeds", self.seeds(web.seeds))
         table = self.root / "week" / "schedule.csv"
         self.page.goto("/crawls/week/schedule")

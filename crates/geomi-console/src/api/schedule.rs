@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{VISIT_MAX, limit, visit};
 use crate::actions::Started;
 use crate::app::App;
+use crate::http::bounded::UpTo;
 use crate::http::extract::{Json, Path, Query};
 use crate::http::guard::Caller;
 use crate::http::operation::{Answer, Operation, Param, ParamKind, number, schema};
@@ -179,8 +180,7 @@ pub(crate) struct FreeHour {
     /// The day.
     day: Day,
     /// The hour, in UTC.
-    #[schemars(range(max = 23))]
-    hour: u8,
+    hour: UpTo<23>,
 }
 
 /// Hours to be left free.
@@ -211,12 +211,11 @@ pub(crate) async fn paint(
 ) -> Result<Response, Problem> {
     let crawl = app.crawl(id).await?;
     let mut free = FreeHours::default();
-    if body.free.len() > HOURS || body.free.iter().any(|hour| hour.hour > 23) {
-        let detail = "give 168 hours at most, each from 0 to 23";
-        return Err(Problem::unprocessable(detail));
+    if body.free.len() > HOURS {
+        return Err(Problem::unprocessable("a week has 168 hours"));
     }
     for FreeHour { day, hour } in body.free {
-        free.set(day as usize * 24 + usize::from(hour), true);
+        free.set(day as usize * 24 + usize::from(hour.0), true);
     }
     schedule::paint(&app, &caller, &crawl, free).await?;
     Ok(respond::done())
