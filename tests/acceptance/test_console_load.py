@@ -31,15 +31,18 @@ class Load(Case):
             with ManySites(self.folder, root / "many", 20_000, web.port, self.env):
                 with Console(root, self.env) as console:
                     token = self.token(console)
-                # Another one, which has not seen the folder yet.
-                with Console(root, self.env) as console:
-                    asker = Asker(console.url, token)
-                    # A busy machine makes it slow and nothing makes it fast.
-                    took = [asker.ask("/") for _ in range(5)]
-                    asker.close()
-        self.measured("first page, 1,000 crawls", f"{took[0] * 1e3:.0f} ms, then {min(took) * 1e3:.0f} ms")
-        self.assertLess(min(took), 0.2)
-        self.assertLess(took[0], 1.0)
+                # Others, which have not seen the folder yet. A busy machine makes
+                # them slow and nothing makes them fast: the best of three.
+                took = min(self.first_look(root, token) for _ in range(3))
+        self.measured("first page, 1,000 crawls", f"{took * 1e3:.0f} ms")
+        self.assertLess(took, 0.2)
+
+    def first_look(self, root, token):
+        with Console(root, self.env) as console:
+            asker = Asker(console.url, token)
+            took = asker.ask("/")
+            asker.close()
+            return took
 
     def test_a_crowd_takes_nothing_from_a_crawl(self):
         """Counted by the sites: a crawl of 200 polite sites, alone and with 200
@@ -72,7 +75,7 @@ class Load(Case):
         third = len(held) // 3
         before, after = max(held[third : 2 * third]), max(held[2 * third :])
         self.measured("console with a crowd", f"{reads:.0f} reads/s, {after:.0f} MiB")
-        self.assertEqual(many.lost, 0)
+        self.assertEqual((many.lost, many.faults), (0, []))
         self.assertGreater(many.bytes, 0)
         self.assertGreater(reads, 150)
         self.assertLess(after, before * 1.1 + 2)
