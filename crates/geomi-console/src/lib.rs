@@ -20,6 +20,7 @@
 //! | `live` | one reader a watched crawl, shared by everyone who watches it |
 //! | `diff` | two captures of a page, line by line |
 //! | `schedule` | the week of a crawl's visits: counted, painted, planned, followed |
+//! | `preview` | what patterns would keep out, before they do |
 //! | `actions` | what a person can do to a crawl; pages and API both call it |
 //! | `api` | JSON in and out, one file a subject |
 //! | `pages` | HTML, one file a page; `pages::layout` is the frame, `words` the sentences in two languages |
@@ -58,6 +59,7 @@ mod library;
 mod live;
 mod metrics;
 mod pages;
+mod preview;
 mod schedule;
 mod secret;
 pub mod server;
