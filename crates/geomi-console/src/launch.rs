@@ -121,7 +121,7 @@ impl Launcher {
         let child = spawn(&self.program, &plan.words(), &said)?;
         // One that cannot be asked yet is asked again.
         let has_begun = || matches!(remote::status(&plan.dir), Ok(Some(_)));
-        let begun = match wait(child, &plan.dir, has_begun, || ())? {
+        let begun = match wait(child, &plan.dir, has_begun, ())? {
             Some(status) => ended(status, &said),
             None => Begun::Running,
         };
@@ -143,11 +143,26 @@ pub(crate) enum Made {
     Refused(Vec<String>),
 }
 
+/// Directories whose plan is being made.
+type Busy = Arc<Mutex<HashSet<PathBuf>>>;
+
 /// Plans the visits of a week, one plan a crawl at a time.
 #[derive(Debug)]
 pub(crate) struct Planner {
     program: PathBuf,
-    busy: Arc<Mutex<HashSet<PathBuf>>>,
+    busy: Busy,
+}
+
+/// The right to plan a crawl; dropping it gives it up.
+struct Turn {
+    busy: Busy,
+    root: PathBuf,
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        hold(&self.busy).remove(&self.root);
+    }
 }
 
 impl Planner {
@@ -170,20 +185,16 @@ impl Planner {
         if !hold(&self.busy).insert(root.clone()) {
             return Ok(Made::UnderWay);
         }
+        let turn = Turn {
+            busy: Arc::clone(&self.busy),
+            root: root.clone(),
+        };
         let said = root.join(PLAN_LOG);
         let path = |path: &Path| path.display().to_string();
         let (from, to) = (path(&root), path(&dir.schedule()));
         let words = ["refresh", "plan", &from, "-o", &to].map(str::to_owned);
-        let over = {
-            let (busy, root) = (Arc::clone(&self.busy), root.clone());
-            move || {
-                hold(&busy).remove(&root);
-            }
-        };
-        let waited = spawn(&self.program, &words, &said)
-            .inspect_err(|_| over.clone()())
-            .and_then(|child| wait(child, &root, || false, over))?;
-        let Some(status) = waited else {
+        let child = spawn(&self.program, &words, &said)?;
+        let Some(status) = wait(child, &root, || false, turn)? else {
             return Ok(Made::UnderWay);
         };
         let made = match ended(status, &said) {
@@ -217,7 +228,7 @@ fn spawn(program: &Path, words: &[String], said: &Path) -> Result<Child, StoreEr
 }
 
 /// Waits until a child is over, or has begun, or long enough: its end, where
-/// that is what came. `over` is called when it ends, whenever that is.
+/// that is what came. What is `held` is let go when it ends, whenever that is.
 #[expect(
     clippy::disallowed_methods,
     reason = "a process that is starting has no event to wait for but its socket or its end; this runs on a thread that may block"
@@ -226,13 +237,12 @@ fn wait(
     mut child: Child,
     dir: &Path,
     has_begun: impl Fn() -> bool,
-    over: impl FnOnce() + Send + 'static,
+    held: impl Send + 'static,
 ) -> Result<Option<ExitStatus>, StoreError> {
     let failed = |error| StoreError::from_io("wait for", dir, error);
     let mut left = BEGIN_MAX;
     loop {
         if let Some(status) = child.try_wait().map_err(failed)? {
-            over();
             return Ok(Some(status));
         }
         if has_begun() || left.is_zero() {
@@ -245,7 +255,7 @@ fn wait(
     let waiting = std::thread::Builder::new().name("child".to_owned());
     let waited = waiting.spawn(move || {
         let ended = child.wait();
-        over();
+        drop(held);
         ended
     });
     if let Err(error) = waited {
@@ -288,6 +298,21 @@ fn clear_away(dir: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_plan_that_cannot_be_made_says_why_and_blocks_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = CrawlDir::create(folder.path()).unwrap();
+        let refuses = Planner::new("false".into());
+        for _ in 0..2 {
+            let made = refuses.plan(&dir).unwrap();
+            assert!(matches!(made, Made::Refused(_)), "{made:?}");
+        }
+        let planner = Planner::new("/not/there".into());
+        planner.plan(&dir).unwrap_err();
+        assert!(!planner.is_busy(&dir));
+        assert_eq!(Planner::new("true".into()).plan(&dir).unwrap(), Made::Done);
+    }
 
     #[test]
     fn the_command_shown_is_the_command_that_runs() {
