@@ -166,8 +166,8 @@ class Pages(Served):
         return scores, poor
 
     def test_a_week_is_planned_painted_and_on_disk(self):
-        with TestWeb(4, 40, 4_000) as web:
-            self.crawled("week", "--seeds", self.seeds(web.seeds))
+        web = self.enterContext(TestWeb(4, 40, 4_000))
+        self.crawled("week", "--seeds", self.seeds(web.seeds))
         table = self.root / "week" / "schedule.csv"
         self.page.goto("/crawls/week/schedule")
         self.assertIn("geomi refresh plan", self.page.inner_text(".empty"))
@@ -196,6 +196,13 @@ class Pages(Served):
         self.page.wait_for_selector(".week")
         self.assertEqual(table.read_text().splitlines()[1:6], free)
         self.assertTrue(self.page.is_checked("[name=h33]"))
+        # What is followed is this table.
+        self.page.click("main form[action$='/schedule/follow'] button")
+        self.page.wait_for_url("**/crawls/week")
+        self.addCleanup(geomi, "stop", self.root / "week", env=self.env)
+        self.page.wait_for_selector(".badge[data-state=running]")
+        audit = (self.root / "console" / "audit.jsonl").read_text()
+        self.assertIn(f"refresh run {self.root / 'week'} --schedule {table}", audit)
         self.assertEqual(self.browser.said, [])
 
 
