@@ -12,7 +12,7 @@ from geomi import BINARY
 PASSWORD = "correct horse battery"
 LANGUAGES = ("en", "ko")
 WIDTHS = (390, 768, 1440)
-TABS = ("", "/queue", "/sites", "/log", "/pages", "/captures", "/changes", "/report", "/config")
+TABS = ("", "/queue", "/sites", "/log", "/pages", "/captures", "/changes", "/schedule", "/report", "/config")
 
 
 class Console:
@@ -29,6 +29,7 @@ class Console:
             stderr=subprocess.DEVNULL,
             text=True,
         )
+        self.pid = self._child.pid
         told = json.loads(self._child.stdout.readline())
         self.url, self.first = told["url"], told["first_admin"]
 

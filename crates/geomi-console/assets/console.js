@@ -11,6 +11,10 @@
     if (question && !window.confirm(question)) event.preventDefault();
   });
 
+  // On a narrow screen the tab one is on may lie outside.
+  const tab = document.querySelector('.tabs [aria-current]');
+  if (tab) tab.parentElement.scrollLeft = tab.offsetLeft - tab.parentElement.clientWidth / 2;
+
   // The newest rows stay, the oldest go; a row that came twice is shown once.
   document.body.addEventListener('htmx:sseBeforeMessage', (event) => {
     if (event.detail.type === 'sample') {
@@ -30,6 +34,40 @@
     while (log.rows.length > LOG_ROWS_MAX) log.rows[log.rows.length - 1].remove();
     for (const hint of document.querySelectorAll('.while-empty')) hint.remove();
   });
+
+  // Hours of a week are painted by dragging, and reached by arrow keys.
+  const week = document.querySelector('.week[data-paint]');
+  if (week) {
+    let paint = null;
+    const box = (event) => event.target.closest('.week input');
+    week.addEventListener('pointerdown', (event) => {
+      const hour = box(event);
+      if (!hour || event.pointerType === 'touch' || event.button !== 0) return;
+      paint = !hour.checked;
+      hour.checked = paint;
+    });
+    week.addEventListener('pointerover', (event) => {
+      const hour = box(event);
+      if (hour && paint !== null) hour.checked = paint;
+    });
+    document.addEventListener('pointerup', () => setTimeout(() => { paint = null; }));
+    // The click that ends a stroke would undo its first hour.
+    week.addEventListener('click', (event) => {
+      if (box(event) && paint !== null) event.preventDefault();
+    });
+    const steps = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+    week.addEventListener('keydown', (event) => {
+      const step = steps[event.key];
+      const hour = box(event);
+      if (!step || !hour) return;
+      const cell = hour.parentElement;
+      const row = week.tBodies[0].rows[cell.parentElement.sectionRowIndex + step[0]];
+      const next = row && row.cells[cell.cellIndex + step[1]];
+      const to = next && next.querySelector('input');
+      if (to) to.focus();
+      event.preventDefault();
+    });
+  }
 
   // Curves.
   const charts = [];

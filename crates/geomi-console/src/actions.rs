@@ -2,9 +2,7 @@
 //! cannot differ, and here it is written down who did it.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use geomi_crawler::log_reader::{self, Bounds, LoggedVisit};
 use geomi_crawler::remote::{self, Request, Response};
 use geomi_scope::{Scope, ScopeConfig};
 use geomi_url::CrawlUrl;
@@ -24,11 +22,6 @@ const SEEDS_MAX: usize = 100_000;
 const SETTINGS_MAX: usize = 1_000;
 /// The longest name of a new crawl.
 const NAME_MAX: usize = 100;
-/// Visits a preview looks at, the latest ones.
-const PREVIEW_LOOKS: usize = 50_000;
-/// Examples a preview gives.
-const PREVIEW_EXAMPLES: usize = 20;
-
 /// A crawl to be started.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NewCrawl {
@@ -71,17 +64,6 @@ pub(crate) struct RefusedSeed {
     pub(crate) reason: String,
 }
 
-/// What patterns would keep out.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct Preview {
-    /// Visits that were looked at, the latest ones.
-    pub(crate) looked_at: u64,
-    /// Of these, how many would not have been made.
-    pub(crate) matches: u64,
-    /// Some of them.
-    pub(crate) examples: Vec<String>,
-}
-
 /// Writes down what was done.
 pub(crate) fn note(app: &App, caller: &Caller, did: &str, to: &str) {
     let who = caller.principal.as_ref().map_or("", |known| &*known.id);
@@ -118,6 +100,7 @@ pub(crate) fn plan(app: &App, new: &NewCrawl) -> Result<Plan, Problem> {
         dir,
         settings: new.settings.clone(),
         toml: new.toml.clone().filter(|toml| !toml.trim().is_empty()),
+        schedule: None,
     })
 }
 
@@ -208,7 +191,8 @@ pub(crate) async fn start_again(
     launch(app, caller, planned).await
 }
 
-async fn launch(app: &App, caller: &Caller, plan: Plan) -> Result<Started, Problem> {
+/// Starts what was planned.
+pub(crate) async fn launch(app: &App, caller: &Caller, plan: Plan) -> Result<Started, Problem> {
     if app.launcher.is_none() {
         let detail = "this console shows one crawl and starts none: run `geomi serve FOLDER` over a folder of crawls";
         return Err(Problem::conflict(detail));
@@ -359,45 +343,8 @@ pub(crate) async fn exclude(
     set(app, caller, crawl, settings.collect()).await
 }
 
-/// What these patterns would have kept out of the latest visits. Changes
-/// nothing.
-pub(crate) async fn preview(
-    app: &App,
-    crawl: Arc<Crawl>,
-    patterns: &[String],
-) -> Result<Preview, Problem> {
-    let scope = compile(patterns)?;
-    app.read(move |_| Ok(look_back(&crawl, &scope)?)).await
-}
-
-fn look_back(crawl: &Crawl, scope: &Scope) -> Result<Preview, geomi_store::StoreError> {
-    let seen = std::cell::RefCell::new((0, 0, Vec::new()));
-    let count = |visit: &LoggedVisit| {
-        let mut seen = seen.borrow_mut();
-        seen.0 += 1;
-        let is_out = CrawlUrl::parse(&visit.url).is_ok_and(|url| scope.denies(&url).is_some());
-        if is_out {
-            seen.1 += 1;
-            if seen.2.len() < PREVIEW_EXAMPLES {
-                seen.2.push(visit.url.clone());
-            }
-        }
-        false
-    };
-    let bounds = Bounds {
-        lines: 1,
-        looks: PREVIEW_LOOKS,
-    };
-    log_reader::before(&crawl.dir, None, bounds, &count)?;
-    let (looked_at, matches, examples) = seen.into_inner();
-    Ok(Preview {
-        looked_at,
-        matches,
-        examples,
-    })
-}
-
-fn compile(patterns: &[String]) -> Result<Scope, Problem> {
+/// The patterns as rules, or everything that is wrong with them.
+pub(crate) fn compile(patterns: &[String]) -> Result<Scope, Problem> {
     let mut faults = Vec::new();
     if patterns.is_empty() || patterns.len() > SETTINGS_MAX {
         faults.push("give from 1 to 1,000 patterns".to_owned());

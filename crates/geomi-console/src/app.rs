@@ -15,7 +15,7 @@ use crate::ConsoleError;
 use crate::accounts::Accounts;
 use crate::caches::Caches;
 use crate::http::problem::Problem;
-use crate::launch::Launcher;
+use crate::launch::{Launcher, Planner};
 use crate::library::{Crawl, Library};
 use crate::live::Hubs;
 use crate::server::TlsFiles;
@@ -68,6 +68,7 @@ pub(crate) struct Parts {
     pub(crate) library: Library,
     pub(crate) hubs: Hubs,
     pub(crate) launcher: Option<Launcher>,
+    pub(crate) planner: Option<Planner>,
     pub(crate) caches: Caches,
     hashing: Semaphore,
     reading: Semaphore,
@@ -93,11 +94,13 @@ impl App {
             .clone()
             .filter(|_| !crate::library::is_crawl(&options.root))
             .map(Launcher::new);
+        let planner = options.program.clone().map(Planner::new);
         Ok(Self(Arc::new(Parts {
             accounts,
             library: Library::new(&options.root),
             hubs: Hubs::default(),
             launcher,
+            planner,
             caches: Caches::default(),
             clock: SystemClock::default(),
             hashing: Semaphore::new(HASHES_MAX),

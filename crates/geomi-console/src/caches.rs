@@ -13,6 +13,7 @@ use geomi_report::Section;
 
 use crate::accounts::hold;
 use crate::library::changes::Changes;
+use crate::schedule::Week;
 
 /// Answers kept of each kind.
 const ENTRIES_MAX: usize = 64;
@@ -29,6 +30,8 @@ pub(crate) struct Caches {
     pub(crate) sites: Kept<SitesKey, Arc<SitesPage>>,
     /// How pages change, by crawl.
     pub(crate) changes: Kept<String, Arc<Changes>>,
+    /// Weeks of visits, by crawl.
+    pub(crate) weeks: Kept<String, Arc<Week>>,
     /// Sections of reports.
     pub(crate) reports: Kept<ReportKey, Arc<Vec<Section>>>,
 }

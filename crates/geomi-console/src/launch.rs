@@ -1,4 +1,4 @@
-//! New crawls: child processes of the same program.
+//! Crawls and plans: child processes of the same program.
 //!
 //! The words of the command are made once ([`Plan`]); they are what the console
 //! shows and what runs. A child has a process group of its own, so that the
@@ -6,18 +6,24 @@
 //! directory. It has begun when its socket answers; if it ends before that,
 //! what it said is the reason.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use geomi_crawler::remote;
 use geomi_store::{CrawlDir, StoreError};
 
+use crate::accounts::hold;
+
 /// Where what a crawl says is kept.
 pub(crate) const RUN_LOG: &str = "run.log";
+/// The same of a plan, while it is made.
+const PLAN_LOG: &str = "plan.log";
 /// How much of it is told when it fails.
 const SAID_BYTES_MAX: u64 = 16 << 10;
 /// How long a crawl may take to begin before it is believed to.
@@ -43,14 +49,23 @@ pub(crate) struct Plan {
     pub(crate) settings: Vec<String>,
     /// A geomi.toml for a new directory.
     pub(crate) toml: Option<String>,
+    /// A table of visits to follow, instead of links.
+    pub(crate) schedule: Option<PathBuf>,
 }
 
 impl Plan {
     /// The words after the program's name.
     pub(crate) fn words(&self) -> Vec<String> {
-        let mut words = vec!["crawl".to_owned()];
-        words.extend(self.seeds.iter().cloned());
-        words.extend(["-o".to_owned(), self.dir.display().to_string()]);
+        let dir = self.dir.display().to_string();
+        let mut words = Vec::new();
+        if let Some(schedule) = &self.schedule {
+            words.extend(["refresh", "run"].map(str::to_owned));
+            words.extend([dir, "--schedule".to_owned(), schedule.display().to_string()]);
+        } else {
+            words.push("crawl".to_owned());
+            words.extend(self.seeds.iter().cloned());
+            words.extend(["-o".to_owned(), dir]);
+        }
         for setting in &self.settings {
             words.extend(["--set".to_owned(), setting.clone()]);
         }
@@ -103,50 +118,134 @@ impl Launcher {
             CrawlDir::write_atomic(&CrawlDir::new(&plan.dir).config(), toml.as_bytes())?;
         }
         let said = plan.dir.join(RUN_LOG);
-        let child = self.spawn(plan, &said)?;
-        let begun = wait(child, &plan.dir, &said)?;
+        let child = spawn(&self.program, &plan.words(), &said)?;
+        // One that cannot be asked yet is asked again.
+        let has_begun = || matches!(remote::status(&plan.dir), Ok(Some(_)));
+        let begun = match wait(child, &plan.dir, has_begun, ())? {
+            Some(status) => ended(status, &said),
+            None => Begun::Running,
+        };
         if is_new && matches!(begun, Begun::Refused(_)) {
             clear_away(&plan.dir);
         }
         Ok(begun)
     }
+}
 
-    fn spawn(&self, plan: &Plan, said: &Path) -> Result<Child, StoreError> {
-        let open = || File::create(said);
-        let log = open().map_err(|error| StoreError::from_io("write", said, error))?;
-        let again = log
-            .try_clone()
-            .map_err(|error| StoreError::from_io("write", said, error))?;
-        let mut command = Command::new(&self.program);
-        command
-            .args(plan.words())
-            .stdin(Stdio::null())
-            .stdout(log)
-            .stderr(again)
-            .process_group(0);
-        for name in NOT_INHERITED {
-            command.env_remove(name);
-        }
-        command
-            .spawn()
-            .map_err(|error| StoreError::from_io("run", &self.program, error))
+/// How making a plan went.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Made {
+    /// It is there.
+    Done,
+    /// It takes longer, and goes on.
+    UnderWay,
+    /// It could not be made: everything that was said.
+    Refused(Vec<String>),
+}
+
+/// Directories whose plan is being made.
+type Busy = Arc<Mutex<HashSet<PathBuf>>>;
+
+/// Plans the visits of a week, one plan a crawl at a time.
+#[derive(Debug)]
+pub(crate) struct Planner {
+    program: PathBuf,
+    busy: Busy,
+}
+
+/// The right to plan a crawl; dropping it gives it up.
+struct Turn {
+    busy: Busy,
+    root: PathBuf,
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        hold(&self.busy).remove(&self.root);
     }
 }
 
-/// Waits until the crawl answers, or is over.
+impl Planner {
+    pub(crate) fn new(program: PathBuf) -> Self {
+        Self {
+            program,
+            busy: Arc::default(),
+        }
+    }
+
+    /// Whether a plan of this crawl is being made.
+    pub(crate) fn is_busy(&self, dir: &CrawlDir) -> bool {
+        hold(&self.busy).contains(dir.root())
+    }
+
+    /// Plans the coming week into the crawl's table and waits a while for it.
+    /// Blocks.
+    pub(crate) fn plan(&self, dir: &CrawlDir) -> Result<Made, StoreError> {
+        let root = dir.root().to_owned();
+        if !hold(&self.busy).insert(root.clone()) {
+            return Ok(Made::UnderWay);
+        }
+        let turn = Turn {
+            busy: Arc::clone(&self.busy),
+            root: root.clone(),
+        };
+        let said = root.join(PLAN_LOG);
+        let path = |path: &Path| path.display().to_string();
+        let (from, to) = (path(&root), path(&dir.schedule()));
+        let words = ["refresh", "plan", &from, "-o", &to].map(str::to_owned);
+        let child = spawn(&self.program, &words, &said)?;
+        let Some(status) = wait(child, &root, || false, turn)? else {
+            return Ok(Made::UnderWay);
+        };
+        let made = match ended(status, &said) {
+            Begun::Running => Made::Done,
+            Begun::Refused(errors) => Made::Refused(errors),
+        };
+        // It is told already, and nobody looks for it.
+        let _not_there = fs::remove_file(&said);
+        Ok(made)
+    }
+}
+
+/// Runs the program with what it says going to a file.
+fn spawn(program: &Path, words: &[String], said: &Path) -> Result<Child, StoreError> {
+    let failed = |error| StoreError::from_io("write", said, error);
+    let log = File::create(said).map_err(failed)?;
+    let again = log.try_clone().map_err(failed)?;
+    let mut command = Command::new(program);
+    command
+        .args(words)
+        .stdin(Stdio::null())
+        .stdout(log)
+        .stderr(again)
+        .process_group(0);
+    for name in NOT_INHERITED {
+        command.env_remove(name);
+    }
+    command
+        .spawn()
+        .map_err(|error| StoreError::from_io("run", program, error))
+}
+
+/// Waits until a child is over, or has begun, or long enough: its end, where
+/// that is what came. What is `held` is let go when it ends, whenever that is.
 #[expect(
     clippy::disallowed_methods,
     reason = "a process that is starting has no event to wait for but its socket or its end; this runs on a thread that may block"
 )]
-fn wait(mut child: Child, dir: &Path, said: &Path) -> Result<Begun, StoreError> {
+fn wait(
+    mut child: Child,
+    dir: &Path,
+    has_begun: impl Fn() -> bool,
+    held: impl Send + 'static,
+) -> Result<Option<ExitStatus>, StoreError> {
     let failed = |error| StoreError::from_io("wait for", dir, error);
     let mut left = BEGIN_MAX;
     loop {
         if let Some(status) = child.try_wait().map_err(failed)? {
-            return Ok(ended(status, said));
+            return Ok(Some(status));
         }
-        // One that cannot be asked yet is asked again.
-        if matches!(remote::status(dir), Ok(Some(_))) || left.is_zero() {
+        if has_begun() || left.is_zero() {
             break;
         }
         std::thread::sleep(LOOK_EVERY);
@@ -154,11 +253,15 @@ fn wait(mut child: Child, dir: &Path, said: &Path) -> Result<Begun, StoreError> 
     }
     // Somebody has to take note of its end, or it stays as a zombie.
     let waiting = std::thread::Builder::new().name("child".to_owned());
-    let waited = waiting.spawn(move || child.wait());
+    let waited = waiting.spawn(move || {
+        let ended = child.wait();
+        drop(held);
+        ended
+    });
     if let Err(error) = waited {
-        tracing::warn!(%error, "nobody waits for the end of a crawl");
+        tracing::warn!(%error, "nobody waits for the end of a child");
     }
-    Ok(Begun::Running)
+    Ok(None)
 }
 
 /// A crawl that is over before it was asked: refused, or so small that it is
@@ -175,7 +278,7 @@ fn ended(status: ExitStatus, said: &Path) -> Begun {
     let errors = lines.filter_map(|line| line.strip_prefix("error: "));
     let mut errors: Vec<String> = errors.map(str::to_owned).collect();
     if errors.is_empty() || read.is_err() {
-        errors.push(format!("the crawl ended at once: {status}"));
+        errors.push(format!("it ended at once: {status}"));
     }
     Begun::Refused(errors)
 }
@@ -197,17 +300,39 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_plan_that_cannot_be_made_says_why_and_blocks_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = CrawlDir::create(folder.path()).unwrap();
+        let refuses = Planner::new("false".into());
+        for _ in 0..2 {
+            let made = refuses.plan(&dir).unwrap();
+            assert!(matches!(made, Made::Refused(_)), "{made:?}");
+        }
+        let planner = Planner::new("/not/there".into());
+        planner.plan(&dir).unwrap_err();
+        assert!(!planner.is_busy(&dir));
+        assert_eq!(Planner::new("true".into()).plan(&dir).unwrap(), Made::Done);
+    }
+
+    #[test]
     fn the_command_shown_is_the_command_that_runs() {
         let plan = Plan {
             seeds: vec!["https://example.com/?a=b&c".to_owned()],
             dir: PathBuf::from("/data/my crawls/it's"),
             settings: vec!["crawl.max_pages=10".to_owned()],
-            toml: None,
+            ..Plan::default()
         };
         assert_eq!(
             plan.command(),
             r"geomi crawl 'https://example.com/?a=b&c' -o '/data/my crawls/it'\''s' --set crawl.max_pages=10"
         );
         assert_eq!(plan.words()[0..2], ["crawl", "https://example.com/?a=b&c"]);
+        let follow = Plan {
+            dir: PathBuf::from("news"),
+            schedule: Some(PathBuf::from("news/schedule.csv")),
+            ..Plan::default()
+        };
+        let command = "geomi refresh run news --schedule news/schedule.csv";
+        assert_eq!(follow.command(), command);
     }
 }

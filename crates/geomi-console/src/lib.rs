@@ -19,6 +19,8 @@
 //! | `library` | which crawls there are, and reading them |
 //! | `live` | one reader a watched crawl, shared by everyone who watches it |
 //! | `diff` | two captures of a page, line by line |
+//! | `schedule` | the week of a crawl's visits: counted, painted, planned, followed |
+//! | `preview` | what patterns would keep out, before they do |
 //! | `actions` | what a person can do to a crawl; pages and API both call it |
 //! | `api` | JSON in and out, one file a subject |
 //! | `pages` | HTML, one file a page; `pages::layout` is the frame, `words` the sentences in two languages |
@@ -39,7 +41,7 @@
 //! # What it does not do
 //!
 //! It decides nothing about crawling, writes nothing into a crawl directory but
-//! the geomi.toml of a crawl it starts, and keeps no passwords, only their
+//! the geomi.toml of a crawl it starts and the schedule.csv that is painted, and keeps no passwords, only their
 //! argon2id hashes.
 
 pub mod accounts;
@@ -57,6 +59,8 @@ mod library;
 mod live;
 mod metrics;
 mod pages;
+mod preview;
+mod schedule;
 mod secret;
 pub mod server;
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use geomi_url::SiteKey;
 
-use crate::explain::{Explanation, Knowledge, SitesPage, SitesQuery, Topic};
+use crate::explain::{Explanation, Knowledge, QueuedSample, SitesPage, SitesQuery, Topic};
 use crate::journey::Journey;
 use crate::policies::SitePolicies;
 use crate::stage::admit::Admission;
@@ -22,6 +22,8 @@ pub enum Order {
     Explain(Topic),
     /// List sites.
     Sites(SitesQuery),
+    /// Name some of the URLs that wait, so many at most.
+    Queued(usize),
 }
 
 /// What a running crawl answers.
@@ -35,6 +37,8 @@ pub enum Reply {
     Explained(Box<Explanation>),
     /// A page of sites.
     Sites(Box<SitesPage>),
+    /// Some of the URLs that wait.
+    Queued(QueuedSample),
 }
 
 /// What became of added seeds.
@@ -64,6 +68,9 @@ impl Journey<'_> {
                 }
                 Order::Sites(query) => {
                     Reply::Sites(Box::new(self.look(|knowledge| knowledge.sites(&query))))
+                }
+                Order::Queued(limit) => {
+                    Reply::Queued(self.look(|knowledge| knowledge.queued(limit))?)
                 }
             };
             // Whoever asked may have gone away; the order is carried out all

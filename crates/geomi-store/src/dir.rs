@@ -104,6 +104,11 @@ impl CrawlDir {
         self.root.join("seeds.parquet")
     }
 
+    /// The schedule table that the console paints.
+    pub fn schedule(&self) -> PathBuf {
+        self.root.join("schedule.csv")
+    }
+
     /// Private state; deleting it loses only the ability to resume.
     pub fn frontier(&self) -> PathBuf {
         self.root.join("frontier")

@@ -3,7 +3,8 @@
 //! [`CrawlDir`] knows where everything lies and who may write. Answers go into
 //! [`warc`] files; each visit becomes a row of [`visits`] and, if something was
 //! stored, a line of [`cdxj`]; a [`segment`] is a run of visits turned into
-//! files. [`readback`] finds single captures by URL and time; [`verify`] reads
+//! files. [`readback`] finds single captures by URL and time; [`schedule`] is the
+//! table of a week's visits; [`verify`] reads
 //! everything and says where it does not agree. What the crawl remembers of itself
 //! lives in key-value [`state`], and which URLs it knows in [`seen`].
 //!
@@ -15,6 +16,7 @@ pub mod cdxj;
 mod dir;
 mod error;
 pub mod readback;
+pub mod schedule;
 pub mod seeds;
 pub mod seen;
 pub mod segment;

@@ -230,6 +230,13 @@ fn a_crawl_is_started_watched_paused_and_stopped_from_outside() {
         .ask("POST", "/api/v1/crawls/one/exclusions", &fields, &body)
         .json(200);
     assert!(preview["matches"].as_u64().unwrap() >= 3, "{preview}");
+    let queued = |name: &str| preview[name].as_u64().unwrap();
+    assert!(queued("queued_looked_at") > 0, "{preview}");
+    assert_eq!(queued("queued_matches"), queued("queued_looked_at"));
+    assert!(
+        queued("queued_total") >= queued("queued_looked_at"),
+        "{preview}"
+    );
     let queue = console
         .ask("GET", "/api/v1/crawls/one/queue", &fields, "")
         .json(200);

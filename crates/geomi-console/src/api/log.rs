@@ -33,6 +33,8 @@ pub(crate) const STATES: &[&str] = &[
     "dTim",
     "not tried",
 ];
+/// Classes of answers: by the first digit of the code, or none came.
+pub(crate) const CLASSES: &[&str] = &["1xx", "2xx", "3xx", "4xx", "5xx", "none"];
 /// Lines one request looks at.
 const LOOKS_MAX: usize = 100_000;
 
@@ -107,6 +109,7 @@ pub(crate) struct LogQuery {
     pub(crate) limit: Option<u64>,
     pub(crate) state: Option<String>,
     pub(crate) code: Option<u16>,
+    pub(crate) class: Option<String>,
     pub(crate) part: Option<String>,
 }
 
@@ -119,6 +122,13 @@ impl LogQuery {
             && !STATES.contains(&state.as_str())
         {
             let detail = format!("state is one of {}", STATES.join(", "));
+            return Err(Problem::bad_request(detail));
+        }
+        self.class = self.class.filter(|class| !class.is_empty());
+        if let Some(class) = &self.class
+            && !CLASSES.contains(&class.as_str())
+        {
+            let detail = format!("class is one of {}", CLASSES.join(", "));
             return Err(Problem::bad_request(detail));
         }
         match self.code {
@@ -135,10 +145,18 @@ impl LogQuery {
             .is_none_or(|state| visit.state == *state)
             && self.code.is_none_or(|code| visit.code == Some(code))
             && self
+                .class
+                .as_ref()
+                .is_none_or(|class| class_of(visit.code) == *class)
+            && self
                 .part
                 .as_ref()
                 .is_none_or(|part| visit.url.contains(part))
     }
+}
+
+fn class_of(code: Option<u16>) -> String {
+    code.map_or_else(|| "none".to_owned(), |code| format!("{}xx", code / 100))
 }
 
 pub(crate) const LIST: Operation = Operation {
@@ -159,6 +177,11 @@ pub(crate) const LIST: Operation = Operation {
             doc: "Only visits that ended so",
         },
         number("code", 100, 999, "Only answers with this code"),
+        Param {
+            name: "class",
+            kind: ParamKind::OneOf(CLASSES),
+            doc: "Only answers of this class",
+        },
         text("part", 500, "Only URLs with this in them"),
     ],
     body: None,

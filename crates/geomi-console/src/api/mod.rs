@@ -11,6 +11,7 @@ pub(crate) mod health;
 pub(crate) mod log;
 pub(crate) mod pages;
 pub(crate) mod report;
+pub(crate) mod schedule;
 pub(crate) mod session;
 pub(crate) mod sites;
 pub(crate) mod steering;

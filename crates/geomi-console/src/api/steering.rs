@@ -6,7 +6,7 @@ use http::HeaderMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::actions::{self, NewCrawl, Preview, SeedsTaken, Started, Steer};
+use crate::actions::{self, NewCrawl, SeedsTaken, Started, Steer};
 use crate::app::App;
 use crate::http::bounded::{Text, Texts};
 use crate::http::extract::{Json, Path};
@@ -14,6 +14,7 @@ use crate::http::guard::Caller;
 use crate::http::operation::{Answer, Operation, SchemaOf, schema};
 use crate::http::problem::Problem;
 use crate::http::respond;
+use crate::preview::{self, Preview};
 
 const fn order(
     id: &'static str,
@@ -269,7 +270,7 @@ pub(crate) async fn exclude(
     Json(new): Json<NewExclusions>,
 ) -> Result<Response, Problem> {
     let crawl = app.crawl(id).await?;
-    let preview = actions::preview(&app, crawl.clone(), &new.patterns.0).await?;
+    let preview = preview::preview(&app, crawl.clone(), &new.patterns.0).await?;
     if !new.dry_run {
         actions::exclude(&app, &caller, &crawl, &new.patterns.0).await?;
     }

@@ -1,4 +1,4 @@
-//! Text of bounded length in the bodies of requests. The bound stands in the
+//! Text of bounded length and numbers within bounds in the bodies of requests. The bound stands in the
 //! type, so that the document of the API and what is accepted cannot differ.
 
 use std::borrow::Cow;
@@ -16,6 +16,35 @@ pub(crate) struct Text<const MIN: usize, const MAX: usize>(pub(crate) String);
 /// From `MIN` to `MAX` texts that are not empty.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Texts<const MIN: usize, const MAX: usize>(pub(crate) Vec<String>);
+
+/// A whole number up to `MAX`; `3.0` is one, as JSON Schema has it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UpTo<const MAX: u8>(pub(crate) u8);
+
+impl<'de, const MAX: u8> Deserialize<'de> for UpTo<MAX> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = f64::deserialize(deserializer)?;
+        if number.fract() == 0.0 && (0.0..=f64::from(MAX)).contains(&number) {
+            return Ok(Self(number as u8));
+        }
+        let what = format!("{number} is no whole number from 0 to {MAX}");
+        Err(D::Error::custom(what))
+    }
+}
+
+impl<const MAX: u8> JsonSchema for UpTo<MAX> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        format!("UpTo{MAX}").into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "integer", "minimum": 0, "maximum": MAX })
+    }
+}
 
 impl<'de, const MIN: usize, const MAX: usize> Deserialize<'de> for Text<MIN, MAX> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -78,6 +107,9 @@ mod tests {
     fn bounds_are_in_characters_and_hold() {
         let text = |json: &str| serde_json::from_str::<Text<1, 3>>(json).is_ok();
         assert!(text("\"a\"") && text("\"한글날\"") && !text("\"\"") && !text("\"abcd\""));
+        let hour = |json: &str| serde_json::from_str::<UpTo<23>>(json).map(|hour| hour.0);
+        assert_eq!((hour("23").unwrap(), hour("3.0").unwrap()), (23, 3));
+        assert!(hour("24").is_err() && hour("-1").is_err() && hour("1.5").is_err());
         let texts = |json: &str| serde_json::from_str::<Texts<1, 2>>(json).is_ok();
         assert!(
             texts("[\"a\"]") && !texts("[]") && !texts("[\"\"]") && !texts("[\"a\",\"b\",\"c\"]")

@@ -16,8 +16,8 @@ use super::operation::Operation;
 use super::problem::Problem;
 use crate::accounts::Role::{self, Admin, Operator, Viewer};
 use crate::api::{
-    accounts, captures, changes, crawls, files, health, log, pages, report, session, sites,
-    steering, tokens,
+    accounts, captures, changes, crawls, files, health, log, pages, report, schedule, session,
+    sites, steering, tokens,
 };
 use crate::app::App;
 use crate::metrics;
@@ -144,6 +144,7 @@ pub(crate) const ROUTES: &[Route] = &[
     page(Get,  "/crawls/{id}/pages",             Viewer,   || get(page::stored::show)),
     page(Get,  "/crawls/{id}/captures",          Viewer,   || get(page::captures::show)),
     page(Get,  "/crawls/{id}/changes",           Viewer,   || get(page::changes::show)),
+    page(Get,  "/crawls/{id}/schedule",          Viewer,   || get(page::schedule::show)),
     page(Get,  "/crawls/{id}/report",            Viewer,   || get(page::report::show)),
     page(Get,  "/crawls/{id}/config",            Viewer,   || get(page::config::show)),
     page(Post, "/crawls/{id}/start",             Operator, || post(page::crawl::start)),
@@ -153,6 +154,9 @@ pub(crate) const ROUTES: &[Route] = &[
     page(Post, "/crawls/{id}/seeds",             Operator, || post(page::queue::add_seeds)),
     page(Post, "/crawls/{id}/exclusions",        Operator, || post(page::queue::exclude)),
     page(Post, "/crawls/{id}/sites",             Operator, || post(page::sites::change)),
+    page(Post, "/crawls/{id}/schedule",          Operator, || post(page::schedule::paint)),
+    page(Post, "/crawls/{id}/schedule/plan",     Operator, || post(page::schedule::plan)),
+    page(Post, "/crawls/{id}/schedule/follow",   Operator, || post(page::schedule::follow)),
     page(Post, "/crawls/{id}/settings",          Operator, || post(page::config::change)),
     page(Get,  "/workers",                       Viewer,   || get(page::workers::show)),
     page(Get,  "/settings",                      Viewer,   || get(page::settings::show)),
@@ -180,6 +184,11 @@ pub(crate) const ROUTES: &[Route] = &[
     api(Get,    "/api/v1/crawls/{id}/stats",           Viewer,   || get(crawls::stats),         crawls::STATS),
     api(Get,    "/api/v1/crawls/{id}/report",          Viewer,   || get(report::get),           report::GET),
     api(Get,    "/api/v1/crawls/{id}/changes",         Viewer,   || get(changes::get),          changes::GET),
+    api(Get,    "/api/v1/crawls/{id}/schedule",        Viewer,   || get(schedule::get),         schedule::GET),
+    api(Patch,  "/api/v1/crawls/{id}/schedule",        Operator, || patch(schedule::paint),     schedule::PAINT),
+    api(Post,   "/api/v1/crawls/{id}/schedule",        Operator, || post(schedule::plan),       schedule::PLAN),
+    api(Get,    "/api/v1/crawls/{id}/schedule/urls",   Viewer,   || get(schedule::urls),        schedule::URLS_OF),
+    api(Post,   "/api/v1/crawls/{id}/schedule/follow", Operator, || post(schedule::follow),     schedule::FOLLOW),
     api(Get,    "/api/v1/crawls/{id}/sites",           Viewer,   || get(sites::list),           sites::LIST),
     api(Get,    "/api/v1/crawls/{id}/queue",           Viewer,   || get(sites::queue),          sites::QUEUE),
     api(Get,    "/api/v1/crawls/{id}/pages",           Viewer,   || get(pages::list),           pages::LIST),

@@ -38,6 +38,28 @@ pub(super) fn crawls(root: &Path) -> Result<Vec<(String, String, CrawlDir)>, Sto
     Ok(crawls)
 }
 
+/// The crawl directory with this id, where [`crawls`] would find it.
+pub(super) fn one(root: &Path, id: &str) -> Option<(String, String, CrawlDir)> {
+    let name = id::decode(id)?;
+    // As written, so that a crawl has one name: no empty part, no dots.
+    let parts: Vec<&str> = name.split('/').collect();
+    let is_plain = |part: &&str| !matches!(*part, "" | "." | "..");
+    if parts.len() > DEPTH_MAX || !parts.iter().all(is_plain) || is_crawl(root) {
+        return None;
+    }
+    let mut path = root.to_owned();
+    for (at, part) in parts.iter().enumerate() {
+        path.push(part);
+        let is_last = at + 1 == parts.len();
+        // Links are not followed, as in a walk.
+        let is_dir = std::fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_dir());
+        if !is_dir || is_crawl(&path) != is_last {
+            return None;
+        }
+    }
+    Some((id.to_owned(), name, CrawlDir::new(path)))
+}
+
 fn walk(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), StoreError> {
     let list = |source| StoreError::from_io("list", folder, source);
     for entry in std::fs::read_dir(folder).map_err(list)? {

@@ -23,6 +23,24 @@ pub(crate) fn encode(name: &str) -> String {
     id
 }
 
+/// The name that has this id; `None` where it is the id of none.
+pub(crate) fn decode(id: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(id.len());
+    let mut left = id;
+    while let Some(next) = left.chars().next() {
+        if next == '~' {
+            bytes.push(u8::from_str_radix(left.get(1..3)?, 16).ok()?);
+            left = &left[3..];
+        } else {
+            let width = next.len_utf8();
+            bytes.extend_from_slice(&left.as_bytes()[..width]);
+            left = &left[width..];
+        }
+    }
+    let name = String::from_utf8(bytes).ok()?;
+    (encode(&name) == id).then_some(name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -33,5 +51,18 @@ mod tests {
         assert_eq!(encode("news/2026 a"), "news~2F2026~20a");
         assert_eq!(encode("a~2Fb"), "a~7E2Fb");
         assert_eq!(encode(".."), "~2E~2E");
+        for name in [
+            "geomi-example.com",
+            "news/2026 a",
+            "a~2Fb",
+            "..",
+            "한글",
+            "",
+        ] {
+            assert_eq!(decode(&encode(name)).as_deref(), Some(name));
+        }
+        for wrong in ["~", "~2", "~2f", "~zz", "한글", "~FF", "~61"] {
+            assert_eq!(decode(wrong), None, "{wrong}");
+        }
     }
 }

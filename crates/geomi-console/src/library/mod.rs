@@ -31,17 +31,17 @@ const LOOK_EVERY: Duration = Duration::from_millis(900);
 /// A longer status is none of ours.
 const STATUS_BYTES_MAX: u64 = 16 << 20;
 
-/// What tells one status.json from the next: each is a new file, and two of
-/// them may have the same date.
+/// What tells a file from the one that takes its place: each is a new file, and
+/// two of them may have the same date.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Mark {
+pub(crate) struct Mark {
     modified: SystemTime,
     inode: u64,
     bytes: u64,
 }
 
 impl Mark {
-    fn of(path: &Path) -> std::io::Result<Self> {
+    pub(crate) fn of(path: &Path) -> std::io::Result<Self> {
         let meta = std::fs::metadata(path)?;
         Ok(Self {
             modified: meta.modified()?,
@@ -251,7 +251,15 @@ impl Library {
         {
             return Ok(known);
         }
-        Ok(of(&self.list(now)?))
+        if let Some(listed) = of(&self.list(now)?) {
+            return Ok(Some(listed));
+        }
+        // Made since folders were walked last, perhaps by a terminal: look there.
+        let Some((id, name, dir)) = find::one(&self.root, id) else {
+            return Ok(None);
+        };
+        self.forget();
+        Ok(Some(Arc::new(Crawl::look(id, name, dir, None))))
     }
 
     /// There may be another crawl now: look again next time.
@@ -300,6 +308,31 @@ mod tests {
         crawl(folder.path(), "a", &status);
         let crawls = library.list(at(2)).unwrap();
         assert_eq!(crawls[0].status.as_ref().unwrap().counters.saved, 7);
+    }
+
+    #[test]
+    fn a_crawl_made_a_moment_ago_is_found_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        crawl(folder.path(), "a", &Status::default());
+        let library = Library::new(folder.path());
+        assert_eq!(library.list(at(0)).unwrap().len(), 1);
+        crawl(folder.path(), "new/한글", &Status::default());
+        let id = id::encode("new/한글");
+        assert_eq!(library.get(&id, at(0)).unwrap().unwrap().name, "new/한글");
+        assert_eq!(library.list(at(0)).unwrap().len(), 2);
+        // Nothing outside the root, nor inside a crawl, has an id.
+        crawl(folder.path(), "a/inside", &Status::default());
+        let root = Library::new(&folder.path().join("new"));
+        for name in ["../a", "/etc", "a/inside", "", "한글/..", "./한글"] {
+            assert!(
+                library.get(&id::encode(name), at(0)).unwrap().is_none(),
+                "{name}"
+            );
+            assert!(
+                root.get(&id::encode(name), at(0)).unwrap().is_none(),
+                "{name}"
+            );
+        }
     }
 
     #[test]

@@ -20,7 +20,7 @@ const DAYS: usize = 30;
 /// Sites shown.
 const SITES: usize = 20;
 /// Days of the week by code, Monday first.
-const WEEK: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
+pub(crate) const WEEK: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 /// Width and height of an hour in the picture, and the room for its labels.
 const HOUR: (usize, usize) = (30, 24);
 const MARGIN: (usize, usize) = (44, 20);

@@ -23,18 +23,20 @@ pub(crate) enum Tab {
     Log,
     Pages,
     Changes,
+    Schedule,
     Report,
     Config,
 }
 
 impl Tab {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Live,
         Self::Queue,
         Self::Sites,
         Self::Log,
         Self::Pages,
         Self::Changes,
+        Self::Schedule,
         Self::Report,
         Self::Config,
     ];
@@ -47,6 +49,7 @@ impl Tab {
             Self::Log => "/log",
             Self::Pages => "/pages",
             Self::Changes => "/changes",
+            Self::Schedule => "/schedule",
             Self::Report => "/report",
             Self::Config => "/config",
         }
@@ -61,6 +64,7 @@ impl Tab {
             Self::Log => words.log,
             Self::Pages => words.pages,
             Self::Changes => words.changes,
+            Self::Schedule => words.schedule,
             Self::Report => words.report,
             Self::Config => words.config,
         }
@@ -78,7 +82,7 @@ pub(crate) fn live_page(view: &View, crawl: &Crawl, stream: &str, content: &Mark
     let connected = html! {
         div hx-ext="sse" sse-connect=(stream) { (frame(view, crawl, Tab::Live, content)) }
     };
-    layout::page(view, &crawl.name, &connected)
+    layout::page_with_curves(view, &crawl.name, &connected)
 }
 
 /// Head, tabs and content.

@@ -61,6 +61,15 @@ impl<S: Sync> FromRequestParts<S> for View {
 
 /// A page.
 pub(crate) fn page(view: &View, title: &str, content: &Markup) -> Markup {
+    framed(view, title, false, content)
+}
+
+/// A page that draws curves.
+pub(crate) fn page_with_curves(view: &View, title: &str, content: &Markup) -> Markup {
+    framed(view, title, true, content)
+}
+
+fn framed(view: &View, title: &str, has_curves: bool, content: &Markup) -> Markup {
     let words = view.words;
     html! {
         (DOCTYPE)
@@ -73,11 +82,11 @@ pub(crate) fn page(view: &View, title: &str, content: &Markup) -> Markup {
                 meta name="htmx-config" content=(HTMX);
                 title { (title) " · geomi" }
                 link rel="icon" href=(address("favicon.svg")) type="image/svg+xml";
-                link rel="stylesheet" href=(address("uplot.css"));
+                @if has_curves { link rel="stylesheet" href=(address("uplot.css")); }
                 link rel="stylesheet" href=(address("console.css"));
                 script src=(address("htmx.js")) defer {}
                 script src=(address("sse.js")) defer {}
-                script src=(address("uplot.js")) defer {}
+                @if has_curves { script src=(address("uplot.js")) defer {} }
                 script src=(address("console.js")) defer {}
             }
             body {

@@ -19,7 +19,7 @@ use super::crawls::badge;
 use super::format;
 use super::layout::View;
 use crate::api::crawls::{CrawlDetail, CrawlRow};
-use crate::api::log::{LogQuery, find, stream};
+use crate::api::log::{CLASSES, LogQuery, find, stream};
 use crate::app::App;
 use crate::http::extract::{Path, Query};
 use crate::http::problem::Problem;
@@ -150,15 +150,15 @@ pub(crate) fn figures(crawl: &Crawl, words: &Words) -> Markup {
 }
 
 /// A row of bars: what, where its visits are, how many, whether that is well.
-struct Bar<'a> {
+struct Bar {
     name: Markup,
     count: u64,
     is_good: bool,
-    link: Option<&'a str>,
+    link: Option<String>,
 }
 
 /// A table of bars, the longest first.
-fn bars(title: &str, mut rows: Vec<Bar<'_>>, words: &Words) -> Markup {
+fn bars(title: &str, mut rows: Vec<Bar>, words: &Words) -> Markup {
     rows.sort_by_key(|row| std::cmp::Reverse(row.count));
     let most = rows.first().map_or(1, |row| row.count);
     html! {
@@ -168,7 +168,7 @@ fn bars(title: &str, mut rows: Vec<Bar<'_>>, words: &Words) -> Markup {
                 table.bars {
                     @for row in rows.iter().take(BARS_MAX) {
                         tr {
-                            th scope="row" { @if let Some(link) = row.link { a href=(link) { (row.name) } } @else { (row.name) } }
+                            th scope="row" { @if let Some(link) = &row.link { a href=(link) { (row.name) } } @else { (row.name) } }
                             td.bar { (bar(row.count, most, row.is_good)) }
                             td.num { (format::count(row.count)) }
                         }
@@ -180,13 +180,16 @@ fn bars(title: &str, mut rows: Vec<Bar<'_>>, words: &Words) -> Markup {
     }
 }
 
-/// Answers by class.
+/// Answers by class, each with its lines of the log.
 fn answers(detail: &CrawlDetail, words: &Words) -> Markup {
     let rows = detail.classes.iter().map(|(class, count)| Bar {
         name: html! { (look_up(words.classes, class)) " " code.muted { (class) } },
         count: *count,
         is_good: matches!(&**class, "2xx" | "3xx"),
-        link: None,
+        // Codes beyond the known classes can be asked for one by one.
+        link: CLASSES
+            .contains(&class.as_str())
+            .then(|| format!("/crawls/{}/log?class={class}", detail.row.id)),
     });
     bars(words.by_class, rows.collect(), words)
 }
@@ -197,33 +200,25 @@ fn causes(detail: &CrawlDetail, words: &Words) -> Markup {
     let states = detail.states.iter();
     // An answer with a code of its own is told by that code.
     let states = states.filter(|(state, _)| !matches!(&***state, "OK" | "code"));
-    let states = states.map(|(state, count)| {
-        let name = html! { (look_up(words.network, state)) " " code.muted { (state) } };
-        (
-            name,
-            *count,
-            format!("{log}?state={}", format::query(state)),
-        )
-    });
-    let codes = detail
-        .codes
-        .iter()
-        .filter(|(code, _)| code.as_str() >= "400");
-    let codes = codes.map(|(code, count)| {
-        let name = html! { (words.code) " " (code) };
-        (name, *count, format!("{log}?code={}", format::query(code)))
-    });
-    let all: Vec<(Markup, u64, String)> = states.chain(codes).collect();
-    let rows = all.iter().map(|(name, count, link)| Bar {
-        name: name.clone(),
+    let states = states.map(|(state, count)| Bar {
+        name: html! { (look_up(words.network, state)) " " code.muted { (state) } },
         count: *count,
         is_good: false,
-        link: Some(link),
+        link: Some(format!("{log}?state={}", format::query(state))),
     });
+    let codes = detail.codes.iter();
+    let codes = codes.filter(|(code, _)| code.as_str() >= "400");
+    let codes = codes.map(|(code, count)| Bar {
+        name: html! { (words.code) " " (code) },
+        count: *count,
+        is_good: false,
+        link: Some(format!("{log}?code={}", format::query(code))),
+    });
+    let rows = states.chain(codes);
     bars(words.by_cause, rows.collect(), words)
 }
 
-fn named(counts: &std::collections::BTreeMap<String, u64>) -> Vec<Bar<'_>> {
+fn named(counts: &std::collections::BTreeMap<String, u64>) -> Vec<Bar> {
     let rows = counts.iter().map(|(name, count)| Bar {
         name: html! { (name) },
         count: *count,

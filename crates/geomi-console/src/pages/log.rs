@@ -9,7 +9,7 @@ use super::crawl::{self, Tab};
 use super::layout::{View, empty};
 use super::live::{log_head, log_row};
 use super::{empty_as_none, format};
-use crate::api::log::{LogQuery, STATES, find, next};
+use crate::api::log::{CLASSES, LogQuery, STATES, find, next};
 use crate::app::App;
 use crate::http::extract::{Path, Query};
 use crate::http::problem::Problem;
@@ -25,6 +25,7 @@ pub(crate) struct Filter {
     before: String,
     state: String,
     code: String,
+    class: String,
     part: String,
 }
 
@@ -36,6 +37,7 @@ impl Filter {
             state: empty_as_none(&self.state),
             // A code that is no number filters nothing; the field says so.
             code: self.code.parse().ok(),
+            class: empty_as_none(&self.class),
             part: empty_as_none(&self.part),
         }
     }
@@ -43,8 +45,9 @@ impl Filter {
     fn link(&self, id: &str, before: Option<u64>) -> String {
         let before = before.map_or(String::new(), |n| format!("before={n}&"));
         format!(
-            "/crawls/{id}/log?{before}state={}&code={}&part={}",
+            "/crawls/{id}/log?{before}state={}&class={}&code={}&part={}",
             format::query(&self.state),
+            format::query(&self.class),
             format::query(&self.code),
             format::query(&self.part)
         )
@@ -89,6 +92,10 @@ fn form(view: &View, id: &str, filter: &Filter) -> Markup {
             label { span { (words.state) } select name="state" {
                 option value="" { (words.any_state) }
                 @for state in STATES { option value=(state) selected[filter.state == *state] { (state) " · " (look_up(words.network, state)) } }
+            } }
+            label { span { (words.by_class) } select name="class" {
+                option value="" { (words.any_state) }
+                @for class in CLASSES { option value=(class) selected[filter.class == *class] { (class) " · " (look_up(words.classes, class)) } }
             } }
             label { span { (words.code) } input name="code" value=(filter.code) inputmode="numeric" pattern="[0-9]{3}" maxlength="3" size="5"; }
             label.grow { span { (words.filter_url) } input name="part" value=(filter.part) maxlength="500" spellcheck="false"; }

@@ -24,6 +24,7 @@ pub(crate) mod preferences;
 pub(crate) mod problem;
 pub(crate) mod queue;
 pub(crate) mod report;
+pub(crate) mod schedule;
 pub(crate) mod settings;
 pub(crate) mod sites;
 pub(crate) mod stored;

@@ -10,12 +10,13 @@ use super::crawl::{self, Tab};
 use super::layout::{View, alert, empty};
 use super::{empty_as_none, format, lines};
 use crate::accounts::Role;
-use crate::actions::{self, Preview};
+use crate::actions;
 use crate::api::sites::{QueueQuery, explain};
 use crate::app::App;
 use crate::http::extract::{Form, Path, Query};
 use crate::http::problem::Problem;
 use crate::library::Crawl;
+use crate::preview::{self, Preview};
 use crate::words::look_up;
 
 /// A question about a URL.
@@ -158,6 +159,8 @@ fn exclusions(view: &View, crawl: &Crawl, tried: &Tried) -> Markup {
                     div.note {
                         p { strong { (format::count(preview.matches)) " / " (format::count(preview.looked_at)) } " " (words.preview_result) }
                         ul.urls { @for example in &preview.examples { li { (example) } } }
+                        p { strong { (format::count(preview.queued_matches)) " / " (format::count(preview.queued_looked_at)) } " " (words.preview_queued) " " span.muted { (format::count(preview.queued_total)) " " (words.in_all) } }
+                        ul.urls { @for example in &preview.queued_examples { li { (example) } } }
                     }
                 }
                 div.actions {
@@ -216,7 +219,7 @@ pub(crate) async fn exclude(
             Err(problem) => tried.problem = Some(problem),
         }
     } else {
-        match actions::preview(&app, crawl.clone(), &patterns).await {
+        match preview::preview(&app, crawl.clone(), &patterns).await {
             Ok(preview) => tried.preview = Some(preview),
             Err(problem) => tried.problem = Some(problem),
         }

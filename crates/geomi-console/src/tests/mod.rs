@@ -5,6 +5,7 @@ mod escaping;
 mod events;
 mod files;
 mod roles;
+mod schedule;
 
 use std::net::SocketAddr;
 use std::path::Path;

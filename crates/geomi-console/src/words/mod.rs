@@ -119,7 +119,7 @@ words! {
     workers_connected, in_flight, sites_ready, sites_waiting, sites_backing_off, done_share, left, transferred, links, seeds,
     rate_over_time, queue_over_time, by_class, by_cause, by_type, by_refusal, live_log, time, url, code, content_type, size, rtt, skipped, nothing_yet, not_running, refresh_hint,
     // Queue.
-    queue_lead, waits_for, sites_count, urls_count, until, example, why, next_request, add_seeds, add_seeds_help, add, exclude, exclude_help, preview, preview_result, exclude_now, ask_url, ask_url_help, ask,
+    queue_lead, waits_for, sites_count, urls_count, until, example, why, next_request, add_seeds, add_seeds_help, add, exclude, exclude_help, preview, preview_result, preview_queued, exclude_now, ask_url, ask_url_help, ask,
     // Sites.
     site, delay, crawl_delay, requests, failures, address, order_by, filter, filter_url, at_rest_sites, live_sites, override_site, override_lead, leave_out, yes, no,
     // Log and pages.
@@ -128,6 +128,8 @@ words! {
     captures, captures_lead, no_captures, no_captures_text, near_captures, compare, earlier, later, unchanged, text, download, diff, no_difference, cut, gone, new, lines_same,
     // Changes.
     changes, changes_lead, no_changes, no_changes_text, change_week, change_days, change_sites, changed, change_share, most_changes,
+    // Schedule.
+    schedule, schedule_lead, hours_of_week, no_plan, no_plan_text, make_plan, make_plan_again, plan_under_way, plan_faults, visits_a_week, free_hours, busiest_hour, planned_visits, leave_free, schedule_legend, schedule_paint, save_hours, paint_run, days_label, from_hour, to_hour, close_hours, open_hours, no_visits_hour, more, follow_title, follow_lead, follow_plan,
     // Config.
     config_lead, change, change_help, settings_label,
     // Report.

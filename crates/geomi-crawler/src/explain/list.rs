@@ -1,4 +1,5 @@
-//! The sites a crawl has something to do with, a page at a time.
+//! The sites a crawl has something to do with, a page at a time, and some of the
+//! URLs that wait.
 //!
 //! Sites that are drained are not in memory and not listed. The order is by a
 //! number, the largest first, or by name; the name decides between equal
@@ -12,6 +13,8 @@ use geomi_model::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::Knowledge;
+use crate::CrawlError;
+use crate::partition::Reading;
 
 /// The most rows a page has.
 pub const SITES_PER_PAGE_MAX: usize = 1_000;
@@ -86,6 +89,18 @@ pub struct SitesQuery {
     pub part: Option<String>,
 }
 
+/// Some of the URLs that wait.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct QueuedSample {
+    /// How many wait in all, those of sites not in memory included.
+    pub total: u64,
+    /// Some of them: the next ones of every site in memory, as many of each.
+    pub urls: Vec<String>,
+}
+
+/// The most URLs of such a sample: so many are read between two rounds.
+pub const QUEUED_SAMPLE_MAX: usize = 2_000;
+
 /// Where a site stands in an order.
 type Place = (Reverse<u64>, String);
 
@@ -112,6 +127,31 @@ impl Knowledge<'_> {
         found.truncate(limit);
         let rows = found.iter().map(|(_, view)| self.line(view)).collect();
         SitesPage { total, rows, next }
+    }
+
+    /// The next URLs of the sites in memory, `limit` in all at most.
+    pub(crate) fn queued(&self, limit: usize) -> Result<QueuedSample, CrawlError> {
+        let limit = limit.clamp(1, QUEUED_SAMPLE_MAX);
+        let views = self.frontier.views(self.now);
+        let lanes = views.flat_map(|view| {
+            let site = view.key.hash64();
+            let lanes = (0u8..).zip(view.state.lanes);
+            lanes.map(move |(lane, state)| (site, lane, state))
+        });
+        let lanes = lanes.filter(|(_, _, state)| state.len > 0).take(limit);
+        let lanes: Vec<_> = lanes.collect();
+        let each = Reading {
+            len: limit / lanes.len().max(1),
+            is_ragged: false,
+        };
+        let mut urls = Vec::new();
+        for (site, lane, state) in lanes {
+            let partition = self.partition(site);
+            let (entries, _) = partition.read_lane(site, lane, state.watermark, each)?;
+            urls.extend(entries.iter().map(|(_, entry)| entry.url.to_string()));
+        }
+        let total = self.waiting;
+        Ok(QueuedSample { total, urls })
     }
 
     fn line(&self, view: &SiteView) -> SiteLine {

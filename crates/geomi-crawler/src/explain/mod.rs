@@ -24,7 +24,9 @@ use serde::{Deserialize, Serialize};
 
 pub use crawl::{Cause, CrawlView, SiteGroup};
 pub use likeness::PageLikeness;
-pub use list::{SITES_PER_PAGE_MAX, SiteLine, SiteOrder, SitesPage, SitesQuery};
+pub use list::{
+    QUEUED_SAMPLE_MAX, QueuedSample, SITES_PER_PAGE_MAX, SiteLine, SiteOrder, SitesPage, SitesQuery,
+};
 pub use rest::inspect;
 pub use site::{MirrorView, SiteReport};
 pub use url::{NextStep, QueuePlace, ScoreReport, UrlReport};

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::Status;
-use crate::explain::{Explanation, SiteOrder, SitesPage};
+use crate::explain::{Explanation, QueuedSample, SiteOrder, SitesPage};
 
 /// The longest line: room for some hundred thousand seeds.
 const LINE_BYTES_MAX: u64 = 64 << 20;
@@ -58,6 +58,11 @@ pub enum Request {
         /// Only those whose name has this in it.
         part: Option<String>,
     },
+    /// Name some of the URLs that wait.
+    Queued {
+        /// How many at most.
+        limit: usize,
+    },
 }
 
 /// What a crawl answers.
@@ -91,6 +96,11 @@ pub enum Response {
     Sites {
         /// The page.
         page: Box<SitesPage>,
+    },
+    /// Some of the URLs that wait.
+    Queued {
+        /// The sample.
+        sample: QueuedSample,
     },
     /// It was not done, and why; all reasons at once.
     Refused {

@@ -5,19 +5,19 @@
 //! the table is a forecast; a run that follows it instead of the plan learns,
 //! but does not move.
 
-use std::fs::File;
-use std::io::{BufWriter, Write as _};
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
 use geomi_crawler::refresh::hour_of_week;
 use geomi_refresh::PageId;
+use geomi_store::AtomicFile;
+use geomi_store::schedule::{self, DAYS, FreeHours, HEADER};
 use serde_json::{Value, json};
 
 use super::run::PlanArgs;
-use super::schedule_file::{DAYS, HEADER};
-use super::view::{DirArgs, View, print_table, quoted};
+use super::view::{DirArgs, View, print_table};
 use crate::Exit;
 use crate::args::{Format, Global};
 use crate::config::Problems;
@@ -30,7 +30,9 @@ Examples:
   geomi refresh plan news --budget 0.5 -o week.csv && $EDITOR week.csv
   geomi refresh run news --schedule week.csv
 
-Days and hours are UTC. The file is CSV with day,hour,url, one line a visit.
+Days and hours are UTC. The file is CSV with day,hour,url, one line a visit; `-` instead of
+a URL leaves an hour free, and what is planned then is visited in the next hour that is not.
+Such lines of an older file are kept. The console shows and paints DIR/schedule.csv.
 Exit codes: 0 done, 1 error, 2 usage or no crawl directory.";
 
 /// URLs named in a line for people.
@@ -115,8 +117,7 @@ fn slots(table: &Table) -> impl Iterator<Item = (usize, &[PageId])> {
 }
 
 fn line(hour: usize, page: PageId, view: &View) -> String {
-    let url = quoted(view.book.pages().url(page));
-    format!("{},{},{url}", DAYS[hour / 24], hour % 24)
+    schedule::line(hour, view.book.pages().url(page))
 }
 
 fn slot_json(hour: usize, pages: &[PageId], view: &View) -> Value {
@@ -127,16 +128,33 @@ fn slot_json(hour: usize, pages: &[PageId], view: &View) -> Value {
     json!({ "day": DAYS[hour / 24], "hour": hour % 24, "urls": urls })
 }
 
-fn write(path: &std::path::Path, table: &Table, view: &View) -> anyhow::Result<()> {
+/// Writes the table. Hours that the file left free before stay so.
+fn write(path: &Path, table: &Table, view: &View) -> anyhow::Result<()> {
     let told = || format!("cannot write {}", path.display());
-    let mut out = BufWriter::new(File::create(path).with_context(told)?);
-    writeln!(out, "{HEADER}").with_context(told)?;
+    if path.exists() && !path.is_file() {
+        // A pipe or a terminal has nothing to keep, and cannot be replaced.
+        let mut out = std::fs::File::create(path).with_context(told)?;
+        return write_rows(&mut out, &FreeHours::default(), table, view).with_context(told);
+    }
+    let free = schedule::free_hours(path)?;
+    let mut out = AtomicFile::create(path)?;
+    write_rows(&mut out, &free, table, view).with_context(told)?;
+    out.commit().with_context(told)
+}
+
+fn write_rows(
+    out: &mut impl Write,
+    free: &FreeHours,
+    table: &Table,
+    view: &View,
+) -> std::io::Result<()> {
+    schedule::write_head(out, free)?;
     for (hour, pages) in slots(table) {
         for page in pages {
-            writeln!(out, "{}", line(hour, *page, view)).with_context(told)?;
+            writeln!(out, "{}", line(hour, *page, view))?;
         }
     }
-    out.flush().with_context(told)
+    out.flush()
 }
 
 fn human(table: &Table, view: &View) -> anyhow::Result<()> {

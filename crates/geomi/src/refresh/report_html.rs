@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::html::{Line, escaped, framed, plot};
 use super::report::Report;
-use super::schedule_file::DAYS;
+use geomi_store::schedule::DAYS;
 
 /// Width and height of a cell of the heat-map.
 const CELL: usize = 26;

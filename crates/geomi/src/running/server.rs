@@ -158,6 +158,7 @@ impl Desk {
                 };
                 self.sites(query).unwrap_or_else(refused)
             }
+            Request::Queued { limit } => self.queued(limit).unwrap_or_else(refused),
         }
     }
 
@@ -229,6 +230,13 @@ impl Desk {
         match self.order(Order::Sites(query))? {
             Reply::Sites(page) => Ok(Response::Sites { page }),
             _ => unreachable!("a list of sites is answered with one"),
+        }
+    }
+
+    fn queued(&self, limit: usize) -> Result<Response, Vec<String>> {
+        match self.order(Order::Queued(limit))? {
+            Reply::Queued(sample) => Ok(Response::Queued { sample }),
+            _ => unreachable!("a question for URLs is answered with some"),
         }
     }
 
