@@ -11,7 +11,7 @@
 
 use std::sync::LazyLock;
 
-use crate::rates::{PerRate, RATES, Span, rate, rates};
+use crate::rates::{PerRate, RATES, Span, dot, rate, rates};
 
 /// Steps of the stored logarithm a unit.
 const SCALE: f32 = 1_024.0;
@@ -62,11 +62,12 @@ impl Evidence {
 
 /// What one visit says of every rate.
 pub fn likelihood(gap_days: f64, changed: bool) -> PerRate {
-    let span = Span::of(gap_days);
-    std::array::from_fn(|at| {
-        let fresh = span.fresh(at);
-        if changed { 1.0 - fresh } else { fresh }
-    })
+    let fresh = Span::of(gap_days).fresh_all();
+    if changed {
+        fresh.map(|fresh| 1.0 - fresh)
+    } else {
+        fresh
+    }
 }
 
 /// A probability for every rate.
@@ -133,9 +134,7 @@ impl Posterior {
 
     /// The probability that the copy is right after this time.
     pub fn fresh(&self, days: f64) -> f64 {
-        let span = Span::of(days);
-        let terms = self.0.iter().enumerate();
-        f64::from(terms.map(|(at, p)| p * span.fresh(at)).sum::<f32>())
+        f64::from(dot(&self.0, &Span::of(days).fresh_all()))
     }
 }
 

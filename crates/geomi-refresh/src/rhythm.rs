@@ -13,7 +13,7 @@
 
 use crate::policy::Sight;
 use crate::posterior::Posterior;
-use crate::rates::{PerRate, RATES, Span};
+use crate::rates::{PerRate, RATES, Span, dot};
 use crate::shape::{SHAPES, shapes};
 
 /// A number for every shape.
@@ -82,17 +82,21 @@ impl Rhythm {
 
     /// What a visit says, predicted and compared on the way.
     pub(crate) fn hear(&mut self, sight: &Sight, belief: &PerShape, rates: &Posterior) -> Said {
+        // The probabilities of no change, of all shapes and of all rates.
         let mut said = Said {
             rates: [0.0; RATES],
             shapes: [0.0; SHAPES],
         };
         for (at, shape) in shapes().iter().enumerate() {
-            let span = Span::of(shape.exposure(sight.from, sight.to));
-            for (rate, fresh) in span.fresh_all().into_iter().enumerate() {
-                let likely = if sight.changed { 1.0 - fresh } else { fresh };
-                said.rates[rate] += belief[at] * likely;
-                said.shapes[at] += rates.0[rate] * likely;
+            let fresh = Span::of(shape.exposure(sight.from, sight.to)).fresh_all();
+            for (sum, fresh) in said.rates.iter_mut().zip(&fresh) {
+                *sum += belief[at] * fresh;
             }
+            said.shapes[at] = dot(&rates.0, &fresh);
+        }
+        if sight.changed {
+            said.rates = said.rates.map(|fresh| (1.0 - fresh).max(0.0));
+            said.shapes = said.shapes.map(|fresh| (1.0 - fresh).max(0.0));
         }
         let mixed: f32 = belief.iter().zip(&said.shapes).map(|(p, l)| p * l).sum();
         let (mixed, flat) = (mixed.max(1e-6), said.shapes[0].max(1e-6));
