@@ -14,9 +14,9 @@ use std::sync::LazyLock;
 use crate::rates::{PerRate, RATES, Span, dot, rate, rates};
 
 /// Steps of the stored logarithm a unit.
-const SCALE: f32 = 1_024.0;
+pub(crate) const SCALE: f32 = 1_024.0;
 /// Steps are dropped by this many bits where evidence is read: 1/64 is enough.
-const COARSE: u16 = 4;
+pub(crate) const COARSE: u16 = 4;
 /// The likelihoods of the steps.
 static LIKELIHOODS: LazyLock<Vec<f32>> = LazyLock::new(|| {
     let steps = 0..=u16::MAX >> COARSE;
@@ -24,6 +24,12 @@ static LIKELIHOODS: LazyLock<Vec<f32>> = LazyLock::new(|| {
         .map(|step| (-f32::from(step << COARSE) / SCALE).exp())
         .collect()
 });
+
+/// The likelihoods of stored logarithms without their last bits.
+pub(crate) fn likelihoods() -> &'static [f32] {
+    &LIKELIHOODS
+}
+
 /// No visit alone may rule a rate out for ever: content is not Poisson.
 const FLOOR: f32 = 1e-4;
 
@@ -79,14 +85,15 @@ impl Posterior {
     pub fn new(prior: &PerRate, evidence: &Evidence) -> Self {
         let mut weights: PerRate = [0.0; RATES];
         let mut sum = 0.0;
-        let table = &LIKELIHOODS[..];
+        let table = likelihoods();
         for ((weight, prior), below) in weights.iter_mut().zip(prior).zip(evidence.0) {
             *weight = prior * table[usize::from(below >> COARSE)];
             sum += *weight;
         }
-        if sum > 0.0 {
+        if sum > f32::MIN_POSITIVE {
+            let scale = 1.0 / sum;
             for weight in &mut weights {
-                *weight /= sum;
+                *weight *= scale;
             }
         } else {
             weights = [1.0 / RATES as f32; RATES];

@@ -131,7 +131,9 @@ pub struct Span {
 impl Span {
     /// The place of a time in days.
     pub fn of(days: f64) -> Self {
-        let place = ((days.max(1e-12) * SLOWEST).ln() - LOW) / TABLES.step;
+        // A logarithm of this size is right to a ten-thousandth of an entry as `f32`.
+        let logarithm = f64::from(((days.max(1e-12) * SLOWEST) as f32).ln());
+        let place = (logarithm - LOW) / TABLES.step;
         let at = place.floor();
         Self {
             at: at as i32,
@@ -185,6 +187,7 @@ impl Span {
 const LANES: usize = 12;
 
 /// The sum of the products of two numbers a rate.
+#[inline]
 pub(crate) fn dot(left: &PerRate, right: &PerRate) -> f32 {
     let (left, _) = left.as_chunks::<LANES>();
     let (right, _) = right.as_chunks::<LANES>();
