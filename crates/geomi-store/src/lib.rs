@@ -14,6 +14,7 @@
 pub mod cdxj;
 mod dir;
 mod error;
+pub mod history;
 pub mod readback;
 pub mod seeds;
 pub mod seen;
