@@ -9,13 +9,14 @@ use std::io::BufReader;
 use std::path::Path;
 
 use anyhow::Context as _;
-use geomi_crawler::refresh::{RefreshConfig, Sighting};
+use geomi_crawler::refresh::Sighting;
 use geomi_model::Timestamp;
 use geomi_sim::refresh::history::{self, HistoryError, Row};
 use geomi_sim::refresh::web::World;
 use geomi_store::StoreError;
 use geomi_store::history::{HistoryTime, read_history};
 
+use super::run::PlanArgs;
 use super::view::View;
 use crate::args::Global;
 use crate::config::Problems;
@@ -84,7 +85,7 @@ fn of_table(path: &Path) -> Result<World, Unusable> {
 /// What the visits of a crawl found.
 fn of_crawl(dir: &Path, global: &Global) -> anyhow::Result<Vec<Row>> {
     let mut rows = Vec::new();
-    View::open(dir, &RefreshConfig::default(), global, |moment| {
+    View::open(dir, &PlanArgs::default(), global, |moment| {
         let time = match moment.sighted.kind {
             Sighting::First => None,
             Sighting::Changed => Some(moment.sighted.at * DAY_SECONDS),
