@@ -69,7 +69,10 @@ fn of_table(path: &Path) -> Result<World, Unusable> {
         if row.url.is_empty() {
             return Err(wrong("it has no URL".to_owned()));
         }
-        if let Some(weight) = row.weight.filter(|weight| !(*weight > 0.0)) {
+        if let Some(weight) = row
+            .weight
+            .filter(|weight| weight.is_nan() || *weight <= 0.0)
+        {
             return Err(wrong(format!(
                 "{weight} is no weight: write a number above 0"
             )));

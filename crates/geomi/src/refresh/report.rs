@@ -85,7 +85,7 @@ impl Report {
 pub(crate) fn run(args: &ReportCommand, global: &Global) -> anyhow::Result<Exit> {
     let mut tally = Tally::default();
     let view = View::open(&args.dir.dir, &args.plan, global, |moment| {
-        tally.take(moment)
+        tally.take(moment);
     })?;
     let points = match tally.span {
         Some(span) => over_time(&view, span)?,
