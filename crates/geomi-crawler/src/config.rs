@@ -26,6 +26,8 @@ pub struct CrawlConfig {
     pub again: bool,
     /// How the pages the directory knows are kept fresh; not at all unless given.
     pub refresh: Option<RefreshConfig>,
+    /// How they would be, as the configuration says, when somebody asks for it.
+    pub plan: RefreshConfig,
     /// What is wanted.
     pub scope: ScopeConfig,
     /// What a site may cost that brings nothing new.
@@ -174,6 +176,7 @@ impl CrawlConfig {
             seeds,
             again: false,
             refresh: None,
+            plan: RefreshConfig::default(),
             scope: ScopeConfig::default(),
             novelty: NoveltyConfig::default(),
             drop_params: DropParams::new(DEFAULT_DROP_PARAMS)

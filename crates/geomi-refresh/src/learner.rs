@@ -8,8 +8,12 @@ use crate::pool::{Groups, Pool};
 use crate::posterior::{Evidence, Posterior, likelihood};
 use crate::rates::PerRate;
 
-/// Pages counted into the pooled priors with each visit.
-pub(crate) const SWEPT_A_VISIT: usize = 4;
+/// Pages counted into the pooled priors with each visit of a plan of so many: a small
+/// one has few visits, and the priors take several rounds to settle.
+pub(crate) const fn swept_a_visit(pages: usize) -> usize {
+    if pages < 65_536 { 4 } else { 2 }
+}
+
 /// Days in which evidence loses half of its weight.
 const HALF_LIFE: f64 = 365.0;
 
@@ -69,7 +73,7 @@ impl Learner {
 
     /// Counts the next pages into the priors.
     fn sweep(&mut self) {
-        for _ in 0..SWEPT_A_VISIT {
+        for _ in 0..swept_a_visit(self.pages.len()) {
             let groups = self.pages[self.cursor].groups;
             let posterior = self.posterior(self.cursor as PageId);
             self.pool.sweep(groups, &posterior);

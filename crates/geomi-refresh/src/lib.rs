@@ -41,6 +41,7 @@ pub mod policy;
 mod pool;
 mod posterior;
 mod probe;
+mod queue;
 pub mod rates;
 mod rhythm;
 pub mod schedule;

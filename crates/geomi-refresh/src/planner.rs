@@ -2,8 +2,8 @@
 //!
 //! A [`Planner`] keeps every page in a queue under the time at which its policy
 //! says it is due at the present price. A visit plans its page anew and looks at
-//! two others, taken by chance; so a decision costs a few questions to the policy
-//! and a place in a heap, however many pages there are.
+//! one or two others, taken by chance; so a decision costs a few questions to the policy
+//! and a place in the queue, however many pages there are.
 //!
 //! **The price** keeps the budget. The pages looked at say how often they would be
 //! visited at the present price; if that is more than the budget the price goes
@@ -23,13 +23,15 @@
 
 mod resume;
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use crate::policy::{Pace, Page, PageId, Policy, Sight};
+use crate::queue::Queue;
 
-/// Pages looked at with each visit.
-const LOOKED_AT: usize = 2;
+/// Pages looked at with each visit of a plan of so many: one is enough where there are
+/// many visits a day.
+const fn looked_at(pages: usize) -> usize {
+    if pages < 65_536 { 2 } else { 1 }
+}
+
 /// Pages that must have been looked at before the price moves.
 const SAMPLE: usize = 256;
 /// Pages asked for the first price.
@@ -93,7 +95,7 @@ struct Place {
 pub struct Planner<P> {
     policy: P,
     terms: Terms,
-    queue: BinaryHeap<Reverse<(u32, PageId)>>,
+    queue: Queue,
     places: Vec<Place>,
     price: f64,
     /// What the pages looked at since the last step would like, a day.
@@ -112,7 +114,7 @@ impl<P: Policy> Planner<P> {
         Self {
             policy,
             terms,
-            queue: BinaryHeap::new(),
+            queue: Queue::default(),
             places: Vec::new(),
             price: 1.0,
             demand: 0.0,
@@ -177,12 +179,12 @@ impl<P: Policy> Planner<P> {
 
     /// When to ask for the next page; `None` without pages.
     pub fn wake(&self) -> Option<f64> {
-        let Reverse((tick, _)) = self.queue.peek()?;
+        let (tick, _) = self.queue.peek()?;
         let wanted = 1.0 - self.bucket;
         let paid = self.bucket_at + wanted.max(0.0) / self.terms.requests_at(self.bucket_at);
         Some(match self.policy.pace() {
             Pace::Even => paid,
-            Pace::WhenDue => paid.max(f64::from(*tick) / TICKS),
+            Pace::WhenDue => paid.max(f64::from(tick) / TICKS),
         })
     }
 
@@ -192,7 +194,7 @@ impl<P: Policy> Planner<P> {
         self.fill(now);
         let now_tick = tick(now);
         loop {
-            let Reverse((tick, page)) = *self.queue.peek()?;
+            let (tick, page) = self.queue.peek()?;
             let place = self.places[page as usize];
             if place.is_out || place.tick != tick {
                 self.queue.pop();
@@ -239,7 +241,7 @@ impl<P: Policy> Planner<P> {
             to: now,
             changed,
         });
-        for _ in 0..LOOKED_AT {
+        for _ in 0..looked_at(self.places.len()) {
             self.look_at_another();
         }
         let due = self.plan(page);
@@ -327,7 +329,7 @@ impl<P: Policy> Planner<P> {
         place.tick = tick(due);
         place.is_out = false;
         place.is_resting = false;
-        self.queue.push(Reverse((place.tick, page)));
+        self.queue.push((place.tick, page));
         if self.queue.len() > 2 * self.places.len() + 64 {
             self.sweep_queue();
         }
@@ -336,9 +338,9 @@ impl<P: Policy> Planner<P> {
     /// Throws void entries away.
     fn sweep_queue(&mut self) {
         let places = &self.places;
-        self.queue.retain(|Reverse((tick, page))| {
-            let place = places[*page as usize];
-            !place.is_out && place.tick == *tick
+        self.queue.retain(|(tick, page)| {
+            let place = places[page as usize];
+            !place.is_out && place.tick == tick
         });
     }
 

@@ -46,8 +46,9 @@ const NO_GROUP: u32 = u32::MAX;
 struct Group {
     pooled: PerRate,
     members: f32,
-    sum: PerRate,
-    swept: f32,
+    /// Sums of millions of small numbers, which an `f32` would lose.
+    sum: [f64; RATES],
+    swept: f64,
 }
 
 impl Group {
@@ -62,16 +63,16 @@ impl Group {
 
     fn add(&mut self, posterior: &Posterior) {
         for (sum, p) in self.sum.iter_mut().zip(posterior.0) {
-            *sum += p;
+            *sum += f64::from(p);
         }
         self.swept += 1.0;
     }
 
     fn finish(&mut self) {
         if self.swept > 0.0 {
-            self.pooled = self.sum.map(|sum| sum / self.swept);
+            self.pooled = self.sum.map(|sum| (sum / self.swept) as f32);
         }
-        self.members = self.swept;
+        self.members = self.swept as f32;
         self.sum = [0.0; RATES];
         self.swept = 0.0;
     }
@@ -148,11 +149,10 @@ impl Pool {
 
     /// All pages have been counted in.
     pub(crate) fn finish(&mut self) {
-        let (swept, mut sum) = (self.all.swept, self.all.sum);
-        for (sum, first) in sum.iter_mut().zip(&self.first) {
-            *sum = (*sum + FIRST * first) / (swept + FIRST);
-        }
-        self.everyone = sum;
+        let pages = self.all.swept + f64::from(FIRST);
+        self.everyone = std::array::from_fn(|at| {
+            ((self.all.sum[at] + f64::from(FIRST * self.first[at])) / pages) as f32
+        });
         self.all.finish();
         self.groups.iter_mut().for_each(Group::finish);
     }

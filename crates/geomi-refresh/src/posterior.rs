@@ -11,12 +11,12 @@
 
 use std::sync::LazyLock;
 
-use crate::rates::{PerRate, RATES, Span, rate, rates};
+use crate::rates::{PerRate, RATES, Span, dot, rate, rates};
 
 /// Steps of the stored logarithm a unit.
-const SCALE: f32 = 1_024.0;
+pub(crate) const SCALE: f32 = 1_024.0;
 /// Steps are dropped by this many bits where evidence is read: 1/64 is enough.
-const COARSE: u16 = 4;
+pub(crate) const COARSE: u16 = 4;
 /// The likelihoods of the steps.
 static LIKELIHOODS: LazyLock<Vec<f32>> = LazyLock::new(|| {
     let steps = 0..=u16::MAX >> COARSE;
@@ -24,6 +24,12 @@ static LIKELIHOODS: LazyLock<Vec<f32>> = LazyLock::new(|| {
         .map(|step| (-f32::from(step << COARSE) / SCALE).exp())
         .collect()
 });
+
+/// The likelihoods of stored logarithms without their last bits.
+pub(crate) fn likelihoods() -> &'static [f32] {
+    &LIKELIHOODS
+}
+
 /// No visit alone may rule a rate out for ever: content is not Poisson.
 const FLOOR: f32 = 1e-4;
 
@@ -62,11 +68,12 @@ impl Evidence {
 
 /// What one visit says of every rate.
 pub fn likelihood(gap_days: f64, changed: bool) -> PerRate {
-    let span = Span::of(gap_days);
-    std::array::from_fn(|at| {
-        let fresh = span.fresh(at);
-        if changed { 1.0 - fresh } else { fresh }
-    })
+    let fresh = Span::of(gap_days).fresh_all();
+    if changed {
+        fresh.map(|fresh| 1.0 - fresh)
+    } else {
+        fresh
+    }
 }
 
 /// A probability for every rate.
@@ -78,14 +85,15 @@ impl Posterior {
     pub fn new(prior: &PerRate, evidence: &Evidence) -> Self {
         let mut weights: PerRate = [0.0; RATES];
         let mut sum = 0.0;
-        let table = &LIKELIHOODS[..];
+        let table = likelihoods();
         for ((weight, prior), below) in weights.iter_mut().zip(prior).zip(evidence.0) {
             *weight = prior * table[usize::from(below >> COARSE)];
             sum += *weight;
         }
-        if sum > 0.0 {
+        if sum > f32::MIN_POSITIVE {
+            let scale = 1.0 / sum;
             for weight in &mut weights {
-                *weight /= sum;
+                *weight *= scale;
             }
         } else {
             weights = [1.0 / RATES as f32; RATES];
@@ -133,9 +141,7 @@ impl Posterior {
 
     /// The probability that the copy is right after this time.
     pub fn fresh(&self, days: f64) -> f64 {
-        let span = Span::of(days);
-        let terms = self.0.iter().enumerate();
-        f64::from(terms.map(|(at, p)| p * span.fresh(at)).sum::<f32>())
+        f64::from(dot(&self.0, &Span::of(days).fresh_all()))
     }
 }
 

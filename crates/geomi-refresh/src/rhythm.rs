@@ -12,9 +12,9 @@
 //! not favour shapes, all pages count as flat.
 
 use crate::policy::Sight;
-use crate::posterior::Posterior;
-use crate::rates::{PerRate, RATES, Span};
-use crate::shape::{SHAPES, shapes};
+use crate::posterior::{COARSE, Posterior, SCALE, likelihoods};
+use crate::rates::{PerRate, RATES, Span, dot};
+use crate::shape::{Moment, SHAPES, shapes};
 
 /// A number for every shape.
 pub(crate) type PerShape = [f32; SHAPES];
@@ -28,17 +28,19 @@ const FIRST: f32 = 20.0;
 /// A single visit says no more than this of a shape.
 const FLOOR: f32 = 0.02;
 
-/// What one page's visits said of the shapes.
+/// What one page's visits said of the shapes: the logarithms of the likelihoods, each
+/// as its distance below the best one.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct ShapeEvidence([f32; SHAPES]);
+pub(crate) struct ShapeEvidence([u16; SHAPES]);
 
 /// What all pages say.
 #[derive(Clone, Debug)]
 pub(crate) struct Rhythm {
     first: PerShape,
     prior: PerShape,
-    sum: PerShape,
-    swept: f32,
+    /// Sums of millions of small numbers, which an `f32` would lose.
+    sum: [f64; SHAPES],
+    swept: f64,
     favour: f64,
 }
 
@@ -65,9 +67,10 @@ impl Default for Rhythm {
 impl Rhythm {
     /// What is believed of a page's shape.
     pub(crate) fn belief(&self, evidence: &ShapeEvidence) -> PerShape {
-        let best = evidence.0.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        let mut belief: PerShape =
-            std::array::from_fn(|at| self.prior[at] * (evidence.0[at] - best).exp());
+        let likelihoods = likelihoods();
+        let mut belief: PerShape = std::array::from_fn(|at| {
+            self.prior[at] * likelihoods[usize::from(evidence.0[at] >> COARSE)]
+        });
         let sum: f32 = belief.iter().sum();
         for share in &mut belief {
             *share /= sum;
@@ -82,17 +85,22 @@ impl Rhythm {
 
     /// What a visit says, predicted and compared on the way.
     pub(crate) fn hear(&mut self, sight: &Sight, belief: &PerShape, rates: &Posterior) -> Said {
+        // The probabilities of no change, of all shapes and of all rates.
         let mut said = Said {
             rates: [0.0; RATES],
             shapes: [0.0; SHAPES],
         };
+        let (from, to) = (Moment::of(sight.from), Moment::of(sight.to));
         for (at, shape) in shapes().iter().enumerate() {
-            let span = Span::of(shape.exposure(sight.from, sight.to));
-            for (rate, fresh) in span.fresh_all().into_iter().enumerate() {
-                let likely = if sight.changed { 1.0 - fresh } else { fresh };
-                said.rates[rate] += belief[at] * likely;
-                said.shapes[at] += rates.0[rate] * likely;
+            let fresh = Span::of(shape.between(&from, &to)).fresh_all();
+            for (sum, fresh) in said.rates.iter_mut().zip(&fresh) {
+                *sum += belief[at] * fresh;
             }
+            said.shapes[at] = dot(&rates.0, &fresh);
+        }
+        if sight.changed {
+            said.rates = said.rates.map(|fresh| (1.0 - fresh).max(0.0));
+            said.shapes = said.shapes.map(|fresh| (1.0 - fresh).max(0.0));
         }
         let mixed: f32 = belief.iter().zip(&said.shapes).map(|(p, l)| p * l).sum();
         let (mixed, flat) = (mixed.max(1e-6), said.shapes[0].max(1e-6));
@@ -103,7 +111,7 @@ impl Rhythm {
     /// Counts a page in.
     pub(crate) fn sweep(&mut self, belief: &PerShape) {
         for (sum, share) in self.sum.iter_mut().zip(belief) {
-            *sum += share;
+            *sum += f64::from(*share);
         }
         self.swept += 1.0;
     }
@@ -111,7 +119,8 @@ impl Rhythm {
     /// All pages have been counted in.
     pub(crate) fn finish(&mut self) {
         for at in 0..SHAPES {
-            self.prior[at] = (self.sum[at] + FIRST * self.first[at]) / (self.swept + FIRST);
+            let sum = self.sum[at] + f64::from(FIRST * self.first[at]);
+            self.prior[at] = (sum / (self.swept + f64::from(FIRST))) as f32;
         }
         self.sum = [0.0; SHAPES];
         self.swept = 0.0;
@@ -121,8 +130,15 @@ impl Rhythm {
 impl ShapeEvidence {
     /// Takes in what a visit says.
     pub(crate) fn take(&mut self, said: &Said) {
-        for (sum, likely) in self.0.iter_mut().zip(&said.shapes) {
-            *sum += likely.max(FLOOR).ln();
+        let mut sums: PerShape = [0.0; SHAPES];
+        let mut best = f32::NEG_INFINITY;
+        for ((sum, old), likely) in sums.iter_mut().zip(self.0).zip(&said.shapes) {
+            *sum = likely.max(FLOOR).ln() - f32::from(old) / SCALE;
+            best = best.max(*sum);
+        }
+        for (slot, sum) in self.0.iter_mut().zip(sums) {
+            // Casting from a float stops at the largest value.
+            *slot = ((best - sum) * SCALE + 0.5) as u16;
         }
     }
 }

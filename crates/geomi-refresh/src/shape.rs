@@ -63,14 +63,35 @@ impl Shape {
 
     /// Days of mean rate between two times.
     pub fn exposure(&self, from: f64, to: f64) -> f64 {
-        self.at(to) - self.at(from)
+        self.between(&Moment::of(from), &Moment::of(to))
     }
 
-    fn at(&self, time: f64) -> f64 {
+    /// The same where the times are asked about for many shapes.
+    pub(crate) fn between(&self, from: &Moment, to: &Moment) -> f64 {
+        to.day - from.day + self.at(to) - self.at(from)
+    }
+
+    fn at(&self, moment: &Moment) -> f64 {
+        self.until[moment.part] + moment.within * self.rate[moment.part]
+    }
+}
+
+/// A time as a place in its day.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment {
+    day: f64,
+    part: usize,
+    /// Days since the part began.
+    within: f64,
+}
+
+impl Moment {
+    pub(crate) fn of(time: f64) -> Self {
         let day = time.floor();
         let place = (time - day) * PARTS as f64;
         let part = (place as usize).min(PARTS - 1);
-        day + self.until[part] + (place - part as f64) * self.rate[part] / PARTS as f64
+        let within = (place - part as f64) / PARTS as f64;
+        Self { day, part, within }
     }
 }
 

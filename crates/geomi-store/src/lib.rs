@@ -15,6 +15,7 @@
 pub mod cdxj;
 mod dir;
 mod error;
+pub mod history;
 pub mod readback;
 pub mod schedule;
 pub mod seeds;

@@ -8,6 +8,9 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use common::Workplace;
+use geomi_model::{Timestamp, Visit};
+use geomi_store::visits::write_visits;
+use geomi_url::CrawlUrl;
 use serde_json::Value;
 
 /// Sixty pages of which a third changes every two days, a third every ten, and a
@@ -30,6 +33,53 @@ fn history() -> String {
         }
     }
     text
+}
+
+/// The changes of the history as a table of Parquet: the columns of a visit are more
+/// than enough.
+fn write_table(path: &std::path::Path, csv: &str) {
+    let visits: Vec<Visit> = csv
+        .lines()
+        .skip(1)
+        .filter_map(|line| {
+            let mut fields = line.split(',');
+            let url = CrawlUrl::parse(fields.next()?).unwrap();
+            let seconds: i64 = fields.next()?.parse().ok()?;
+            let mut visit = Visit::unknown(url);
+            visit.time = Timestamp::from_micros(seconds * 1_000_000);
+            Some(visit)
+        })
+        .collect();
+    write_visits(path, &visits).unwrap();
+}
+
+#[test]
+fn parquet_and_csv_say_the_same() {
+    let place = Workplace::new();
+    let csv: String = history()
+        .lines()
+        .filter(|line| !line.contains(",,"))
+        .fold(String::new(), |text, line| text + line + "\n");
+    place.write("h.csv", &csv);
+    write_table(&place.path("h.parquet"), &csv);
+    let simulate = |history: &str| {
+        place.geomi(&[
+            "refresh",
+            "simulate",
+            "--history",
+            history,
+            "--policy",
+            "static,clock",
+            "--format",
+            "json",
+        ])
+    };
+    let (table, text) = (simulate("h.parquet"), simulate("h.csv"));
+    assert_eq!(table.code, Some(0), "{table:#?}");
+    assert_eq!(table.out.replace("h.parquet", "h.csv"), text.out);
+    place.write("no.parquet", "url,time\n");
+    let refused = simulate("no.parquet");
+    assert_eq!(refused.code, Some(1), "{refused:#?}");
 }
 
 fn rows(text: &str) -> Vec<Value> {

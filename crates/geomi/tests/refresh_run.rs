@@ -287,6 +287,11 @@ fn the_plan_is_told_and_an_edited_one_is_followed() {
     assert!(told["visits"].as_array().unwrap().len() > 2, "{told:#}");
     let sites = json(&place, &["refresh", "estimate", "c", "--by", "site"]);
     assert_eq!(sites["rows"].as_array().unwrap().len(), 5);
+    // What the crawl saw is a history that policies can be tried on.
+    let simulate = ["refresh", "simulate", "--history", "c"];
+    let tried = json(&place, &[&simulate[..], &["--policy", "static"]].concat());
+    let fresh = tried["rows"][0]["freshness"].as_f64().unwrap();
+    assert!(fresh > 0.0 && fresh < 1.0, "{tried:#}");
 
     let plan = ["refresh", "plan", "c", "--budget", "2", "-o", "week.csv"];
     assert_eq!(place.geomi(&plan).code, Some(0));

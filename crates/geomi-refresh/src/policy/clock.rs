@@ -11,7 +11,7 @@
 use std::sync::LazyLock;
 
 use super::{Pace, Page, PageId, Policy, Sight, greedy};
-use crate::learner::{Learner, SWEPT_A_VISIT};
+use crate::learner::{Learner, swept_a_visit};
 use crate::posterior::Posterior;
 use crate::probe;
 use crate::rates::{RATES, rates};
@@ -74,7 +74,7 @@ impl Clock {
 
     /// Counts as many pages into the shapes as the learner does into the rates.
     fn sweep(&mut self) {
-        for _ in 0..SWEPT_A_VISIT {
+        for _ in 0..swept_a_visit(self.shapes.len()) {
             let belief = self.rhythm.belief(&self.shapes[self.cursor]);
             self.rhythm.sweep(&belief);
             self.cursor += 1;

@@ -1,10 +1,11 @@
 //! Recorded histories: what really happened to pages somebody watched.
 //!
-//! A history is CSV with the columns `url,time[,weight]`, in any order, one row a
+//! A history is a table with the columns `url,time[,weight]`, in any order, one row a
 //! change; time is RFC 3339 or Unix seconds. A URL that never changed has one row
 //! with an empty time. The window runs from the first to the last time; its first
-//! third is for learning and not counted. Quoted fields are understood, line
-//! breaks within them are not: no URL has any.
+//! third is for learning and not counted. [`read`] takes CSV: quoted fields are
+//! understood, line breaks within them are not, for no URL has any. [`gather`] takes
+//! rows from elsewhere.
 
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -42,7 +43,7 @@ impl std::fmt::Display for HistoryError {
 
 impl std::error::Error for HistoryError {}
 
-/// Reads a history; `instant` turns RFC 3339 into Unix seconds.
+/// Reads a history from CSV; `instant` turns RFC 3339 into Unix seconds.
 pub fn read(
     lines: impl BufRead,
     instant: impl Fn(&str) -> Option<f64>,
@@ -50,15 +51,37 @@ pub fn read(
     let mut lines = lines.lines();
     let header = lines.next().ok_or(HistoryError::Header)?;
     let columns = Columns::find(&header.map_err(HistoryError::Read)?)?;
+    let rows = lines.zip(2..).filter_map(|(line, number)| {
+        let line = match line.map_err(HistoryError::Read) {
+            Ok(line) if line.trim().is_empty() => return None,
+            Ok(line) => line,
+            Err(error) => return Some(Err(error)),
+        };
+        let row = columns.row(&line, &instant);
+        Some(row.map_err(|what| HistoryError::Line(number, what)))
+    });
+    gather(rows)
+}
+
+/// One change of a page, or the page alone.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Row {
+    /// The page.
+    pub url: String,
+    /// When it changed, in Unix seconds, if it ever did.
+    pub time: Option<f64>,
+    /// What the page weighs, if that is said.
+    pub weight: Option<f64>,
+}
+
+/// The web of these rows; the first error ends it.
+pub fn gather<E: From<HistoryError>>(
+    rows: impl IntoIterator<Item = Result<Row, E>>,
+) -> Result<World, E> {
     let mut pages: Vec<WorldPage> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
-    for (line, number) in lines.zip(2..) {
-        let line = line.map_err(HistoryError::Read)?;
-        if line.trim().is_empty() {
-            continue;
-        }
-        let row = columns.row(&line, &instant);
-        let row = row.map_err(|what| HistoryError::Line(number, what))?;
+    for row in rows {
+        let row = row?;
         let place = *places.entry(row.url).or_insert_with_key(|url| {
             pages.push(page(url));
             pages.len() - 1
@@ -66,7 +89,7 @@ pub fn read(
         pages[place].weight = row.weight.unwrap_or(pages[place].weight);
         pages[place].changes.extend(row.time);
     }
-    window(pages)
+    window(pages).map_err(E::from)
 }
 
 fn page(url: &str) -> WorldPage {
@@ -121,12 +144,6 @@ struct Columns {
     url: usize,
     time: usize,
     weight: Option<usize>,
-}
-
-struct Row {
-    url: String,
-    time: Option<f64>,
-    weight: Option<f64>,
 }
 
 impl Columns {

@@ -7,6 +7,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
+use geomi_crawler::refresh::Budget;
 use geomi_crawler::{CrawlConfig, RobotsMode, SeedInput, SitemapMode};
 use geomi_fetch::{Cidr, FetchError, Proxy, ProxyRotation, parse_override};
 use geomi_frontier::{Delay, HostOrder};
@@ -233,6 +234,19 @@ pub(super) fn set_order(draft: &mut Draft, place: usize) {
     draft.crawl.frontier.order = HostOrder::ALL[place];
 }
 
+/// A budget as the time between two visits of a page, on average.
+pub(super) fn set_every(draft: &mut Draft, every: Duration) {
+    let visits_a_day = Duration::from_hours(24).as_secs_f64() / every.as_secs_f64();
+    draft.crawl.plan.budget = Budget::PerPage(visits_a_day);
+}
+
+/// Keys are set in the order of the table: this one has the last word.
+pub(super) fn set_requests_per_day(draft: &mut Draft, requests: Option<u64>) {
+    if let Some(requests) = requests {
+        draft.crawl.plan.budget = Budget::PerDay(requests as f64);
+    }
+}
+
 pub(super) fn set_scope(draft: &mut Draft, place: usize) {
     draft.crawl.scope.kind = ScopeKind::ALL[place];
 }
@@ -433,5 +447,21 @@ mod tests {
         assert_eq!(problems.len(), 2, "{problems:?}");
         assert!(problems[0].contains("exclude pattern") && problems[0].contains("test"));
         assert!(problems[1].contains("prefer pattern"), "{problems:?}");
+    }
+
+    #[test]
+    fn a_plan_is_as_the_section_refresh_says() {
+        let plan = |values: &[(&str, &str)]| finished(&with(values), &[]).0.plan;
+        assert_eq!(plan(&[]), geomi_crawler::refresh::RefreshConfig::default());
+        let weekly = plan(&[
+            ("refresh.policy", "greedy"),
+            ("refresh.every", "2d"),
+            ("refresh.longest_gap", "30d"),
+        ]);
+        assert_eq!(weekly.policy, "greedy");
+        assert_eq!(weekly.budget, Budget::PerPage(0.5));
+        assert_eq!(weekly.longest_gap, Duration::from_hours(30 * 24));
+        let capped = plan(&[("refresh.every", "2d"), ("refresh.requests_per_day", "500")]);
+        assert_eq!(capped.budget, Budget::PerDay(500.0));
     }
 }

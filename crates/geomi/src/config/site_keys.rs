@@ -163,7 +163,7 @@ mod tests {
             let general = general(key.name());
             let has_none = matches!(
                 key.name(),
-                "match" | "max_pages" | "auth" | "auth_over_http"
+                "match" | "max_pages" | "traffic" | "auth" | "auth_over_http"
             );
             assert_eq!(general.is_none(), has_none, "{}", key.path);
             assert!(general.is_none_or(|path| keys::find(path).is_some()));

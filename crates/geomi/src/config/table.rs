@@ -12,11 +12,15 @@ use super::kind::Kind;
 use super::presets;
 
 /// Sections with their sentence, in the order of the file.
-pub(crate) const SECTIONS: [(&str, &str); 6] = [
+pub(crate) const SECTIONS: [(&str, &str); 7] = [
     ("crawl", "How much, and in which order."),
     ("politeness", "How gently sites are asked."),
     ("fetch", "How one request is made, and to whom."),
     ("scope", "Which URLs are wanted."),
+    (
+        "refresh",
+        "How copies are kept fresh by `geomi refresh run`.",
+    ),
     ("output", "How the crawl directory is written."),
     ("cluster", "How the work is divided."),
 ];
@@ -519,6 +523,32 @@ pub(crate) const KEYS: &[Key] = &[
         "\"robots\"",
         Kind::Choice(SITEMAPS, draft::set_sitemaps),
         "Sitemaps asked for: those robots.txt names (robots), /sitemap.xml too (guess), or none.",
+    ),
+    key(
+        "refresh.policy",
+        "\"clock\"",
+        Kind::Choice(&geomi_refresh::named::NAMES, |d, at| {
+            geomi_refresh::named::NAMES[at].clone_into(&mut d.crawl.plan.policy);
+        }),
+        "The rule that says when a page is due; `geomi refresh simulate` compares them.",
+    ),
+    key(
+        "refresh.every",
+        "\"7d\"",
+        Kind::Timeout(draft::set_every),
+        "The budget: as many visits as if every page were visited this often.",
+    ),
+    unset(
+        "refresh.requests_per_day",
+        "20_000",
+        Kind::MaybeCount(1, MAX_BUDGET, draft::set_requests_per_day),
+        "The budget in requests a day, for all pages together; stronger than `every`.",
+    ),
+    key(
+        "refresh.longest_gap",
+        "\"90d\"",
+        Kind::Timeout(|d, span| d.crawl.plan.longest_gap = span),
+        "The longest time a page is left alone, whatever the policy says.",
     ),
     key(
         "output.warc_size",

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use clap::{Args, ValueEnum};
-use geomi_crawler::refresh::RefreshConfig;
 use geomi_refresh::rates::rate;
 use geomi_url::CrawlUrl;
 use serde_json::{Value, json};
 
+use super::run::PlanArgs;
 use super::view::{DirArgs, SHARE, Seen, View, print_table, quoted};
 use crate::Exit;
 use crate::args::{Format, Global};
@@ -56,7 +56,7 @@ struct Row {
 
 /// Runs the command.
 pub(crate) fn run(args: &EstimateCommand, global: &Global) -> anyhow::Result<Exit> {
-    let view = View::open(&args.dir.dir, &RefreshConfig::default(), global, |_| {})?;
+    let view = View::open(&args.dir.dir, &PlanArgs::default(), global, |_| {})?;
     let mut rows = match args.by {
         By::Page => pages(&view),
         By::Site => sites(&view),

@@ -51,7 +51,6 @@ struct Told {
 /// Runs the command.
 pub(crate) fn run(args: &ExplainCommand, global: &Global) -> anyhow::Result<Exit> {
     let mut problems = Problems::default();
-    let refresh = args.plan.resolve(&mut problems);
     let url = match seeds_file::typed(&args.url) {
         Ok(seed) => Some(seed.url),
         Err(why) => {
@@ -62,7 +61,7 @@ pub(crate) fn run(args: &ExplainCommand, global: &Global) -> anyhow::Result<Exit
     problems.into_result()?;
     let url = url.expect("a URL that could not be read was refused");
     let mut visits: Vec<Told> = Vec::new();
-    let view = View::open(&args.dir.dir, &refresh, global, |moment| {
+    let view = View::open(&args.dir.dir, &args.plan, global, |moment| {
         if moment.visit.url == url {
             visits.push(Told {
                 at: moment.visit.time,

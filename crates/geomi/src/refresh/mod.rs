@@ -2,6 +2,7 @@
 
 mod estimate;
 mod explain;
+mod history_file;
 mod html;
 mod plan;
 mod report;

@@ -20,7 +20,6 @@ use super::run::PlanArgs;
 use super::view::{DirArgs, View, print_table};
 use crate::Exit;
 use crate::args::{Format, Global};
-use crate::config::Problems;
 use crate::session::print;
 
 /// What stands below the help.
@@ -57,10 +56,7 @@ type Table = Vec<Vec<PageId>>;
 
 /// Runs the command.
 pub(crate) fn run(args: &PlanCommand, global: &Global) -> anyhow::Result<Exit> {
-    let mut problems = Problems::default();
-    let refresh = args.plan.resolve(&mut problems);
-    problems.into_result()?;
-    let mut view = View::open(&args.dir.dir, &refresh, global, |_| {})?;
+    let mut view = View::open(&args.dir.dir, &args.plan, global, |_| {})?;
     let table = table(&mut view);
     if let Some(path) = &args.out {
         write(path, &table, &view)?;

@@ -16,7 +16,6 @@ use super::tally::{Compared, Point, Tally, over_time};
 use super::view::{DirArgs, View, print_table};
 use crate::Exit;
 use crate::args::{Format, Global};
-use crate::config::Problems;
 use crate::session::print;
 
 /// What stands below the help.
@@ -84,11 +83,10 @@ impl Report {
 
 /// Runs the command.
 pub(crate) fn run(args: &ReportCommand, global: &Global) -> anyhow::Result<Exit> {
-    let mut problems = Problems::default();
-    let refresh = args.plan.resolve(&mut problems);
-    problems.into_result()?;
     let mut tally = Tally::default();
-    let view = View::open(&args.dir.dir, &refresh, global, |moment| tally.take(moment))?;
+    let view = View::open(&args.dir.dir, &args.plan, global, |moment| {
+        tally.take(moment);
+    })?;
     let points = match tally.span {
         Some(span) => over_time(&view, span)?,
         None => Vec::new(),

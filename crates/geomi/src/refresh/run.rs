@@ -70,8 +70,9 @@ enum Mode {
     Periodic,
 }
 
-/// What a plan is made by; the same for all commands that make one.
-#[derive(Clone, Debug, Args)]
+/// What a plan is made by; the same for all commands that make one. What is not given
+/// is as the section `[refresh]` of the configuration says.
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct PlanArgs {
     /// Visits a page a day; one in seven days unless given
     #[arg(long, value_name = "N", conflicts_with = "requests_per_day")]
@@ -79,59 +80,51 @@ pub(crate) struct PlanArgs {
     /// Requests a day, for all pages together
     #[arg(long, value_name = "N")]
     requests_per_day: Option<f64>,
-    /// The rule that says when a page is due
-    #[arg(long, value_name = "NAME", default_value = "clock")]
-    policy: String,
-    /// The longest time a page is left alone
-    #[arg(long, value_name = "TIME", default_value = "90d")]
-    longest_gap: String,
+    /// The rule that says when a page is due; clock unless given
+    #[arg(long, value_name = "NAME")]
+    policy: Option<String>,
+    /// The longest time a page is left alone; 90 days unless given
+    #[arg(long, value_name = "TIME")]
+    longest_gap: Option<String>,
 }
 
 impl PlanArgs {
-    /// What is meant; what is wrong is added to the problems.
-    pub(crate) fn resolve(&self, problems: &mut Problems) -> RefreshConfig {
-        let usual = RefreshConfig::default();
-        if named::policy(&self.policy).is_none() {
-            problems.add_general(format!(
-                "--policy: a crawl cannot follow {:?}; it can follow {}",
-                self.policy,
+    /// What is meant, over what the configuration says; what is wrong is added to the
+    /// problems.
+    pub(crate) fn resolve(
+        &self,
+        written: &RefreshConfig,
+        problems: &mut Problems,
+    ) -> RefreshConfig {
+        let mut meant = written.clone();
+        match &self.policy {
+            None => {}
+            Some(name) if named::policy(name).is_some() => meant.policy.clone_from(name),
+            Some(name) => problems.add_general(format!(
+                "--policy: a crawl cannot follow {name:?}; it can follow {}",
                 named::NAMES.join(", ")
-            ));
+            )),
         }
-        let budget = match (self.budget, self.requests_per_day) {
-            (Some(visits), _) if !(1e-4..=1e3).contains(&visits) => {
-                problems.add_general(format!(
-                    "--budget {visits}: give visits a page a day, from 0.0001 to 1000"
-                ));
-                usual.budget
-            }
-            (Some(visits), _) => Budget::PerPage(visits),
+        match (self.budget, self.requests_per_day) {
+            (Some(visits), _) if !(1e-4..=1e3).contains(&visits) => problems.add_general(format!(
+                "--budget {visits}: give visits a page a day, from 0.0001 to 1000"
+            )),
+            (Some(visits), _) => meant.budget = Budget::PerPage(visits),
             (None, Some(requests)) if !(0.01..=1e9).contains(&requests) => {
                 problems.add_general(format!(
                     "--requests-per-day {requests}: give a number from 0.01 to a thousand million"
                 ));
-                usual.budget
             }
-            (None, Some(requests)) => Budget::PerDay(requests),
-            (None, None) => usual.budget,
-        };
-        let longest_gap = match parse_duration(&self.longest_gap) {
-            Ok(gap) if gap >= Duration::from_mins(1) => gap,
-            Ok(_) => {
-                problems.add_general("--longest-gap: give a minute or more");
-                usual.longest_gap
-            }
-            Err(why) => {
-                problems.add_general(format!("--longest-gap: {why}"));
-                usual.longest_gap
-            }
-        };
-        RefreshConfig {
-            policy: self.policy.clone(),
-            budget,
-            longest_gap,
-            ..usual
+            (None, Some(requests)) => meant.budget = Budget::PerDay(requests),
+            (None, None) => {}
         }
+        match self.longest_gap.as_deref().map(parse_duration) {
+            None => {}
+            Some(Ok(gap)) if gap >= Duration::from_mins(1) => meant.longest_gap = gap,
+            Some(Ok(_)) => problems.add_general("--longest-gap: give a minute or more"),
+            Some(Err(why)) => problems.add_general(format!("--longest-gap: {why}")),
+        }
+        meant
     }
 }
 
@@ -156,7 +149,7 @@ pub(crate) fn run(args: &RunArgs, global: &Global) -> anyhow::Result<Exit> {
         &mut problems,
     );
     let mut config = config::resolve(&written, Vec::new(), &mut problems);
-    let refresh = args.refresh(&mut problems);
+    let refresh = args.refresh(&config.plan, &mut problems);
     problems.into_result()?;
     if args.learn.is_some() {
         warn_of_learning(&refresh);
@@ -177,10 +170,10 @@ pub(crate) fn run(args: &RunArgs, global: &Global) -> anyhow::Result<Exit> {
 
 impl RunArgs {
     /// How the crawl is kept fresh.
-    fn refresh(&self, problems: &mut Problems) -> RefreshConfig {
+    fn refresh(&self, written: &RefreshConfig, problems: &mut Problems) -> RefreshConfig {
         let mut refresh = RefreshConfig {
             once: self.once,
-            ..self.plan.resolve(problems)
+            ..self.plan.resolve(written, problems)
         };
         if self.mode == Mode::Periodic {
             refresh.drive = Drive::Rounds;

@@ -5,20 +5,18 @@
 //! can compute each figure again.
 
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Write as _};
+use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
-use geomi_model::Timestamp;
 use geomi_sim::refresh::compare::{Row, compare};
-use geomi_sim::refresh::history;
 use geomi_sim::refresh::kind::PolicyKind;
 use geomi_sim::refresh::trial::{self, Setup};
 use geomi_sim::refresh::web::{ModelWeb, World};
 use serde_json::json;
 
-use super::html;
+use super::{history_file, html};
 use crate::Exit;
 use crate::args::{Format, Global};
 use crate::config::Problems;
@@ -30,10 +28,11 @@ pub(crate) const AFTER_HELP: &str = "\
 Examples:
   geomi refresh simulate --web shop --policy static,greedy,clock
   geomi refresh simulate --history changes.csv --budget 0.5 --html report.html
+  geomi refresh simulate --history changes.parquet --policy static,clock
 
 Webs: shop (REFRESH's 1,200 pages), web (log-normal rates), flat (shop without busy
-hours), noisy (shop, a tenth looks changed at every visit). A history is CSV with the
-columns url,time and perhaps weight, one row a change.
+hours), noisy (shop, a tenth looks changed at every visit). A history is CSV or Parquet
+with the columns url,time and perhaps weight, one row a change, or a crawl directory.
 Exit codes: 0 simulated, 1 error, 2 usage.";
 
 /// Arguments of `geomi refresh simulate`.
@@ -42,7 +41,7 @@ pub(crate) struct SimulateArgs {
     /// Model web: shop, web, flat or noisy
     #[arg(long, value_name = "NAME", default_value = "shop")]
     web: String,
-    /// A recorded history instead: CSV with url,time and perhaps weight
+    /// A recorded history instead: CSV or Parquet with url,time and perhaps weight, or a crawl directory
     #[arg(long, value_name = "FILE")]
     history: Option<PathBuf>,
     /// Policies, with commas between them; all unless given
@@ -85,7 +84,7 @@ pub(super) struct Asked {
 
 /// Runs the command.
 pub(crate) fn run(args: &SimulateArgs, global: &Global) -> anyhow::Result<Exit> {
-    let asked = asked(args)?;
+    let asked = asked(args, global)?;
     let rows = compare(&asked.worlds, &asked.policies, asked.setup, |policy| {
         if !global.quiet && !global.no_progress {
             eprintln!("simulating {} ...", policy.name());
@@ -117,7 +116,7 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> anyhow::Result<Exit> 
     Ok(Exit::Done)
 }
 
-fn asked(args: &SimulateArgs) -> anyhow::Result<Asked> {
+fn asked(args: &SimulateArgs, global: &Global) -> anyhow::Result<Asked> {
     let mut problems = Problems::default();
     let mut policies = Vec::new();
     for name in &args.policy {
@@ -155,7 +154,10 @@ fn asked(args: &SimulateArgs) -> anyhow::Result<Asked> {
     }
     problems.into_result()?;
     let (web, worlds, usual) = match (&args.history, model) {
-        (Some(path), _) => (path.display().to_string(), vec![recorded(path)?], 1.0),
+        (Some(path), _) => {
+            let world = history_file::read(path, global)?;
+            (path.display().to_string(), vec![world], 1.0)
+        }
         (None, Some(model)) => {
             let draw = |trial| model.draw(args.seed, trial);
             let worlds = (0..args.trials).map(draw).collect();
@@ -173,16 +175,6 @@ fn asked(args: &SimulateArgs) -> anyhow::Result<Asked> {
             is_weighted: args.weighted,
         },
     })
-}
-
-fn recorded(path: &Path) -> anyhow::Result<World> {
-    let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let instant = |text: &str| {
-        let time = Timestamp::parse_rfc3339(text)?;
-        Some(time.micros() as f64 / 1e6)
-    };
-    history::read(BufReader::new(file), instant)
-        .map_err(|error| Problems::one(format!("{}: {error}", path.display())).into())
 }
 
 /// Times are Unix seconds for a history and days from the start for a model web.

@@ -8,9 +8,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use geomi_crawler::refresh::{
-    RefreshBook, RefreshConfig, Sighted, Sighting, days, facts, read_visits,
-};
+use geomi_crawler::refresh::{RefreshBook, Sighted, Sighting, days, facts, read_visits};
 use geomi_crawler::{Clock as _, CrawlConfig, Status, SystemClock};
 use geomi_model::{Timestamp, Visit};
 use geomi_refresh::{Learner, PageId, Posterior, Sight};
@@ -21,7 +19,7 @@ use crate::config::{self, Problems, Sources};
 use crate::crawl::has_begun;
 use crate::session::print;
 
-use super::run::no_crawl;
+use super::run::{PlanArgs, no_crawl};
 
 /// The share of the probability within the intervals that are shown.
 pub(super) const SHARE: f64 = 0.9;
@@ -72,7 +70,7 @@ impl View {
     /// Reads the directory; `watch` hears of every visit.
     pub(super) fn open(
         root: &Path,
-        refresh: &RefreshConfig,
+        plan: &PlanArgs,
         global: &Global,
         mut watch: impl FnMut(&Moment<'_>),
     ) -> anyhow::Result<Self> {
@@ -89,10 +87,11 @@ impl View {
         };
         let written = config::load(&sources, &mut problems);
         let config = config::resolve(&written, Vec::new(), &mut problems);
+        let refresh = plan.resolve(&config.plan, &mut problems);
         problems.into_result()?;
         let dir = CrawlDir::new(root);
         let mut view = Self {
-            book: RefreshBook::new(refresh),
+            book: RefreshBook::new(&refresh),
             learner: Learner::default(),
             seen: Vec::new(),
             config,
