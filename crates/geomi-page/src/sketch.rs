@@ -194,10 +194,10 @@ mod tests {
         let bytes = text.as_bytes();
         let (a, b, c) = ANCHORS;
         let anchors = (0..bytes.len()).filter(|at| {
-            let rare = [RARE_ANCHORS.0, RARE_ANCHORS.1];
-            match *at < DENSE_BYTES {
-                true => [a, b, c].contains(&bytes[*at]),
-                false => rare.contains(&bytes[*at]),
+            if *at < DENSE_BYTES {
+                [a, b, c].contains(&bytes[*at])
+            } else {
+                [RARE_ANCHORS.0, RARE_ANCHORS.1].contains(&bytes[*at])
             }
         });
         let mut features = 0;
