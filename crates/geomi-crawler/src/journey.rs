@@ -10,7 +10,7 @@
 //! release   what was held back and is worth a request after all         (held)
 //! orders    other settings, more seeds, questions                       (orders)
 //! arrive    each answer: judge ─▶ keep ─▶ settle ─▶ admit its links     (stage/*)
-//! mail      links from other partitions: seen? ─▶ queue                 (post, stage/admit)
+//! mail      links from other partitions: seen? ─▶ queue                 (post, stage/links)
 //! commit    WARC synced ─▶ partitions committed ─▶ mail out ─▶ log      (below)
 //! lease     what may be done now: robots? ─▶ fetch ─▶ read ─▶ next round (stage/lease, crew)
 //! report    status.json, stats.jsonl, progress                          (report)

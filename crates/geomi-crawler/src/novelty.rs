@@ -23,7 +23,8 @@ use crate::held::HeldBook;
 use crate::journey::Journey;
 use crate::mirrors::MIRROR;
 use crate::partition::Partition;
-use crate::stage::admit::{Taken, may_follow};
+use crate::stage::admit::may_follow;
+use crate::stage::links::Taken;
 use crate::stage::read::Read;
 use crate::{CrawlConfig, CrawlError};
 

@@ -5,12 +5,14 @@
 //! their turn are closed, and the next ones in the lists are opened, one
 //! partition after the other.
 
-use geomi_frontier::Entry;
+use geomi_frontier::{Entry, SiteState};
 use geomi_model::Timestamp;
+use geomi_url::CrawlUrl;
 
-use crate::CrawlError;
+use crate::books::SiteAccess;
 use crate::journey::Journey;
 use crate::partition::Partition;
+use crate::{CrawlError, RobotsMode};
 
 impl Journey<'_> {
     /// Puts a URL into the queue of its site. A site that is not in memory is
@@ -116,6 +118,63 @@ impl Journey<'_> {
                     },
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Brings the site of a URL into memory, unless it is there.
+    pub(crate) fn ensure_open(&mut self, url: &CrawlUrl, now: Timestamp) -> Result<(), CrawlError> {
+        let site = url.site_hash();
+        if self.frontier.is_open(site) {
+            return Ok(());
+        }
+        let partition = self.partition_of(site);
+        let state = self.partitions[partition].site(site)?;
+        let pending = state.as_ref().map_or(0, SiteState::pending);
+        self.parked = self.parked.saturating_sub(pending);
+        self.open_site(
+            partition,
+            state.unwrap_or_else(|| SiteState::new(url.site())),
+            now,
+        )
+    }
+
+    /// Brings a site into memory, with what its robots.txt permitted.
+    pub(crate) fn open_site(
+        &mut self,
+        partition: usize,
+        mut state: SiteState,
+        now: Timestamp,
+    ) -> Result<(), CrawlError> {
+        let site = state.key.hash64();
+        let own = self.policies.own(&state.key);
+        let policy = own.unwrap_or(self.policies.general());
+        if policy.robots == RobotsMode::Respect
+            && !self.robots.knows(site)
+            && let Some(access) = self.partitions[partition].access(site)?
+        {
+            if matches!(access, SiteAccess::NoAnswer { .. }) {
+                // That it gave no answer once is no rule: it is asked again.
+                state.robots_until = None;
+            } else {
+                self.robots.set(site, access);
+            }
+        }
+        let rest = policy
+            .politeness
+            .rest(state.last_download, state.crawl_delay);
+        let not_before = self.unclean_since.map_or(now, |since| since + rest);
+        let rules = match own {
+            // Counting means reading every record of the site: only where asked.
+            Some(own) if own.pages_max.is_some() => {
+                Some(own.rules(self.partitions[partition].saved_of(site, self.round.started())?))
+            }
+            own => own.map(|own| own.rules(0)),
+        };
+        self.frontier.open_site_with(state, rules, not_before, now);
+        for entry in self.partitions[partition].list_open(site)? {
+            self.parked = self.parked.saturating_sub(1);
+            self.frontier.admit(entry, now);
         }
         Ok(())
     }

@@ -1,0 +1,379 @@
+//! Links: what becomes of where a page leads.
+//!
+//! What [`Admit`](super::admit::Admit) wants goes to the partition that owns its
+//! site: the seen test and the queue are there. Links to another partition travel
+//! as mail and are taken in when they arrive. Two short cuts hold while all
+//! partitions are in one process: a link known to be seen over there is not sent,
+//! and a candidate seed is queued at once.
+
+use geomi_frontier::Entry;
+use geomi_model::{ChangeFrequency, ChangeSignal, Document, DocumentKind, LinkKind};
+use geomi_novelty::{DomainNovelty, Template};
+use geomi_scope::{Refusal, candidate_seed};
+use geomi_url::{CrawlUrl, UrlHash, registrable_domain};
+
+use crate::held::is_held;
+use crate::journey::Journey;
+use crate::novelty::{PARAMETER_IGNORED, is_asset};
+use crate::stage::admit::{Admission, Found, Standing, may_follow};
+use crate::{CrawlError, SeedInput, SitemapMode};
+
+/// Links to other partitions that are remembered as sent.
+const SENT_MAX: usize = 1 << 20;
+
+/// Indexes of sitemaps within one another, at most. The protocol allows one.
+const SITEMAP_NESTING_MAX: u8 = 3;
+
+/// Why the sitemaps of an index are refused.
+const SITEMAPS_TOO_DEEP: &str = "sitemaps-too-deep";
+
+/// How a URL was come by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Way {
+    Link,
+    Redirect,
+    /// As a sitemap of its site.
+    Sitemap,
+    /// As a link that jumps the queue.
+    Dive,
+}
+
+/// Why a link is refused when its party has as many URLs as it may.
+const PARTY_FULL: &str = "party-full";
+
+/// Where a page leads, and what it tells of that.
+#[derive(Clone, Copy)]
+struct Lead<'a> {
+    url: &'a CrawlUrl,
+    kind: LinkKind,
+    told: Option<&'a ChangeSignal>,
+}
+
+impl<'a> Lead<'a> {
+    const fn to(url: &'a CrawlUrl, kind: LinkKind) -> Self {
+        Self {
+            url,
+            kind,
+            told: None,
+        }
+    }
+}
+
+/// Whether a link is refused for what becomes of a URL that goes on growing.
+const fn has_grown(refusal: &Refusal) -> bool {
+    matches!(
+        refusal,
+        Refusal::TooLong { .. }
+            | Refusal::TooManySegments { .. }
+            | Refusal::RepeatedSegments { .. }
+    )
+}
+
+/// Whether a URL is of another domain than the page it was found on.
+fn leaves_domain(entry: &Entry) -> bool {
+    entry.via.as_ref().is_some_and(|via| {
+        via.host() != entry.url.host()
+            && registrable_domain(via.host()) != registrable_domain(entry.url.host())
+    })
+}
+
+/// What became of the links of a page.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Taken {
+    /// Queued.
+    pub(crate) admitted: u32,
+    /// In scope and new, whether queued or not worth it; images and the like
+    /// left out.
+    pub(crate) fresh: u32,
+    /// Of the fresh ones, those that leave the page's domain.
+    pub(crate) abroad: u32,
+}
+
+impl std::ops::AddAssign for Taken {
+    fn add_assign(&mut self, more: Self) {
+        self.admitted += more.admitted;
+        self.fresh += more.fresh;
+        self.abroad += more.abroad;
+    }
+}
+
+impl Journey<'_> {
+    /// Takes in the links of a page.
+    pub(crate) fn admit_links(
+        &mut self,
+        on: &Entry,
+        document: &Document,
+    ) -> Result<Taken, CrawlError> {
+        let mut taken = Taken::default();
+        let way = match document.kind {
+            DocumentKind::SitemapIndex if on.redirects >= SITEMAP_NESTING_MAX => {
+                let home = self.partition_of(on.url.site_hash());
+                self.partitions[home].counters.refusal(SITEMAPS_TOO_DEEP);
+                return Ok(taken);
+            }
+            DocumentKind::SitemapIndex => Way::Sitemap,
+            _ => Way::Link,
+        };
+        let share = self
+            .importance
+            .visited(on.url.hash64(), document.links.len());
+        let hashes: Vec<UrlHash> = document.links.iter().map(|l| l.url.hash64()).collect();
+        self.importance.warm(&hashes);
+        for link in &document.links {
+            if !may_follow(&self.config, document, link) {
+                continue;
+            }
+            // The server's own spelling is kept where it redirects, or the two
+            // would send each other round in circles.
+            let shortened = self.novelty.shortened(&link.url);
+            let url = shortened.as_ref().unwrap_or(&link.url);
+            let lead = Lead {
+                url,
+                kind: link.kind,
+                told: link.signal.as_ref(),
+            };
+            taken += self.admit_link(on, lead, share, way)?;
+            if let Some(signal) = &link.signal {
+                self.note_signal(url, signal)?;
+            }
+        }
+        Ok(taken)
+    }
+
+    /// Keeps what a sitemap or feed says of a page that is wanted.
+    fn note_signal(&mut self, url: &CrawlUrl, signal: &ChangeSignal) -> Result<(), CrawlError> {
+        let (hash, to) = (url.hash64(), self.partition_of(url.site_hash()));
+        if self.partitions[to].has_seen(hash)? || self.sent.contains(&hash.0) {
+            self.partitions[to].set_signal(url, signal);
+            self.refresh_told(url, signal)?;
+        }
+        Ok(())
+    }
+
+    /// Takes in the sitemaps of a page's site, the first time one of its pages is
+    /// about to be asked for: they belong to that page's party.
+    pub(crate) fn admit_sitemaps(&mut self, on: &Entry) -> Result<(), CrawlError> {
+        if self.config.sitemaps == SitemapMode::None {
+            return Ok(());
+        }
+        let Some(mut named) = self.robots.take_sitemaps(on.url.site_hash()) else {
+            return Ok(());
+        };
+        if named.is_empty() && self.config.sitemaps == SitemapMode::Guess {
+            named.push("/sitemap.xml".to_owned());
+        }
+        // As if the page had been reached without a redirect: nesting counts from here.
+        let on = Entry {
+            redirects: 0,
+            ..on.clone()
+        };
+        for name in named {
+            // What is no URL is passed over: the line is in the archive.
+            if let Ok(url) = on.url.join(&name) {
+                self.admit_link(&on, Lead::to(&url, LinkKind::Other), 0, Way::Sitemap)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes in where a page redirects to.
+    pub(crate) fn admit_redirect(
+        &mut self,
+        on: &Entry,
+        target: &CrawlUrl,
+    ) -> Result<bool, CrawlError> {
+        if on.redirects >= self.config.redirects_max {
+            let partition = self.partition_of(on.url.site_hash());
+            self.partitions[partition]
+                .counters
+                .refusal("too-many-redirects");
+            return Ok(false);
+        }
+        if on.is_seed {
+            let target = target.clone();
+            self.seeds.edit(on.seed, |seed| seed.home = target);
+        }
+        // What a page has is that of the page it stands for.
+        let share = self.importance.visited(on.url.hash64(), 1);
+        let taken = self.admit_link(on, Lead::to(target, LinkKind::Other), share, Way::Redirect)?;
+        Ok(taken.admitted > 0)
+    }
+
+    /// What speaks for a URL, of which a sitemap or feed may have said something.
+    pub(crate) fn standing(&self, url: &CrawlUrl, signal: Option<&ChangeSignal>) -> Standing {
+        let knows_traffic = self.policies.know_traffic();
+        let traffic = knows_traffic.then(|| self.policies.traffic(&url.site()));
+        let frequency = signal.and_then(|signal| signal.frequency);
+        Standing {
+            site_success: self.frontier.success(url.site_hash()),
+            traffic: traffic.flatten(),
+            change: frequency.map(ChangeFrequency::score),
+        }
+    }
+
+    fn admit_link(
+        &mut self,
+        on: &Entry,
+        Lead { url, kind, told }: Lead<'_>,
+        share: u32,
+        way: Way,
+    ) -> Result<Taken, CrawlError> {
+        let none = Taken::default();
+        let site = url.site_hash();
+        let (hash, to) = (url.hash64(), self.partition_of(site));
+        let credit = self.importance.give(hash, share);
+        // Most links lead to pages known already: nothing more is asked of them.
+        if self.partitions[to].has_seen(hash)? {
+            if credit.has_doubled && way == Way::Link {
+                self.promote(on, url, kind, credit)?;
+            }
+            return Ok(none);
+        }
+        // In the mail, and in no queue yet.
+        if self.sent.contains(&hash.0) {
+            return Ok(none);
+        }
+        let home = self.partition_of(on.url.site_hash());
+        let found = Found {
+            url,
+            kind,
+            is_redirect: way == Way::Redirect,
+            is_sitemap: way == Way::Sitemap,
+            on,
+            importance: self.importance.of(credit.cash),
+            home: &self.seeds.get(on.seed).home,
+            standing: self.standing(url, told),
+        };
+        match self.admit.link(&found) {
+            Admission::Queue(entry, _) if !self.has_room(home, &entry) => Ok(none),
+            Admission::Queue(mut entry, _) => {
+                if way == Way::Dive {
+                    entry.priority = 1;
+                }
+                self.admit_worthy(home, to, entry)
+            }
+            Admission::Refused(refusal) => {
+                self.partitions[home].counters.refusal(refusal.as_str());
+                // A page whose links have grown past a limit is no dead end.
+                let fresh = u32::from(has_grown(&refusal));
+                Ok(Taken { fresh, ..none })
+            }
+            Admission::CandidateSeed => {
+                self.add_candidate(on, url)?;
+                Ok(none)
+            }
+        }
+    }
+
+    /// Takes in a URL that is wanted, if it is worth a request.
+    fn admit_worthy(&mut self, home: usize, to: usize, entry: Entry) -> Result<Taken, CrawlError> {
+        let refusal = if entry.is_seed || entry.redirects > 0 {
+            None
+        } else {
+            self.not_worth(&entry.url)?
+        };
+        let is_known = refusal
+            .as_ref()
+            .is_some_and(|(rule, _)| *rule == PARAMETER_IGNORED);
+        let fresh = u32::from(!is_known && !is_asset(&entry.url));
+        let abroad = u32::from(fresh > 0 && self.novelty.is_on() && leaves_domain(&entry));
+        let mut taken = Taken {
+            admitted: 0,
+            fresh,
+            abroad,
+        };
+        if let Some((rule, _)) = refusal {
+            self.partitions[home].counters.refusal(rule);
+            if is_held(rule) {
+                self.hold(&entry);
+            }
+            return Ok(taken);
+        }
+        taken.admitted = u32::from(self.hand_over(home, to, entry)?);
+        Ok(taken)
+    }
+
+    /// Takes in one link of a page before all others, where its site is in doubt.
+    pub(crate) fn admit_dive(
+        &mut self,
+        on: &Entry,
+        template: &Template,
+        document: &Document,
+    ) -> Result<Taken, CrawlError> {
+        let Some(link) = self.dives_to(on, template, document)? else {
+            return Ok(Taken::default());
+        };
+        // It is given its share with all other links of the page.
+        let taken = self.admit_link(on, Lead::to(&link, LinkKind::Anchor), 0, Way::Dive)?;
+        if taken.admitted > 0 {
+            self.dived(on, template, &link);
+        }
+        Ok(taken)
+    }
+
+    /// An external link of a party becomes a seed if it is new.
+    fn add_candidate(&mut self, on: &Entry, url: &CrawlUrl) -> Result<(), CrawlError> {
+        let url = candidate_seed(url);
+        if self.seeds.knows(&url) {
+            return Ok(());
+        }
+        if !self.has_hosts_left(&url)? {
+            let home = self.partition_of(on.url.site_hash());
+            self.partitions[home]
+                .counters
+                .refusal(DomainNovelty::REFUSAL);
+            return Ok(());
+        }
+        let topic = self.seeds.get(on.seed).topic.clone();
+        let number = self.seeds.add(&SeedInput { url, topic }, Some(&on.url));
+        self.admit_seed(number)
+    }
+
+    /// Whether the party of a URL may have another one; where not, the link
+    /// counts as refused.
+    pub(crate) fn has_room(&mut self, partition: usize, entry: &Entry) -> bool {
+        let urls = self.seeds.get(entry.seed).urls;
+        let is_full = self.config.party_urls_max.is_some_and(|max| urls >= max);
+        if entry.is_seed || !is_full {
+            return true;
+        }
+        self.partitions[partition].counters.refusal(PARTY_FULL);
+        false
+    }
+
+    /// Queues a URL here, or posts it to the partition that owns its site.
+    fn hand_over(&mut self, from: usize, to: usize, entry: Entry) -> Result<bool, CrawlError> {
+        if from == to {
+            return self.queue(to, entry);
+        }
+        if self.sent.len() >= SENT_MAX {
+            self.sent.clear();
+        }
+        let new = self.sent.insert(entry.url.hash64().0);
+        if new {
+            self.partitions[from].post(to as u16, entry);
+        }
+        Ok(new)
+    }
+
+    /// The seen test, and the site's queue.
+    pub(crate) fn queue(&mut self, partition: usize, entry: Entry) -> Result<bool, CrawlError> {
+        if self.partitions[partition].has_seen(entry.url.hash64())? {
+            return Ok(false);
+        }
+        if !self.may_open(&entry.url, entry.is_seed)? {
+            self.partitions[partition]
+                .counters
+                .refusal(DomainNovelty::REFUSAL);
+            self.hold_for_domain(&entry);
+            return Ok(false);
+        }
+        self.partitions[partition].first_sight(entry.url.hash64())?;
+        self.partitions[partition].counters.admitted += 1;
+        self.seeds.edit(entry.seed, |seed| seed.urls += 1);
+        self.importance.queued(entry.url.hash64(), entry.priority);
+        let now = self.clock.now();
+        self.enqueue(partition, entry, now)?;
+        Ok(true)
+    }
+}
