@@ -32,7 +32,7 @@ const PLANES: usize = 27;
 /// Features taken at once.
 const BATCH: usize = 8;
 
-/// Odd numbers with well spread bits, from the digits of pi.
+/// Odd numbers with well spread bits.
 const FIRST: u64 = 0x9e37_79b9_7f4a_7c15;
 const SECOND: u64 = 0x2127_599b_f432_5c37;
 
