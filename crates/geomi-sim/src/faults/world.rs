@@ -358,8 +358,11 @@ impl World {
         let now = self.clock();
         for url in &self.owed {
             let waits = || {
-                let view = self.frontier.view(url.site_hash(), now);
-                let is_retired = view.is_some_and(|view| matches!(view.hold, Hold::Retired(_)));
+                let site = url.site_hash();
+                let view = self.frontier.view(site, now);
+                let is_retired = view.is_some_and(|view| matches!(view.hold, Hold::Retired(_)))
+                    // It may have made room for others since.
+                    || self.frontier.left_alone(site).is_some();
                 is_retired && self.disks[Self::partition_of(url)].is_queued(url)
             };
             if !self.watch.is_finished(url) && !waits() {
