@@ -8,6 +8,11 @@ use crate::log::VisitLog;
 use crate::partition::{ArchiveMark, Partition};
 use crate::{CrawlConfig, CrawlError};
 
+/// Segments hold this part of all visits so far, within bounds.
+const SEGMENT_SHARE: u64 = 16;
+/// Rows of a segment, at least, unless fewer are asked for.
+const SEGMENT_ROWS_LEAST: u64 = 2_048;
+
 /// The archive of one crawl directory, being written.
 pub(crate) struct Archive {
     dir: CrawlDir,
@@ -169,9 +174,13 @@ impl Archive {
         Ok(self.log.flush()?)
     }
 
-    /// Whether there are enough loose rows for a segment.
+    /// Whether there are enough loose rows for a segment: a sixteenth of all visits
+    /// so far, but not too few. So small crawls need little memory, and large ones
+    /// have few files.
     pub(crate) fn segment_due(&self) -> bool {
-        self.loose_rows >= self.segment_rows
+        let least = SEGMENT_ROWS_LEAST.min(self.segment_rows);
+        let share = self.mark.visits / SEGMENT_SHARE;
+        self.loose_rows >= share.clamp(least, self.segment_rows)
     }
 
     /// Writes all loose rows as a segment. They are to be forgotten with the

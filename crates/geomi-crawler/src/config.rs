@@ -161,7 +161,7 @@ impl Default for Output {
         Self {
             warc_bytes_max: 1 << 30,
             gzip_level: 1,
-            segment_rows: 4_096,
+            segment_rows: 8_192,
             log_bytes_max: 256 << 20,
         }
     }

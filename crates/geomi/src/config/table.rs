@@ -564,9 +564,9 @@ pub(crate) const KEYS: &[Key] = &[
     ),
     key(
         "output.segment_rows",
-        "4096",
+        "8192",
         Kind::Count(1, 1 << 24, |d, n| d.crawl.output.segment_rows = n),
-        "Visits a Parquet file holds.",
+        "Visits a Parquet file holds at most; those of a small crawl hold fewer.",
     ),
     key(
         "output.log_size",
