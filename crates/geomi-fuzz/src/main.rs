@@ -46,6 +46,13 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// Whether a target takes an input without a panic, and how long that lasts.
+fn timed(target: &Target, input: &[u8]) -> (bool, Duration) {
+    let began = now();
+    let outcome = panic::catch_unwind(|| (target.run)(input));
+    (outcome.is_ok(), began.elapsed())
+}
+
 /// Runs one target; what went wrong, if something did.
 fn run(target: &Target, time: Duration, seed: u64) -> Result<(), String> {
     let inputs = corpus(target.name).map_err(|error| format!("its corpus: {error}"))?;
@@ -56,11 +63,14 @@ fn run(target: &Target, time: Duration, seed: u64) -> Result<(), String> {
     while started.elapsed() < time {
         count += 1;
         let input = mutator.input();
-        let began = now();
-        let outcome = panic::catch_unwind(|| (target.run)(&input));
-        let took = began.elapsed();
+        let (mut is_sound, mut took) = timed(target, &input);
+        if is_sound && took > INPUT_TIME_MAX {
+            // Somebody else may have had the processor meanwhile.
+            let (is_sound_again, took_again) = timed(target, &input);
+            (is_sound, took) = (is_sound_again, took.min(took_again));
+        }
         slowest = slowest.max(took);
-        if outcome.is_err() || took > INPUT_TIME_MAX {
+        if !is_sound || took > INPUT_TIME_MAX {
             let name = format!("{}-{seed}-{count}.bin", target.name);
             std::fs::write(&name, &input).map_err(|error| format!("{name}: {error}"))?;
             return Err(format!("input {count} broke it after {took:?}: see {name}"));
