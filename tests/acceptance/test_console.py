@@ -186,7 +186,9 @@ class Pages(Served):
         self.page.mouse.up()
         self.page.focus("[name=h1]")
         self.page.keyboard.press("ArrowLeft")
+        self.page.wait_for_function("document.activeElement.name === 'h0'")
         self.page.keyboard.press("Space")
+        self.page.wait_for_function("document.querySelector('[name=h0]').checked")
         self.page.click("button[value=save]")
         self.page.wait_for_selector(".week")
         free = ["Sunday,0,-"] + [f"Monday,{hour},-" for hour in (8, 9, 10, 11)]
