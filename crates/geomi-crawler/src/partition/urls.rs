@@ -52,9 +52,19 @@ impl Partition {
             key.push(0);
             key
         });
+        self.some_entries("refused", (&from, &end), len)
+    }
+
+    /// Up to `len` entries stored between two keys.
+    fn some_entries(
+        &self,
+        what: &str,
+        (from, end): (&[u8], &[u8]),
+        len: usize,
+    ) -> Result<Vec<Entry>, CrawlError> {
         let mut entries = Vec::new();
-        self.store.scan(&from, &end, &mut |_, value| {
-            entries.push(keys::decode("refused", value));
+        self.store.scan(from, end, &mut |_, value| {
+            entries.push(keys::decode(what, value));
             if entries.len() >= len {
                 Scan::Stop
             } else {
@@ -89,16 +99,7 @@ impl Partition {
         }
         let mut end = keys::held(holder, UrlHash(u64::MAX));
         end.push(0);
-        let mut entries = Vec::new();
-        self.store.scan(&from, &end, &mut |_, value| {
-            entries.push(keys::decode("held", value));
-            if entries.len() >= len {
-                Scan::Stop
-            } else {
-                Scan::Continue
-            }
-        })?;
-        entries.into_iter().collect()
+        self.some_entries("held", (&from, &end), len)
     }
 
     /// Where this content is stored, if it is.
