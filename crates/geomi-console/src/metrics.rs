@@ -106,37 +106,59 @@ pub(crate) async fn get(State(app): State<App>) -> Result<Response, Problem> {
 }
 
 fn page(sums: &Sums, (watched, watchers): (usize, usize)) -> String {
-    use Kind::{Counter, Gauge};
+    use Kind::Gauge;
     let mut page = Page::default();
     let version = Some(("version", env!("CARGO_PKG_VERSION")));
+    let help = "Version of the program; always 1.";
+    page.add(Gauge, "build_info", help, &[(version, 1.0)]);
+    by_state(&mut page, sums);
+    counts(&mut page, sums);
+    let help = "Crawls somebody watches.";
+    page.one(Gauge, "console_watched_crawls", help, watched as f64);
+    let help = "Streams of events that are open.";
+    page.one(Gauge, "console_watchers", help, watchers as f64);
+    page.0
+}
+
+/// What is counted for each state there is, those nobody is in included.
+fn by_state(page: &mut Page, sums: &Sums) {
+    fn each<'a>(
+        states: &[&'a str],
+        count: impl Fn(&str) -> u64,
+    ) -> Vec<(Option<(&'static str, &'a str)>, f64)> {
+        let labelled = states
+            .iter()
+            .map(|state| (Some(("state", *state)), count(state) as f64));
+        labelled.collect()
+    }
+    let crawls = each(STATES, |state| {
+        sums.by_state.get(state).copied().unwrap_or(0)
+    });
+    page.add(Kind::Gauge, "crawls", "Crawls by how they stand.", &crawls);
+    let visits = each(crate::api::log::STATES, |state| {
+        sums.visits.get(state).copied().unwrap_or(0)
+    });
     page.add(
-        Gauge,
-        "build_info",
-        "Version of the program; always 1.",
-        &[(version, 1.0)],
+        Kind::Counter,
+        "visits_total",
+        "Visits by network state.",
+        &visits,
     );
-    let states: Vec<_> = STATES
-        .iter()
-        .map(|state| {
-            (
-                Some(("state", *state)),
-                sums.by_state.get(state).copied().unwrap_or(0) as f64,
-            )
-        })
+    let holds = ["ready", "waiting", "backing_off"];
+    let holds = holds.iter().zip(sums.sites);
+    let sites: Vec<_> = holds
+        .map(|(hold, count)| (Some(("state", *hold)), count as f64))
         .collect();
-    page.add(Gauge, "crawls", "Crawls by how they stand.", &states);
-    let visits: Vec<_> = crate::api::log::STATES
-        .iter()
-        .map(|state| {
-            (
-                Some(("state", *state)),
-                sums.visits.get(*state).copied().unwrap_or(0) as f64,
-            )
-        })
-        .collect();
-    page.add(Counter, "visits_total", "Visits by network state.", &visits);
+    let help = "Sites of running crawls by what they do.";
+    page.add(Kind::Gauge, "sites", help, &sites);
+}
+
+/// What is counted over all crawls.
+fn counts(page: &mut Page, sums: &Sums) {
+    use Kind::{Counter, Gauge};
     let refused = "URLs never requested, by robots.txt or a rule.";
     let waiting = "URLs waiting in running crawls.";
+    let redirected = "Pages that redirect.";
     for (kind, name, help, number) in [
         (Counter, "pages_saved_total", "Pages saved.", sums.saved),
         (
@@ -148,7 +170,7 @@ fn page(sums: &Sums, (watched, watchers): (usize, usize)) -> String {
         (
             Counter,
             "pages_redirected_total",
-            "Pages that redirect.",
+            redirected,
             sums.redirected,
         ),
         (Counter, "urls_refused_total", refused, sums.refused),
@@ -168,31 +190,6 @@ fn page(sums: &Sums, (watched, watchers): (usize, usize)) -> String {
     ] {
         page.one(kind, name, help, number as f64);
     }
-    let holds = ["ready", "waiting", "backing_off"];
-    let sites: Vec<_> = holds
-        .iter()
-        .zip(sums.sites)
-        .map(|(hold, count)| (Some(("state", *hold)), count as f64))
-        .collect();
-    page.add(
-        Gauge,
-        "sites",
-        "Sites of running crawls by what they do.",
-        &sites,
-    );
-    page.one(
-        Gauge,
-        "console_watched_crawls",
-        "Crawls somebody watches.",
-        watched as f64,
-    );
-    page.one(
-        Gauge,
-        "console_watchers",
-        "Streams of events that are open.",
-        watchers as f64,
-    );
-    page.0
 }
 
 #[cfg(test)]

@@ -296,17 +296,9 @@ impl<'a> Crawl<'a> {
             self.frontier.open_site(state, self.now, self.now);
         }
         let entry = Entry {
-            url,
             seed: page,
-            via: None,
-            kind: LinkKind::Anchor,
             depth,
-            priority,
-            attempts: 0,
-            redirects: 0,
-            is_seed: false,
-            is_revisit: false,
-            not_before: None,
+            ..crate::entry::entry(url, priority)
         };
         self.frontier.admit(entry, self.now);
         // Nothing is written here: the chunks of a commit are thrown away.
