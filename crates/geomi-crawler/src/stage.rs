@@ -1,5 +1,6 @@
 //! The stages of the journey, one file each, in the order a URL meets them.
 
+pub(crate) mod address;
 pub(crate) mod admit;
 pub(crate) mod fetch;
 pub(crate) mod judge;

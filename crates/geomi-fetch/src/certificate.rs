@@ -4,6 +4,8 @@
 //! was. Trust was decided in the handshake; nothing here decides anything, and a
 //! certificate that cannot be read is simply not described.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
 use geomi_model::Timestamp;
 use rustls::ClientConnection;
 use x509_parser::certificate::X509Certificate;
@@ -60,6 +62,14 @@ impl TlsDescription {
             certificates: chain.len(),
         }
     }
+}
+
+/// A hash of the host's own certificate, the same in one run of the program.
+pub(crate) fn hash(connection: &ClientConnection) -> Option<u64> {
+    let leaf = connection.peer_certificates()?.first()?;
+    let mut hasher = DefaultHasher::new();
+    leaf.as_ref().hash(&mut hasher);
+    Some(hasher.finish())
 }
 
 /// `TLSv1_3` is how the library writes TLS 1.3.

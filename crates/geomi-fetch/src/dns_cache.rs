@@ -13,7 +13,15 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// The addresses of a name, or why there are none.
-pub(crate) type Answer = Result<Arc<[IpAddr]>, Arc<str>>;
+pub(crate) type Answer = Result<Addresses, Arc<str>>;
+
+/// What a name stands for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Addresses {
+    pub(crate) addrs: Arc<[IpAddr]>,
+    /// The name at the end of its aliases, where it is one.
+    pub(crate) canonical: Option<Arc<str>>,
+}
 
 /// An answer used this often is worth refreshing before it ends.
 const HOT_USES: u32 = 2;
@@ -104,8 +112,11 @@ impl DnsCache {
 mod tests {
     use super::*;
 
-    fn addresses() -> Arc<[IpAddr]> {
-        Arc::from([IpAddr::from([192, 0, 2, 1])])
+    fn addresses() -> Addresses {
+        Addresses {
+            addrs: Arc::from([IpAddr::from([192, 0, 2, 1])]),
+            canonical: None,
+        }
     }
 
     fn secs(secs: u64) -> Duration {

@@ -12,6 +12,7 @@ use geomi_model::{NetworkState, Phases, Truncation};
 use geomi_url::CrawlUrl;
 use tokio::time::{Instant, timeout_at};
 
+use crate::certificate;
 use crate::decode::{self, Coding, Decoded};
 use crate::exchange::{Answer, Limits};
 use crate::head::Head;
@@ -224,8 +225,7 @@ impl Shared {
             self.pool.make_room(request.addr);
             // Boxed, because a future is as large as its largest branch:
             // connecting is rare and its handshakes are large.
-            let phases = &mut outcome.phases;
-            let connecting = Box::pin(self.connect(request, route, limits.deadline, phases));
+            let connecting = Box::pin(self.connect(request, route, limits.deadline, outcome));
             match connecting.await {
                 Ok(link) => link,
                 Err((state, error)) => {
@@ -254,7 +254,7 @@ impl Shared {
         request: &FetchRequest,
         route: &Route<'_>,
         deadline: Instant,
-        phases: &mut Phases,
+        outcome: &mut FetchOutcome,
     ) -> Result<Link, (NetworkState, String)> {
         let url = &request.url;
         let start = Instant::now();
@@ -268,7 +268,7 @@ impl Shared {
             }
         };
         let connected = Instant::now();
-        phases.connect = Some(connected - start);
+        outcome.phases.connect = Some(connected - start);
         if !url.is_https() {
             return Ok(Link::Http1(Stream::Plain(tcp)));
         }
@@ -276,7 +276,8 @@ impl Shared {
         let offers_http2 = self.config.http2 && !self.http1_only.contains(url.origin());
         let handshake = self.tls.handshake(url.host(), tcp, offers_http2);
         let tls = within(in_time, "no TLS handshake in time", handshake).await?;
-        phases.tls = Some(connected.elapsed());
+        outcome.phases.tls = Some(connected.elapsed());
+        outcome.certificate = certificate::hash(tls.get_ref().1);
         if tls.get_ref().1.alpn_protocol() != Some(b"h2") {
             return Ok(Link::Http1(Stream::Tls(Box::new(tls))));
         }

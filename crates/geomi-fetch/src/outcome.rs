@@ -66,6 +66,9 @@ pub struct FetchOutcome {
     /// What was spoken. Where it is HTTP/2, `request`, `head` and `wire_body`
     /// are an HTTP/1.1 view of what went over the wire.
     pub protocol: Protocol,
+    /// A hash of the server's certificate, where the connection is new and
+    /// encrypted: equal ones tell of one server.
+    pub certificate: Option<u64>,
     /// How the connection was encrypted, where it was and the request asked to
     /// be told.
     pub tls: Option<Box<TlsDescription>>,

@@ -20,7 +20,7 @@ use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use tokio::sync::OnceCell;
 use tokio::time::{Instant, timeout};
 
-use crate::dns_cache::{Answer, DnsCache};
+use crate::dns_cache::{Addresses, Answer, DnsCache};
 use crate::policy::bare_host;
 use crate::{FetchConfig, FetchError};
 
@@ -31,6 +31,8 @@ pub enum Resolution {
     Addresses {
         /// At least one address.
         addrs: Vec<IpAddr>,
+        /// The name at the end of its aliases, where it is one.
+        canonical: Option<Arc<str>>,
         /// How long they hold.
         expires_in: Duration,
     },
@@ -137,7 +139,7 @@ impl Resolver {
         LookUp {
             source: found.source,
             addresses: match &found.answer {
-                Ok(addrs) => addrs.iter().map(consider).collect(),
+                Ok(found) => found.addrs.iter().map(consider).collect(),
                 Err(_) => Vec::new(),
             },
             resolution: self.judge(host, &found),
@@ -147,7 +149,10 @@ impl Resolver {
     async fn find(self: &Arc<Self>, host: &str) -> Found {
         let known = |source, addrs: &[IpAddr]| Found {
             source,
-            answer: Ok(addrs.into()),
+            answer: Ok(Addresses {
+                addrs: addrs.into(),
+                canonical: None,
+            }),
             expires_in: self.config.dns_ttl_max,
         };
         if let Some(addr) = self.config.override_for(host) {
@@ -173,19 +178,20 @@ impl Resolver {
             Err(error) => Resolution::Failed {
                 error: error.to_string(),
             },
-            Ok(addrs) if found.source == AddressSource::Override => Resolution::Addresses {
-                addrs: addrs.to_vec(),
+            Ok(known) if found.source == AddressSource::Override => Resolution::Addresses {
+                addrs: known.addrs.to_vec(),
+                canonical: None,
                 expires_in: found.expires_in,
             },
-            Ok(addrs) => self.permitted(host, addrs, found.expires_in),
+            Ok(known) => self.permitted(host, known, found.expires_in),
         }
     }
 
-    fn permitted(&self, host: &str, addrs: &[IpAddr], expires_in: Duration) -> Resolution {
+    fn permitted(&self, host: &str, known: &Addresses, expires_in: Duration) -> Resolution {
         let policy = &self.config.address_policy;
         let mut refusal = None;
-        let mut permitted = Vec::with_capacity(addrs.len());
-        for &addr in addrs {
+        let mut permitted = Vec::with_capacity(known.addrs.len());
+        for &addr in &*known.addrs {
             match policy.check(host, addr) {
                 Ok(()) => permitted.push(addr),
                 Err(refused) => refusal = refusal.or(Some(refused)),
@@ -198,6 +204,7 @@ impl Resolver {
             },
             _ => Resolution::Addresses {
                 addrs: permitted,
+                canonical: known.canonical.clone(),
                 expires_in,
             },
         }
@@ -273,7 +280,11 @@ impl Resolver {
                 let now = Instant::now().into_std();
                 let ttl = lookup.valid_until().saturating_duration_since(now);
                 let (min, max) = (self.config.dns_ttl_min, self.config.dns_ttl_max);
-                (Ok(addrs.into()), ttl.max(min).min(max))
+                let found = Addresses {
+                    addrs: addrs.into(),
+                    canonical: canonical(&lookup, name),
+                };
+                (Ok(found), ttl.max(min).min(max))
             }
         }
     }
@@ -328,6 +339,16 @@ fn distinct(lookup: &LookupIp) -> Vec<IpAddr> {
         }
     }
     addrs
+}
+
+/// Whose addresses they are, if not the name's own: an address belongs to the
+/// name at the end of the aliases.
+fn canonical(lookup: &LookupIp, name: &str) -> Option<Arc<str>> {
+    let mut answers = lookup.as_lookup().answers().iter();
+    let address = answers.find(|record| record.data.ip_addr().is_some())?;
+    let owner = address.name.to_ascii().to_lowercase();
+    let owner = owner.trim_end_matches('.');
+    (owner != name).then(|| owner.into())
 }
 
 fn make_resolver(config: &FetchConfig) -> Result<TokioResolver, FetchError> {

@@ -1,4 +1,8 @@
-//! Connections to one address, shared by all the sites it serves.
+//! Connections to one server, shared by all the sites it serves.
+//!
+//! They are counted by address. Where several addresses belong to one server,
+//! the limit holds for all of them together; connections that were open when
+//! that came to light are not broken.
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -6,10 +10,13 @@ use std::net::IpAddr;
 use geomi_url::SiteHash;
 use hashbrown::HashMap;
 
+use crate::server::{ServerSign, Servers};
+
 /// Who is connected where, and who waits for whom.
 #[derive(Debug, Default)]
 pub(crate) struct AddressBook {
     uses: HashMap<IpAddr, Use>,
+    servers: Servers,
 }
 
 #[derive(Debug, Default)]
@@ -24,9 +31,12 @@ struct Use {
 impl AddressBook {
     /// Takes a connection, or puts the site in line for one.
     pub(crate) fn connect(&mut self, addr: IpAddr, limit: usize, site: SiteHash) -> bool {
+        let elsewhere = self.servers.others(addr);
+        let elsewhere = elsewhere.iter().filter_map(|other| self.uses.get(other));
+        let elsewhere: usize = elsewhere.map(|uses| uses.connections).sum();
         let uses = self.uses.entry(addr).or_default();
         uses.limit = uses.limit.max(limit);
-        if uses.connections < uses.limit {
+        if uses.connections + elsewhere < uses.limit {
             uses.connections += 1;
             return true;
         }
@@ -53,6 +63,20 @@ impl AddressBook {
             self.uses.remove(&addr);
         }
         next
+    }
+
+    /// The addresses whose lines may move when a connection to this one is given
+    /// back: its own and those of the same server.
+    pub(crate) fn lines(&self, addr: IpAddr) -> Vec<IpAddr> {
+        let mut lines = self.servers.others(addr);
+        lines.insert(0, addr);
+        lines
+    }
+
+    /// Notes that a sign of one server was seen at these addresses; whoever waits
+    /// for one of the addresses returned is to ask again.
+    pub(crate) fn recognise(&mut self, addrs: &[IpAddr], sign: ServerSign) -> Vec<IpAddr> {
+        self.servers.recognise(addrs, sign)
     }
 
     /// Whether no address carries more than its limit.

@@ -67,6 +67,7 @@ mod politeness;
 mod prioritizer;
 mod round_trip;
 mod rules;
+mod server;
 mod site;
 
 pub use entry::{
@@ -83,4 +84,5 @@ pub use politeness::{Delay, Pause, Politeness};
 pub use prioritizer::{Features, Parts, Prioritizer};
 pub use round_trip::RoundTrip;
 pub use rules::SiteRules;
+pub use server::ServerSign;
 pub use site::{LaneState, SiteState};

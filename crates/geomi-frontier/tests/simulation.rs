@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use geomi_frontier::{
     Action, Config, Delay, Entry, Frontier, HostOrder, Lease, PRIORITIES, Politeness, Position,
-    Resolved, RobotsNext, Settlement, SiteSignal, SiteState, Timing, Work,
+    Resolved, RobotsNext, ServerSign, Settlement, SiteSignal, SiteState, Timing, Work,
 };
 use geomi_model::{LinkKind, Timestamp};
 use geomi_url::{CrawlUrl, SiteHash};
@@ -66,7 +66,15 @@ fn url(site: u64, page: u64) -> CrawlUrl {
 /// Several sites share an address, so that its limit matters.
 fn address(host: &str) -> IpAddr {
     let number: u8 = host[1..host.find('.').unwrap()].parse().unwrap();
-    [127, 0, 0, 1 + number / 4].into()
+    [127, 0, 0, 1 + number / 2].into()
+}
+
+/// Two addresses are one server's.
+fn server(addr: IpAddr) -> ServerSign {
+    let IpAddr::V4(addr) = addr else {
+        unreachable!("all addresses here are of that kind")
+    };
+    ServerSign(u64::from(addr.octets()[3] / 2))
 }
 
 fn entry(url: CrawlUrl, priority: u8) -> Entry {
@@ -300,10 +308,17 @@ impl World {
         match lease.work().clone() {
             Work::Resolve { host, .. } => {
                 let until = self.now + DAY;
+                let addr = address(&host);
+                self.frontier.recognise(&[addr], server(addr), self.now);
+                // A network: seen at any address, some of which nobody asks.
+                let elsewhere = [10, 0, 0, self.dice.roll(6) as u8].into();
+                let network = ServerSign(1_000);
+                self.frontier
+                    .recognise(&[addr, elsewhere], network, self.now);
                 self.frontier.settle_resolve(
                     lease,
                     Resolved::Address {
-                        addr: address(&host),
+                        addr,
                         until,
                         is_public: false,
                     },
@@ -382,11 +397,11 @@ impl World {
             let open = self
                 .requests
                 .iter()
-                .filter(|(_, a, s, e)| a == addr && s <= start && start < e)
+                .filter(|(_, a, s, e)| server(*a) == server(*addr) && s <= start && start < e)
                 .count();
             assert!(
                 open <= self.config.politeness.address_limit(),
-                "{open} connections to {addr}"
+                "{open} connections to the server at {addr}"
             );
         }
     }

@@ -235,7 +235,7 @@ fn hold_words(hold: &Hold, view: &SiteView) -> (&'static str, String) {
         Hold::Robots => ("robots", "its robots.txt is on its way".to_owned()),
         Hold::AddressLimit(address) => (
             "address-limit",
-            format!("its address {address} carries as many connections as one address may"),
+            format!("the server at {address} carries as many connections as one may"),
         ),
         Hold::Delay { .. } => (
             "delay",

@@ -12,10 +12,11 @@ use geomi_url::{CrawlUrl, SiteHash};
 use super::pass::Pass;
 use super::{AddressStep, HopEnd, RefusedBy, RobotsRequest, RobotsStep};
 use crate::books::{Access, SiteAccess};
+use crate::stage::address::refused_address;
 use crate::stage::fetch::{ask, robots_request};
 use crate::stage::read::{Answer, Subject, understand};
 use crate::stage::robots::{RobotsWord, robots_word};
-use crate::stage::settle::{refused_address, signal};
+use crate::stage::settle::signal;
 use crate::{CrawlConfig, RobotsMode};
 
 /// What is known of a site.

@@ -1,10 +1,17 @@
 //! Robots: what an answer to a request for robots.txt means for its site.
 
-use geomi_model::NetworkState;
-use geomi_robots::{REDIRECTS_MAX, RobotsPolicy};
-use geomi_url::CrawlUrl;
+use geomi_frontier::{Errand, RobotsNext, Work};
+use geomi_model::{NetworkState, Timestamp};
+use geomi_robots::{CACHE_MAX, REDIRECTS_MAX, RobotsPolicy};
+use geomi_url::{CrawlUrl, SiteHash};
 
-use crate::stage::read::Answer;
+use crate::CrawlError;
+use crate::books::SiteAccess;
+use crate::journey::Journey;
+use crate::stage::address::UNREACHABLE_FOR;
+use crate::stage::read::{Answer, Read};
+use crate::stage::row::Story;
+use crate::stage::settle::{signal, timing};
 
 /// What to do after a robots.txt was asked for.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -42,6 +49,67 @@ pub(crate) fn robots_word(answer: &Answer, redirects: u8, may_retry: bool) -> Ro
     }
     let body = answer.robots.as_deref().unwrap_or_default();
     RobotsWord::Policy(RobotsPolicy::from_answer(code, body))
+}
+
+impl Journey<'_> {
+    fn know(&mut self, site: SiteHash, access: SiteAccess) {
+        let partition = self.partition_of(site);
+        self.partitions[partition].set_access(site, &access);
+        self.robots.set(site, access);
+    }
+
+    /// A robots.txt: its visit is kept like any other, then it is obeyed.
+    pub(crate) fn settle_robots(&mut self, read: Read) -> Result<(), CrawlError> {
+        let now = self.clock.now();
+        let Work::Robots(errand, _) = read.lease.work().clone() else {
+            unreachable!("a robots.txt was leased")
+        };
+        let partition = self.partition_of(read.lease.site());
+        let capture = self.keep_answer(partition, &read, None)?;
+        let story = Story {
+            depth: 0,
+            priority: 1,
+            attempt: errand.attempts + 1,
+            is_robots: true,
+            ..Story::default()
+        };
+        self.add_visit(partition, &read, story, capture)?;
+        let timing = timing(&read);
+        let signal = signal(&read.answer);
+        let next = self.robots_next(&errand, &read.answer, now)?;
+        self.frontier
+            .settle_robots(read.lease, timing, signal, next, now);
+        Ok(())
+    }
+
+    fn robots_next(
+        &mut self,
+        errand: &Errand,
+        answer: &Answer,
+        now: Timestamp,
+    ) -> Result<RobotsNext, CrawlError> {
+        let may_retry = errand.attempts + 1 < self.config.tries;
+        let (access, believed_for) = match robots_word(answer, errand.redirects, may_retry) {
+            RobotsWord::Retry => return Ok(RobotsNext::Retry),
+            RobotsWord::Redirect(target) => {
+                self.ensure_open(&target, now)?;
+                return Ok(RobotsNext::Redirect(target));
+            }
+            RobotsWord::NoAnswer { state, reason } => {
+                (SiteAccess::NoAnswer { state, reason }, UNREACHABLE_FOR)
+            }
+            RobotsWord::Policy(policy @ RobotsPolicy::Unreachable { .. }) => {
+                (SiteAccess::Policy(policy), UNREACHABLE_FOR)
+            }
+            RobotsWord::Policy(policy) => (SiteAccess::Policy(policy), CACHE_MAX),
+        };
+        let crawl_delay = access.crawl_delay(&self.config.agent);
+        self.know(errand.for_site, access);
+        Ok(RobotsNext::Known {
+            until: now + believed_for,
+            crawl_delay,
+        })
+    }
 }
 
 #[cfg(test)]

@@ -1,18 +1,11 @@
 //! Settle: is the URL done, will it come again, and what did its site tell us?
 
-use std::net::IpAddr;
 use std::time::Duration;
 
-use geomi_fetch::Resolution;
-use geomi_frontier::{
-    Entry, Errand, Lease, Resolved, RobotsNext, Settlement, SiteSignal, Timing, Work,
-};
+use geomi_frontier::{Entry, Lease, Settlement, SiteSignal, Timing, Work};
 use geomi_model::{Capture, CaptureKind, Change, Document, NetworkState, Timestamp, UrlRecord};
 use geomi_novelty::Template;
-use geomi_robots::{CACHE_MAX, RobotsPolicy};
-use geomi_url::SiteHash;
 
-use crate::books::{SiteAccess, Unaddressed};
 use crate::crew::Event;
 use crate::fate::{Attempt, Fate};
 use crate::held::is_held;
@@ -23,12 +16,8 @@ use crate::stage::judge::judge;
 use crate::stage::keep::keep;
 use crate::stage::links::Taken;
 use crate::stage::read::{Answer, Read};
-use crate::stage::robots::{RobotsWord, robots_word};
 use crate::stage::row::{Row, Story};
 use crate::{CrawlConfig, CrawlError};
-
-/// How long it is believed that a site cannot be reached.
-const UNREACHABLE_FOR: Duration = Duration::from_hours(1);
 
 /// Decides what an attempt means. `attempts` were made before it.
 pub(crate) fn fate(answer: &Answer, attempts: u8, tries: u8) -> Fate {
@@ -79,16 +68,6 @@ pub(crate) fn retry_wait(first: Duration, attempts: u8) -> Duration {
     first.saturating_mul(1 << u32::from(attempts.min(10)))
 }
 
-/// Why an address is not asked, and what would open it.
-pub(crate) fn refused_address(addr: IpAddr, reason: &str) -> String {
-    let remedy = if geomi_fetch::is_public(addr) {
-        "--contact"
-    } else {
-        "--allow-private"
-    };
-    format!("{addr} is {reason}; {remedy} opens it")
-}
-
 impl Journey<'_> {
     /// Takes in what a lease brought.
     pub(crate) fn arrive(&mut self, event: Event) -> Result<(), CrawlError> {
@@ -99,101 +78,14 @@ impl Journey<'_> {
                 self.settle_resolution(*lease, resolution);
                 Ok(())
             }
-            Event::Read(read) if matches!(read.lease.work(), Work::Robots(..)) => {
-                self.settle_robots(*read)
-            }
-            Event::Read(read) => self.settle_page(*read),
-        }
-    }
-
-    fn settle_resolution(&mut self, lease: Lease, resolution: Resolution) {
-        let now = self.clock.now();
-        let site = lease.site();
-        let Work::Resolve { attempts, .. } = lease.work() else {
-            unreachable!("a look-up was leased")
-        };
-        let last_try = attempts.saturating_add(1) >= self.config.tries;
-        let resolved = match resolution {
-            Resolution::Addresses { addrs, expires_in } => {
-                self.unaddressed.remove(&site);
-                Resolved::Address {
-                    addr: addrs[0],
-                    until: now + expires_in,
-                    is_public: geomi_fetch::is_public(addrs[0]),
+            Event::Read(read) => {
+                self.recognise_by_certificate(&read.answer, self.clock.now());
+                match read.lease.work() {
+                    Work::Robots(..) => self.settle_robots(*read),
+                    _ => self.settle_page(*read),
                 }
             }
-            Resolution::Failed { .. } if !last_try => Resolved::Retry,
-            Resolution::Failed { error } => {
-                self.unaddressed.insert(site, Unaddressed::NoAddress(error));
-                Resolved::Nowhere(now + UNREACHABLE_FOR)
-            }
-            Resolution::Refused { addr, reason } => {
-                let reason = refused_address(addr, reason);
-                tracing::warn!(site = ?self.frontier.site_key(site), %reason, "address refused");
-                self.unaddressed.insert(site, Unaddressed::Refused(reason));
-                Resolved::Nowhere(now + UNREACHABLE_FOR)
-            }
-        };
-        self.frontier.settle_resolve(lease, resolved, now);
-    }
-
-    fn know(&mut self, site: SiteHash, access: SiteAccess) {
-        let partition = self.partition_of(site);
-        self.partitions[partition].set_access(site, &access);
-        self.robots.set(site, access);
-    }
-
-    /// A robots.txt: its visit is kept like any other, then it is obeyed.
-    fn settle_robots(&mut self, read: Read) -> Result<(), CrawlError> {
-        let now = self.clock.now();
-        let Work::Robots(errand, _) = read.lease.work().clone() else {
-            unreachable!("a robots.txt was leased")
-        };
-        let partition = self.partition_of(read.lease.site());
-        let capture = self.keep_answer(partition, &read, None)?;
-        let story = Story {
-            depth: 0,
-            priority: 1,
-            attempt: errand.attempts + 1,
-            is_robots: true,
-            ..Story::default()
-        };
-        self.add_visit(partition, &read, story, capture)?;
-        let timing = timing(&read);
-        let signal = signal(&read.answer);
-        let next = self.robots_next(&errand, &read.answer, now)?;
-        self.frontier
-            .settle_robots(read.lease, timing, signal, next, now);
-        Ok(())
-    }
-
-    fn robots_next(
-        &mut self,
-        errand: &Errand,
-        answer: &Answer,
-        now: Timestamp,
-    ) -> Result<RobotsNext, CrawlError> {
-        let may_retry = errand.attempts + 1 < self.config.tries;
-        let (access, believed_for) = match robots_word(answer, errand.redirects, may_retry) {
-            RobotsWord::Retry => return Ok(RobotsNext::Retry),
-            RobotsWord::Redirect(target) => {
-                self.ensure_open(&target, now)?;
-                return Ok(RobotsNext::Redirect(target));
-            }
-            RobotsWord::NoAnswer { state, reason } => {
-                (SiteAccess::NoAnswer { state, reason }, UNREACHABLE_FOR)
-            }
-            RobotsWord::Policy(policy @ RobotsPolicy::Unreachable { .. }) => {
-                (SiteAccess::Policy(policy), UNREACHABLE_FOR)
-            }
-            RobotsWord::Policy(policy) => (SiteAccess::Policy(policy), CACHE_MAX),
-        };
-        let crawl_delay = access.crawl_delay(&self.config.agent);
-        self.know(errand.for_site, access);
-        Ok(RobotsNext::Known {
-            until: now + believed_for,
-            crawl_delay,
-        })
+        }
     }
 
     /// A page: judged, kept, its links admitted, its site given a rest.
@@ -320,7 +212,7 @@ impl Journey<'_> {
         Ok(taken.admitted)
     }
 
-    fn keep_answer(
+    pub(crate) fn keep_answer(
         &mut self,
         partition: usize,
         read: &Read,
@@ -384,7 +276,7 @@ impl Journey<'_> {
     }
 
     /// Queues the row of a visit for the next commit.
-    fn add_visit(
+    pub(crate) fn add_visit(
         &mut self,
         partition: usize,
         read: &Read,
@@ -501,7 +393,7 @@ impl Journey<'_> {
     }
 }
 
-fn timing(read: &Read) -> Timing {
+pub(crate) fn timing(read: &Read) -> Timing {
     Timing {
         ended: read.ended,
         took: read.ended.since(read.started),

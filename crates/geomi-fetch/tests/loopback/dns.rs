@@ -11,7 +11,8 @@ use tokio::sync::{Semaphore, watch};
 use crate::server::{config, fetcher};
 
 /// Questions for A records are answered with 10.0.0.N, N counting up, for the
-/// names below; it knows no IPv6.
+/// names below; it knows no IPv6. A name that begins with `alias` leads to
+/// `host.` under the same domain.
 struct NameServer {
     addr: SocketAddr,
     /// Questions for A records so far.
@@ -100,9 +101,21 @@ impl Question {
         let mut answer = self.id.to_vec();
         answer.extend([0x81, 0x80 | code, 0, 1, 0, count, 0, 0, 0, 0]);
         answer.extend(&self.bytes);
-        if count > 0 {
-            answer.extend([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 30, 0, 4, 10, 0, 0, number]);
+        if count == 0 {
+            return answer;
         }
+        let mut owner = vec![0xc0, 12];
+        if self.name.starts_with("alias") {
+            // `host`, and then what follows the first label of the question.
+            let parent = 12 + 1 + self.bytes[0];
+            let target = [4, b'h', b'o', b's', b't', 0xc0, parent];
+            answer[7] = 2;
+            answer.extend([0xc0, 12, 0, 5, 0, 1, 0, 0, 0, 30, 0, target.len() as u8]);
+            owner = vec![0xc0, answer.len() as u8];
+            answer.extend(target);
+        }
+        answer.extend(owner);
+        answer.extend([0, 1, 0, 1, 0, 0, 0, 30, 0, 4, 10, 0, 0, number]);
         answer
     }
 }
@@ -135,6 +148,18 @@ async fn a_name_is_looked_up_once_however_many_ask() {
     assert_eq!(server.asked(), 1);
     assert_eq!(addrs(fetcher.resolve("other.test").await), numbered(2));
     assert_eq!(server.asked(), 2);
+}
+
+#[tokio::test]
+async fn an_alias_says_whose_addresses_it_leads_to() {
+    let server = NameServer::start(100).await;
+    let fetcher = server.fetcher(|_| ());
+    for (name, expected) in [("alias1.Test", Some("host.test")), ("own.test", None)] {
+        match fetcher.resolve(name).await {
+            Resolution::Addresses { canonical, .. } => assert_eq!(canonical.as_deref(), expected),
+            other => panic!("{other:?}"),
+        }
+    }
 }
 
 #[tokio::test]

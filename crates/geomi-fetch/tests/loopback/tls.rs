@@ -84,10 +84,13 @@ async fn the_encryption_is_described_when_asked_for_also_on_a_used_connection() 
     let fetcher = Fetcher::new(trusting(certificate)).unwrap();
     let url = CrawlUrl::parse(&format!("https://secure.test:{}/", addr.port())).unwrap();
     let mut request = FetchRequest::new(url, addr.ip());
-    assert_eq!(fetcher.fetch(request.clone()).await.tls, None);
+    let first = fetcher.fetch(request.clone()).await;
+    assert_eq!(first.tls, None);
     request.describe_tls = true;
     let outcome = fetcher.fetch(request).await;
     assert!(outcome.reused_connection);
+    // A certificate is told of where it was shown.
+    assert!(first.certificate.is_some() && outcome.certificate.is_none());
     let tls = outcome.tls.unwrap();
     assert_eq!(tls.version, "TLS 1.3");
     assert!(tls.cipher_suite.starts_with("TLS_"), "{tls:?}");

@@ -9,6 +9,7 @@ use geomi_url::SiteHash;
 use super::Frontier;
 use crate::Politeness;
 use crate::entry::{Errand, SiteSignal, Timing};
+use crate::server::ServerSign;
 use crate::site::{Need, Place, Site};
 
 impl Frontier {
@@ -161,27 +162,43 @@ impl Frontier {
         }
     }
 
+    /// Says that something one server shows at each of its addresses was seen at
+    /// these: a certificate, or a name that stands for them all. From now on
+    /// they share one limit, unless they turn out to be a network's.
+    pub fn recognise(&mut self, addrs: &[IpAddr], sign: ServerSign, now: Timestamp) {
+        for apart in self.addresses.recognise(addrs, sign) {
+            while self.call_next(apart, now).is_some() {}
+        }
+    }
+
     /// Gives a connection back and wakes whoever can use it: sites that have
     /// found something else to do since they queued for it are passed over.
     pub(super) fn free_address(&mut self, addr: IpAddr, now: Timestamp) {
         self.addresses.release(addr);
-        while let Some(next) = self.addresses.next_in_line(addr) {
-            let Some(site) = self.sites.get(&next) else {
-                continue;
-            };
-            if site.place != Place::Blocked {
-                continue;
-            }
-            let can_use_it = site.next_due(now).is_some_and(|due| due <= now)
-                && !site.needs_address(now)
-                && site
-                    .state
-                    .address
-                    .is_some_and(|(theirs, _)| theirs == Some(addr));
-            self.place(next, now);
-            if can_use_it {
-                break;
+        for line in self.addresses.lines(addr) {
+            while let Some(can_use_it) = self.call_next(line, now) {
+                if can_use_it {
+                    return;
+                }
             }
         }
+    }
+
+    /// Calls the site first in line for an address, and says whether it can use
+    /// a connection now.
+    fn call_next(&mut self, addr: IpAddr, now: Timestamp) -> Option<bool> {
+        let next = self.addresses.next_in_line(addr)?;
+        let Some(site) = self.sites.get(&next) else {
+            return Some(false);
+        };
+        if site.place != Place::Blocked {
+            return Some(false);
+        }
+        let address = site.state.address.and_then(|(addr, _)| addr);
+        let can_use_it = site.next_due(now).is_some_and(|due| due <= now)
+            && !site.needs_address(now)
+            && address == Some(addr);
+        self.place(next, now);
+        Some(can_use_it)
     }
 }
