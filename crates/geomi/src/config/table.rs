@@ -213,7 +213,7 @@ pub(crate) const KEYS: &[Key] = &[
         Kind::Count(1, 4_096, |d, n| {
             politeness(d).address_connections = n as usize;
         }),
-        "Connections to one IP address at once, over all its sites.",
+        "Connections to one server at once, over all its sites and addresses.",
     ),
     key(
         "politeness.max_wait",
