@@ -12,7 +12,7 @@ use super::world::{PARTITIONS, Stop, World};
 
 /// Durable steps after which the process dies, one in so many: while it crawls,
 /// and while it keeps the crawl fresh.
-const CRASH_ONE_IN: [u64; 2] = [120, 900];
+const CRASH_ONE_IN: [u64; 2] = [120, 2_500];
 /// A process that dies too often never comes to an end.
 const CRASHES_MAX: [u32; 2] = [8, 16];
 
@@ -164,7 +164,9 @@ impl World {
         }
         let rows = self.disks.iter().filter_map(|disk| disk.rows.last());
         self.next_row = rows.map(|row| row.number + 1).max().unwrap_or(1);
-        sites.into_iter().for_each(|state| self.open(state));
+        for state in sites {
+            self.open(state);
+        }
         Ok(())
     }
 }

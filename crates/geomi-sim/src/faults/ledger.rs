@@ -166,7 +166,9 @@ impl Ledger {
             least: 0.0,
             least_at: now,
         };
-        out.iter().for_each(|url| self.hands_out(url));
+        for url in out {
+            self.hands_out(url);
+        }
         Ok(())
     }
 
@@ -240,5 +242,114 @@ impl Ledger {
             self.deadlines.remove(&(before, url.clone()));
         }
         self.deadlines.insert((at, url.clone()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::plan::Budget;
+    use super::*;
+
+    const NOON: Timestamp = Timestamp::from_secs(1_000_000);
+    const WISHES: Wishes = Wishes {
+        policy: "greedy",
+        budget: Budget::PerDay(24.0),
+        longest_gap: 2.0,
+    };
+
+    fn url() -> CrawlUrl {
+        CrawlUrl::parse("http://a.test/").unwrap()
+    }
+
+    fn row(number: u64, seen: Seen) -> Row {
+        Row {
+            number,
+            url: url(),
+            at: NOON + Duration::from_secs(number),
+            seen,
+        }
+    }
+
+    fn content(version: u64) -> Content {
+        Content { page: 0, version }
+    }
+
+    /// One that has seen one page, with a process that begins now.
+    fn ledger() -> Ledger {
+        let mut ledger = Ledger::new(WISHES);
+        ledger
+            .writes(&row(1, Seen::First), Some(content(1)), 0)
+            .unwrap();
+        ledger.committed(0);
+        ledger.crashed();
+        let now = NOON + Duration::from_secs(1);
+        let (plan, out) = Plan::of(ledger.rows.values(), WISHES, days(now));
+        ledger.begins(&plan, &out, now).unwrap();
+        ledger
+    }
+
+    #[test]
+    fn only_the_truth_may_be_written() {
+        let mut ledger = ledger();
+        assert!(
+            ledger
+                .writes(&row(2, Seen::Same), Some(content(2)), 0)
+                .is_err()
+        );
+        assert!(
+            ledger
+                .writes(&row(2, Seen::Changed), Some(content(1)), 0)
+                .is_err()
+        );
+        assert!(ledger.writes(&row(2, Seen::Same), None, 0).is_err());
+        ledger
+            .writes(&row(2, Seen::Changed), Some(content(2)), 0)
+            .unwrap();
+        // What was not committed is forgotten, and differs again.
+        ledger.crashed();
+        ledger
+            .writes(&row(2, Seen::Changed), Some(content(2)), 0)
+            .unwrap();
+        ledger.hears(&row(2, Seen::Changed)).unwrap();
+        assert!(ledger.hears(&row(2, Seen::Changed)).is_err());
+    }
+
+    #[test]
+    fn a_request_an_hour_and_no_more() {
+        let mut ledger = ledger();
+        assert!(ledger.spends(&url(), NOON).is_err(), "nothing is saved");
+        let mut ledger = self::ledger();
+        for hour in 1..=48 {
+            let now = NOON + Duration::from_hours(hour) + Duration::from_secs(2);
+            ledger.spends(&url(), now).unwrap();
+        }
+        let later = NOON + Duration::from_hours(480);
+        let spent = (0..100).take_while(|_| ledger.spends(&url(), later).is_ok());
+        assert_eq!(spent.count(), 12, "half a day of it is kept");
+    }
+
+    #[test]
+    fn a_page_is_owed_a_visit_once_the_budget_allows_it() {
+        let mut ledger = ledger();
+        let late = NOON + Duration::from_hours(49);
+        ledger.hands_out(&url());
+        ledger.check(late).unwrap();
+        let mut ledger = self::ledger();
+        ledger.check(NOON + Duration::from_hours(47)).unwrap();
+        assert!(ledger.check(late).is_err());
+    }
+
+    #[test]
+    fn a_plan_of_other_rows_is_noticed() {
+        let mut ledger = ledger();
+        ledger
+            .writes(&row(2, Seen::Changed), Some(content(2)), 0)
+            .unwrap();
+        ledger.committed(0);
+        let now = NOON + Duration::from_hours(1);
+        let (plan, out) = Plan::of(ledger.rows.values().take(1), WISHES, days(now));
+        assert!(ledger.begins(&plan, &out, now).is_err());
+        let (plan, out) = Plan::of(ledger.rows.values(), WISHES, days(now));
+        ledger.begins(&plan, &out, now).unwrap();
     }
 }

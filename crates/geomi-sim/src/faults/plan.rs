@@ -74,14 +74,14 @@ impl Wishes {
             named::NAMES[draws.below(named::NAMES.len() as u64) as usize]
         };
         let budget = if draws.once_in(2) {
-            Budget::PerPage(draws.within(0.4, 1.5))
+            Budget::PerPage(draws.within(0.35, 0.9))
         } else {
-            Budget::PerDay(draws.within(40.0, 120.0))
+            Budget::PerDay(draws.within(40.0, 90.0))
         };
         Self {
             policy,
             budget,
-            longest_gap: draws.within(2.5, 7.0),
+            longest_gap: draws.within(3.0, 7.0),
         }
     }
 }
@@ -276,4 +276,73 @@ impl Plan {
 /// A span in days.
 pub(super) fn of_days(days: f64) -> Duration {
     Duration::from_secs_f64(days * 86_400.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WISHES: Wishes = Wishes {
+        policy: "clock",
+        budget: Budget::PerPage(1.0),
+        longest_gap: 5.0,
+    };
+
+    fn row(number: u64, page: u64, day: f64, seen: Seen) -> Row {
+        Row {
+            number,
+            url: CrawlUrl::parse(&format!("http://a.test/{page}")).unwrap(),
+            at: Timestamp::EPOCH + of_days(day),
+            seen,
+        }
+    }
+
+    fn past() -> Vec<Row> {
+        let first = (0..5).map(|page| row(page, page, 20.0, Seen::First));
+        let later = (5..25).map(|number| {
+            let seen = if number % 5 == 0 {
+                Seen::Changed
+            } else {
+                Seen::Same
+            };
+            row(number, number % 5, 20.0 + number as f64 / 5.0, seen)
+        });
+        first.chain(later).collect()
+    }
+
+    #[test]
+    fn a_plan_is_its_rows() {
+        let rows = past();
+        let of = |rows: &[Row]| Plan::of(rows.iter(), WISHES, 25.0).0;
+        assert_eq!(of(&rows).differs_from(&of(&rows)), None);
+        assert!(of(&rows).differs_from(&of(&rows[..24])).is_some());
+        let mut twice = rows.clone();
+        twice.push(rows[24].clone());
+        assert!(of(&rows).differs_from(&of(&twice)).is_some());
+        let mut other = rows.clone();
+        other[24].seen = Seen::Changed;
+        assert!(of(&rows).differs_from(&of(&other)).is_some());
+    }
+
+    #[test]
+    fn pages_that_are_tried_again_are_out() {
+        let mut rows = past();
+        rows.push(row(25, 3, 24.9, Seen::Retry));
+        let (mut plan, out) = Plan::of(rows.iter(), WISHES, 25.0);
+        assert_eq!(out, [rows[25].url.clone()]);
+        assert!(
+            plan.take(&row(26, 2, 25.0, Seen::Retry)),
+            "it was queued before"
+        );
+        assert!(
+            !plan.take(&row(27, 2, 25.1, Seen::Retry)),
+            "it is out already"
+        );
+        let mut handed_out = 0;
+        while let Some(url) = plan.next(60.0) {
+            assert!(url != rows[3].url && url != rows[2].url);
+            handed_out += 1;
+        }
+        assert_eq!(handed_out, 3);
+    }
 }

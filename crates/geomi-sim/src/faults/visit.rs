@@ -219,9 +219,10 @@ impl World {
                 record.has_tag = has_tag;
             }
         }
-        if self.is(Mutation::ValidatorTooEarly) {
-            let stored = self.disks[partition].records.get_mut(url);
-            stored.map(|stored| stored.copy = record.copy);
+        if self.is(Mutation::ValidatorTooEarly)
+            && let Some(stored) = self.disks[partition].records.get_mut(url)
+        {
+            stored.copy = record.copy;
         }
         record.attempts = entry.attempts + 1;
         self.keep_record(url, record);

@@ -238,3 +238,58 @@ fn spec(seed: u64, draws: &mut Draws) -> WebSpec {
         ..WebSpec::plain(SITES as u32, 1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use geomi_robots::RobotsPolicy;
+
+    use super::*;
+
+    #[test]
+    fn robots_txt_says_what_is_forbidden_at_every_time() {
+        let (mut closed, mut open) = (0, 0);
+        for seed in 1..20 {
+            let web = FaultyWeb::new(seed, &mut Draws::new(seed, [1]));
+            for day in [0, 4, 9, 16] {
+                let now = START + Duration::from_hours(24 * day);
+                for url in web.urls.iter().flatten() {
+                    let site = web.site_of(url);
+                    let text = web.robots_txt(web.robots_at(site).unwrap_or(site), now);
+                    let rules = RobotsPolicy::from_answer(200, text.as_bytes());
+                    let is_allowed = rules.verdict("geomi", url.path_and_query()).allowed;
+                    let since = web.forbidden_since(url, now);
+                    assert_eq!(since.is_none(), is_allowed, "{url} {text}");
+                    closed += u32::from(since.is_some_and(|since| since > START));
+                    open += u32::from(is_allowed);
+                }
+            }
+        }
+        assert!(closed > 100 && open > closed, "{closed} {open}");
+    }
+
+    #[test]
+    fn a_page_is_sent_again_when_it_has_changed() {
+        let web = FaultyWeb::new(3, &mut Draws::new(3, [1]));
+        let (mut same, mut changed) = (0, 0);
+        for id in web
+            .web
+            .all_pages()
+            .filter(|id| web.web.has_validators(id.site))
+        {
+            let (_, before) = web.answer(id, None, START);
+            let later = START + Duration::from_hours(24 * 7);
+            match web.answer(id, before, later) {
+                (Ends::Answered(Answer::NotModified), holds) => {
+                    assert_eq!(holds, before);
+                    same += 1;
+                }
+                (Ends::Answered(Answer::Page(content, _)), holds) => {
+                    assert_eq!(holds, Some(content));
+                    changed += u32::from(before.is_some() && holds != before);
+                }
+                (_, holds) => assert_eq!(holds, None),
+            }
+        }
+        assert!(same > 0 && changed > 0, "{same} {changed}");
+    }
+}
