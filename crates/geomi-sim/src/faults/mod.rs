@@ -15,6 +15,8 @@
 //! The drivers' errors can be made on purpose ([`Mutation`]): an invariant that
 //! no error violates would prove nothing.
 
+mod check;
+mod chronicle;
 mod disk;
 mod durable;
 mod ledger;
@@ -69,13 +71,13 @@ pub fn run(seed: u64, mutation: Option<Mutation>, tells_all: bool) -> Result<Sto
     // The frontier's own invariants are panics.
     let outcome = catch_unwind(AssertUnwindSafe(|| world.run()));
     let outcome = outcome.unwrap_or_else(|panic| Err(message(&*panic)));
-    let history = world.take_history();
+    let history = world.chronicle.take();
     match outcome {
         Ok(steps) => Ok(Story {
             seed,
             steps,
             lasted: world.lasted(),
-            digest: world.digest,
+            digest: world.chronicle.digest,
             history: if tells_all { history } else { Vec::new() },
         }),
         Err(what) => Err(Violation {

@@ -1,6 +1,8 @@
 //! The plan in the loop of the model process: what is due is queued, what was
 //! seen is told.
 
+use std::time::Duration;
+
 use geomi_frontier::Entry;
 use geomi_model::Timestamp;
 use geomi_url::CrawlUrl;
@@ -45,7 +47,7 @@ impl World {
     pub(super) fn plan_wakeup(&self) -> Option<Timestamp> {
         let plan = self.plan.as_ref().filter(|_| self.now < self.ends_at)?;
         // A plan that does not move on is asked again all the same, a second later.
-        let soon = self.clock() + std::time::Duration::from_secs(1);
+        let soon = self.clock() + Duration::from_secs(1);
         Some(self.true_time(plan.wake()?.max(soon)))
     }
 

@@ -3,15 +3,16 @@
 use std::time::Duration;
 
 use geomi_frontier::{Entry, Lease, Resolved, Settlement, SiteSignal, Timing, Work};
+use geomi_model::Timestamp;
 use geomi_robots::CACHE_MAX;
 use geomi_testweb::Content;
 use geomi_url::CrawlUrl;
 
 use super::disk::Letter;
 use super::mutation::Mutation;
-use super::row::{Row, Seen};
+use super::row::{Record, Row, Seen};
 use super::trouble::Ends;
-use super::web::{Answer, Served};
+use super::web::{Answer, START, Served};
 use super::world::{AGENT, Flight, LastVisit, Stop, World};
 
 pub(super) const HOUR: Duration = Duration::from_hours(1);
@@ -69,9 +70,8 @@ impl World {
         // Rules may be as old as they may be kept.
         let forbidden = self.web.forbidden_since(url, self.now);
         let forbidden = forbidden.filter(|_| matches!(lease.work(), Work::Page(..)));
-        let is_forbidden = forbidden.is_some_and(|since| {
-            since == super::web::START || since + CACHE_MAX + ROBOTS_SLACK < self.now
-        });
+        let is_forbidden = forbidden
+            .is_some_and(|since| since == START || since + CACHE_MAX + ROBOTS_SLACK < self.now);
         let times = if self.is(Mutation::DoubleLease) { 2 } else { 1 };
         for _ in 0..times {
             let addr = self.web.address(site);
@@ -228,11 +228,18 @@ impl World {
         self.keep_record(url, record);
     }
 
+    /// Remembers that a page was dealt with, without an answer.
+    fn count_try(&mut self, entry: &Entry) {
+        let record = self.records.get(&entry.url).copied().unwrap_or_default();
+        let attempts = entry.attempts + 1;
+        self.keep_record(&entry.url, Record { attempts, ..record });
+    }
+
     /// Writes the row of an attempt.
     fn write(
         &mut self,
         url: &CrawlUrl,
-        at: geomi_model::Timestamp,
+        at: Timestamp,
         seen: Seen,
         holds: Option<Content>,
     ) -> Result<(), String> {
@@ -253,9 +260,7 @@ impl World {
     /// A page that robots.txt forbids: never requested.
     fn refuse(&mut self, lease: Lease, entry: &Entry) {
         self.tell(format_args!("refused {}", entry.url));
-        let record = self.records.get(&entry.url).copied().unwrap_or_default();
-        let attempts = entry.attempts + 1;
-        self.keep_record(&entry.url, super::row::Record { attempts, ..record });
+        self.count_try(entry);
         self.hear_refused(&entry.url);
         self.finish(&entry.url, Vec::new());
         let now = self.clock();
@@ -265,9 +270,7 @@ impl World {
     /// A page whose site is known to be out of reach ends as its site did.
     fn give_up(&mut self, lease: Lease, entry: &Entry) -> Result<(), String> {
         self.tell(format_args!("given up {}", entry.url));
-        let record = self.records.get(&entry.url).copied().unwrap_or_default();
-        let attempts = entry.attempts + 1;
-        self.keep_record(&entry.url, super::row::Record { attempts, ..record });
+        self.count_try(entry);
         let now = self.clock();
         self.write(&entry.url, now, Seen::Failed, None)?;
         self.finish(&entry.url, Vec::new());

@@ -7,18 +7,18 @@
 //! the process may die. When the crawl comes to its end, or before, a process
 //! takes over that keeps it fresh for some weeks.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use geomi_frontier::{
-    Action, Config, Delay, Frontier, Hold, HostOrder, Lease, PRIORITIES, Politeness, SiteState,
-    Work,
+    Action, Config, Delay, Frontier, HostOrder, Lease, PRIORITIES, Politeness, SiteState,
 };
 use geomi_model::Timestamp;
 use geomi_robots::RobotsPolicy;
 use geomi_testweb::Content;
 use geomi_url::{CrawlUrl, SiteHash};
 
+use super::chronicle::Chronicle;
 use super::disk::{Batch, Disk, Letter};
 use super::ledger::Ledger;
 use super::mutation::Mutation;
@@ -32,14 +32,12 @@ use crate::entry::entry;
 
 pub(super) const AGENT: &str = "geomi";
 pub(super) const PARTITIONS: usize = 3;
-const CONNECTIONS: usize = 8;
+pub(super) const CONNECTIONS: usize = 8;
 const DAY: Duration = Duration::from_hours(24);
 /// Steps in which every history ends.
 const STEPS_MAX: u64 = 500_000;
 /// Visits of which the first plan of a history is made, at least.
 const ROWS_MIN: usize = 12;
-/// Events that are told of a history that went wrong.
-const HISTORY: usize = 60;
 
 /// Why a step ended the process, or the history.
 #[derive(Debug)]
@@ -76,6 +74,7 @@ pub(super) struct LastVisit {
     pub(super) letters: Vec<u64>,
 }
 
+/// A history under way: the web, the process, and those who watch it.
 pub(super) struct World {
     pub(super) mutation: Option<Mutation>,
     pub(super) draws: Draws,
@@ -117,11 +116,7 @@ pub(super) struct World {
     /// Letters of pages that are committed, and which are not there yet.
     pub(super) posted: BTreeSet<u64>,
     pub(super) next_letter: u64,
-    history: VecDeque<String>,
-    /// A digest of all that happened.
-    pub(super) digest: u64,
-    /// Tells everything, not only the end.
-    tells_all: bool,
+    pub(super) chronicle: Chronicle,
 }
 
 impl World {
@@ -129,26 +124,8 @@ impl World {
         let mut draws = Draws::new(seed, [1]);
         let web = FaultyWeb::new(seed, &mut draws);
         let wishes = Wishes::drawn(&mut draws);
-        let politeness = Politeness {
-            delay: if draws.once_in(2) {
-                Delay::Fixed(Duration::from_millis(700))
-            } else {
-                Politeness::default().delay
-            },
-            site_connections: 1 + draws.below(2) as usize,
-            address_connections: 2,
-            ..Politeness::default()
-        };
-        let mut config = Config {
-            politeness,
-            order: HostOrder::ALL[draws.below(4) as usize],
-            front_len_max: 2,
-            memory_len_max: 40,
-            sites_max: 3,
-            wait_max: Duration::from_secs(90),
-            ..Config::default()
-        };
-        let watch = Watch::new(politeness);
+        let mut config = drawn_config(&mut draws);
+        let watch = Watch::new(config.politeness);
         match mutation {
             Some(Mutation::NoDelay) => config.politeness.delay = Delay::Fixed(Duration::ZERO),
             Some(Mutation::AddressLimitIgnored) => config.politeness.address_connections = 9,
@@ -187,9 +164,7 @@ impl World {
             owed: BTreeSet::new(),
             posted: BTreeSet::new(),
             next_letter: 0,
-            history: VecDeque::new(),
-            digest: 0,
-            tells_all,
+            chronicle: Chronicle::new(tells_all),
         }
     }
 
@@ -253,19 +228,7 @@ impl World {
     }
 
     pub(super) fn tell(&mut self, what: std::fmt::Arguments) {
-        let at = self.now.since(START).as_secs_f64();
-        let line = format!("{at:9.3} {what}");
-        for byte in line.bytes() {
-            self.digest = (self.digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-        if !self.tells_all && self.history.len() == HISTORY {
-            self.history.pop_front();
-        }
-        self.history.push_back(line);
-    }
-
-    pub(super) fn take_history(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.history).into()
+        self.chronicle.tell(self.lasted(), what);
     }
 
     pub(super) fn partition_of(&self, url: &CrawlUrl) -> usize {
@@ -410,57 +373,28 @@ impl World {
         };
         self.frontier.open_site(state, not_before, now);
     }
+}
 
-    /// What must hold at every step.
-    fn check(&self) -> Result<(), Stop> {
-        self.frontier.check_invariants();
-        let pages = self
-            .flying
-            .iter()
-            .filter(|flight| matches!(flight.lease.work(), Work::Page(..)));
-        if self.frontier.counts().leased != pages.count() as u64 {
-            return Err("every lease is under way".to_owned().into());
-        }
-        if self.flying.len() > CONNECTIONS {
-            return Err("no more requests are under way than allowed"
-                .to_owned()
-                .into());
-        }
-        let now = self.clock();
-        for view in self.frontier.views(now) {
-            let site = self.web.site(view.key.hash64());
-            let known = self.watch.failures(site);
-            if known.is_some_and(|known| view.state.failures > known) {
-                return Err(format!("failures end with an answer: {}", view.key).into());
-            }
-        }
-        Ok(())
-    }
-
-    /// What must hold when nothing is left to do: no URL and no mail was lost.
-    fn check_end(&self) -> Result<(), String> {
-        if !self.posted.is_empty() {
-            let lost = self.posted.len();
-            return Err(format!(
-                "mail arrives at least once: {lost} letters did not"
-            ));
-        }
-        let now = self.clock();
-        for url in &self.owed {
-            let waits = || {
-                let site = url.site_hash();
-                let view = self.frontier.view(site, now);
-                let is_retired = view.is_some_and(|view| matches!(view.hold, Hold::Retired(_)))
-                    // It may have made room for others since.
-                    || self.frontier.left_alone(site).is_some();
-                is_retired && self.disks[self.partition_of(url)].is_queued(url)
-            };
-            if !self.watch.is_finished(url) && !waits() {
-                return Err(format!(
-                    "a URL admitted is fetched, retired or waiting: {url} is lost"
-                ));
-            }
-        }
-        Ok(())
+/// How the frontier of a history is set up: with little room, so that all that
+/// has to make room is seen.
+fn drawn_config(draws: &mut Draws) -> Config {
+    let politeness = Politeness {
+        delay: if draws.once_in(2) {
+            Delay::Fixed(Duration::from_millis(700))
+        } else {
+            Politeness::default().delay
+        },
+        site_connections: 1 + draws.below(2) as usize,
+        address_connections: 2,
+        ..Politeness::default()
+    };
+    Config {
+        politeness,
+        order: HostOrder::ALL[draws.below(4) as usize],
+        front_len_max: 2,
+        memory_len_max: 40,
+        sites_max: 3,
+        wait_max: Duration::from_secs(90),
+        ..Config::default()
     }
 }
