@@ -11,10 +11,13 @@ use geomi_url::CrawlUrl;
 
 use super::plan::{FAILED_REST, Plan, SAVED_MAX, Wishes, days, of_days};
 use super::row::{Row, Seen};
+use super::web::FaultyWeb;
 use super::world::PARTITIONS;
 
 /// Clocks are put forward and back, and the plan counts in steps of ten seconds.
 const TOLERANCE: Duration = Duration::from_mins(10);
+/// How long a page that is due may wait for a site that answers.
+const OUT_MAX: Duration = Duration::from_hours(24);
 /// Rounding.
 const CENT: f64 = 0.01;
 
@@ -36,6 +39,8 @@ pub(super) struct Ledger {
     /// When each page must have been handed out.
     deadlines: BTreeSet<(Timestamp, CrawlUrl)>,
     deadline_of: BTreeMap<CrawlUrl, Timestamp>,
+    /// Pages that are handed out, and since when.
+    out: BTreeMap<CrawlUrl, Timestamp>,
 }
 
 /// What may be spent: no less than `least` requests and no more than `most`.
@@ -62,6 +67,7 @@ impl Ledger {
             account: Account::default(),
             deadlines: BTreeSet::new(),
             deadline_of: BTreeMap::new(),
+            out: BTreeMap::new(),
         }
     }
 
@@ -96,6 +102,9 @@ impl Ledger {
         if let Some(holds) = holds {
             self.copies.insert(url.clone(), holds);
         }
+        if *seen != Seen::Retry {
+            self.out.remove(url);
+        }
         if *seen != Seen::Retry && self.copies.contains_key(url) {
             self.set_deadline(url, row.at + of_days(self.wishes.longest_gap));
         }
@@ -128,6 +137,7 @@ impl Ledger {
         self.heard.clear();
         self.deadlines.clear();
         self.deadline_of.clear();
+        self.out.clear();
     }
 
     /// A process begins with this plan, of which these pages are out already.
@@ -157,24 +167,24 @@ impl Ledger {
         }
         let deadlines = self.deadline_of.iter();
         self.deadlines = deadlines.map(|(url, at)| (*at, url.clone())).collect();
-        let now = days(now);
-        let saved = (now - last).clamp(0.0, SAVED_MAX);
+        let saved = (days(now) - last).clamp(0.0, SAVED_MAX);
         self.account = Account {
             most: 0.0,
-            most_at: now - saved,
+            most_at: days(now) - saved,
             has_saved: true,
             least: 0.0,
-            least_at: now,
+            least_at: days(now),
         };
         for url in out {
-            self.hands_out(url);
+            self.hands_out(url, now);
         }
         Ok(())
     }
 
     /// The plan hands a page out.
-    pub(super) fn hands_out(&mut self, url: &CrawlUrl) {
+    pub(super) fn hands_out(&mut self, url: &CrawlUrl, now: Timestamp) {
         self.account.least -= 1.0;
+        self.out.insert(url.clone(), now);
         if let Some(deadline) = self.deadline_of.remove(url) {
             self.deadlines.remove(&(deadline, url.clone()));
         }
@@ -207,6 +217,7 @@ impl Ledger {
 
     /// A page that was handed out is refused: it rests for a while.
     pub(super) fn refused(&mut self, url: &CrawlUrl, now: Timestamp) {
+        self.out.remove(url);
         if self.copies.contains_key(url) {
             let rest = self.wishes.longest_gap.max(FAILED_REST);
             self.set_deadline(url, now + of_days(rest));
@@ -230,6 +241,19 @@ impl Ledger {
                 ))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// What must hold at every step: what was handed out is visited within a day,
+    /// unless something was wrong with its site.
+    pub(super) fn check_out(&self, now: Timestamp, web: &FaultyWeb) -> Result<(), String> {
+        let is_late = |since: Timestamp| since + OUT_MAX + TOLERANCE < now;
+        let mut late = self.out.iter().filter(|(_, since)| is_late(**since));
+        match late.find(|(url, _)| web.is_well(url, now - OUT_MAX, now)) {
+            Some((url, _)) => Err(format!(
+                "a page that is due is visited while its site answers: {url} waits for a day"
+            )),
+            None => Ok(()),
         }
     }
 
@@ -332,7 +356,7 @@ mod tests {
     fn a_page_is_owed_a_visit_once_the_budget_allows_it() {
         let mut ledger = ledger();
         let late = NOON + Duration::from_hours(49);
-        ledger.hands_out(&url());
+        ledger.hands_out(&url(), NOON);
         ledger.check(late).unwrap();
         let mut ledger = self::ledger();
         ledger.check(NOON + Duration::from_hours(47)).unwrap();

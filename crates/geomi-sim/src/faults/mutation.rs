@@ -60,11 +60,13 @@ pub enum Mutation {
     PutBackTwice,
     /// What a page is compared with is stored before the copy itself is.
     ValidatorTooEarly,
+    /// Sites are left alone for the rest of a run that has no end.
+    SitesGivenUp,
 }
 
 impl Mutation {
     /// Every mutation.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 29] = [
         Self::NoDelay,
         Self::CrawlDelayForgotten,
         Self::RetryAfterIgnored,
@@ -93,6 +95,7 @@ impl Mutation {
         Self::RobotsNotAskedAgain,
         Self::PutBackTwice,
         Self::ValidatorTooEarly,
+        Self::SitesGivenUp,
     ];
 
     /// Its name.
@@ -126,6 +129,7 @@ impl Mutation {
             Self::RobotsNotAskedAgain => "robots-not-asked-again",
             Self::PutBackTwice => "put-back-twice",
             Self::ValidatorTooEarly => "validator-too-early",
+            Self::SitesGivenUp => "sites-given-up",
         }
     }
 

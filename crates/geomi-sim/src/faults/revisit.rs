@@ -65,10 +65,11 @@ impl World {
         while let Some(plan) = &mut self.plan
             && let Some(url) = plan.next(days(now))
         {
-            self.ledger.hands_out(&url);
+            self.ledger.hands_out(&url, now);
             self.put_back(url)?;
         }
-        Ok(self.ledger.check(now)?)
+        self.ledger.check(now)?;
+        Ok(self.ledger.check_out(self.now, &self.web)?)
     }
 
     /// Puts a page back into its queue, unless it waits there.
@@ -103,7 +104,7 @@ impl World {
         };
         self.ledger.hears(row)?;
         if plan.take(row) {
-            self.ledger.hands_out(&row.url);
+            self.ledger.hands_out(&row.url, row.at);
         }
         if self.mutation == Some(Mutation::VisitHeardTwice) {
             self.ledger.hears(row)?;

@@ -98,6 +98,13 @@ impl Site {
         (None, took)
     }
 
+    /// Whether nothing was wrong with it from a time until now.
+    pub(super) fn is_well(&self, from: Timestamp, now: Timestamp) -> bool {
+        let lives = self.dies_at.is_none_or(|dies_at| now < dies_at);
+        let mut spans = self.storms.iter().chain(&self.nameless);
+        lives && !spans.any(|(begin, end)| *begin < now && from < *end)
+    }
+
     /// Whether its name can be looked up now.
     pub(super) fn has_name(&self, now: Timestamp) -> bool {
         !is_within(&self.nameless, now)

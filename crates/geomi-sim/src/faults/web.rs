@@ -121,6 +121,14 @@ impl FaultyWeb {
         self.sites[site].has_name(now)
     }
 
+    /// Whether nothing was wrong with the site of a URL from a time until now. One
+    /// that has its robots.txt elsewhere depends on others: a process leaves it
+    /// alone for good where those could not be asked.
+    pub(super) fn is_well(&self, url: &CrawlUrl, from: Timestamp, now: Timestamp) -> bool {
+        let site = &self.sites[self.site_of(url)];
+        site.robots_at.is_none() && site.is_well(from, now)
+    }
+
     /// Where a page links to.
     pub(super) fn links(&self, url: &CrawlUrl) -> Vec<CrawlUrl> {
         let Some(id) = self.pages.get(url) else {

@@ -201,6 +201,11 @@ impl World {
     /// killed, whatever it was doing.
     fn freshen(&mut self) -> Result<(), String> {
         self.freshens = true;
+        if !self.is(Mutation::SitesGivenUp) {
+            // It has no end, so no site is left alone until then.
+            self.config.wait_max = DAY;
+            self.config.retires_hopeless = false;
+        }
         self.restart()
     }
 
