@@ -167,7 +167,26 @@ impl Default for Output {
     }
 }
 
+/// How long a site is waited for in a run without an end.
+const ENDLESS_WAIT: Duration = Duration::from_hours(24);
+
 impl CrawlConfig {
+    /// Whether the run goes on until somebody stops it. To leave a site alone for
+    /// the rest of such a run would be to leave it alone for ever.
+    pub(crate) fn is_endless(&self) -> bool {
+        self.refresh.as_ref().is_some_and(|refresh| !refresh.once)
+    }
+
+    /// How long a site is waited for before it is retired, where the operator says
+    /// this much.
+    pub(crate) fn wait_max(&self, asked: Duration) -> Duration {
+        if self.is_endless() {
+            asked.max(ENDLESS_WAIT)
+        } else {
+            asked
+        }
+    }
+
     /// The defaults, with these seeds.
     pub fn new(seeds: Vec<SeedInput>) -> Self {
         Self {
@@ -206,5 +225,27 @@ impl CrawlConfig {
             partitions: 1,
             seen_bytes: 256 << 20,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_without_an_end_waits_for_its_sites() {
+        let five = Duration::from_mins(5);
+        let mut config = CrawlConfig::new(Vec::new());
+        assert!(!config.is_endless());
+        assert_eq!(config.wait_max(five), five);
+        config.refresh = Some(RefreshConfig::default());
+        assert!(config.is_endless());
+        assert_eq!(config.wait_max(five), ENDLESS_WAIT);
+        assert_eq!(config.wait_max(3 * ENDLESS_WAIT), 3 * ENDLESS_WAIT);
+        config.refresh = Some(RefreshConfig {
+            once: true,
+            ..RefreshConfig::default()
+        });
+        assert_eq!(config.wait_max(five), five, "it ends when it is done");
     }
 }

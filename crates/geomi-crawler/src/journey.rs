@@ -208,6 +208,8 @@ impl<'a> Journey<'a> {
         )?;
         let frontier_config = geomi_frontier::Config {
             ask_robots: config.robots == RobotsMode::Respect,
+            wait_max: config.wait_max(config.frontier.wait_max),
+            retires_hopeless: !config.is_endless(),
             ..config.frontier
         };
         let count = partitions.len();

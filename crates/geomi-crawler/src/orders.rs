@@ -87,8 +87,9 @@ impl Journey<'_> {
         self.novelty.reconfigure(&new);
         let policies = &self.policies;
         let own = |site: &SiteKey| policies.own(site).map(|policy| policy.politeness);
+        let wait_max = self.config.wait_max(new.frontier.wait_max);
         self.frontier
-            .reconfigure(new.frontier.politeness, new.frontier.wait_max, own, now);
+            .reconfigure(new.frontier.politeness, wait_max, own, now);
         self.config.frontier.politeness.delay = new.frontier.politeness.delay;
         self.config.scope = new.scope;
         self.config.novelty = new.novelty;

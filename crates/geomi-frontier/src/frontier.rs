@@ -50,6 +50,9 @@ pub struct Config {
     pub ask_robots: bool,
     /// A site that would have to be waited for longer is retired for this run.
     pub wait_max: Duration,
+    /// Whether one of which no answer is to be expected any more is retired, too.
+    /// In a run without an end that would be for ever.
+    pub retires_hopeless: bool,
     /// Entries a lane keeps in memory.
     pub front_len_max: usize,
     /// Entries kept in memory over all sites.
@@ -67,6 +70,7 @@ impl Default for Config {
             order: HostOrder::default(),
             ask_robots: true,
             wait_max: Duration::from_mins(5),
+            retires_hopeless: true,
             front_len_max: 64,
             memory_len_max: 100_000,
             sites_max: 10_000,

@@ -18,9 +18,13 @@ fn url(site: u32, page: u32) -> CrawlUrl {
 
 /// A frontier with so many sites of so many pages, their names looked up.
 fn frontier(sites: u32, pages: u32) -> Frontier {
+    frontier_of(Config::default(), sites, pages)
+}
+
+fn frontier_of(config: Config, sites: u32, pages: u32) -> Frontier {
     let mut frontier = Frontier::new(Config {
         ask_robots: false,
-        ..Config::default()
+        ..config
     });
     for site in 0..sites {
         frontier.open_site(SiteState::new(url(site, 0).site()), START, START);
@@ -97,6 +101,22 @@ fn a_site_that_never_answers_is_retired_and_keeps_its_urls() {
         reason.starts_with("30 visits in a row brought no answer"),
         "{reason}"
     );
+}
+
+#[test]
+fn in_a_run_without_an_end_no_site_is_given_up() {
+    let config = Config {
+        retires_hopeless: false,
+        ..Config::default()
+    };
+    let mut frontier = frontier_of(config, 1, 60);
+    let mut now = START;
+    for _ in 0..60 {
+        let lease = next(&mut frontier, now);
+        settle(&mut frontier, lease, false, now);
+        now = now + Duration::from_secs(2);
+    }
+    assert_eq!(frontier.counts().waiting, 0);
 }
 
 #[test]

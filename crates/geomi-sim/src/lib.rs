@@ -6,7 +6,7 @@
 //! with commits, mail between partitions.
 //!
 //! * [`order`]: the host orders side by side;
-//! * [`faults`]: a crawl under faults, with every invariant checked at every step;
+//! * [`faults`]: a crawl under faults, then kept fresh, with every invariant checked at every step;
 //! * [`capacity`]: what so many pages in so much time take;
 //! * [`priority`]: how soon the pages that matter are visited;
 //! * [`refresh`]: refresh policies side by side.

@@ -9,7 +9,8 @@
 //! test asserts what a crawler did from the server's side.
 //!
 //! Read in this order: [`WebSpec`] (what can be asked for), [`Role`] and
-//! [`ChangeProcess`] (the truth about a page), [`Web::answer`], then the server.
+//! [`ChangeProcess`] (the truth about a page), [`Web::answer`] and, without bytes,
+//! [`Web::state_at`], then the server.
 //!
 //! It does not follow anybody's HTTP library, speaks no TLS and never listens
 //! outside 127.0.0.0/8.
@@ -30,6 +31,7 @@ mod role;
 mod server;
 mod site;
 mod spec;
+mod state;
 mod text;
 mod trap;
 mod web;
@@ -44,5 +46,6 @@ pub use log::{Entry, RequestLog};
 pub use role::{RedirectTarget, Role};
 pub use server::{ServeError, Server, ServerHandle, ServerOptions, ServerThread, WebTime};
 pub use spec::{Latency, PageBytes, Pages, Span, Traits, WebSpec};
+pub use state::{Content, PageState};
 pub use trap::Trap;
 pub use web::{PageId, Web};

@@ -27,7 +27,7 @@ impl Web {
         Some(match robots {
             Some(Robots::Text(text)) => Answer::text(200, text.clone()),
             Some(Robots::Fault(fault)) => faulty(*fault),
-            None => match self.usual_robots(site) {
+            None => match self.robots_txt_of(site) {
                 Some(text) => Answer::text(200, text),
                 None => Answer::text(404, "no robots.txt here\n"),
             },
@@ -44,7 +44,8 @@ impl Web {
         })
     }
 
-    fn usual_robots(&self, site: u32) -> Option<String> {
+    /// The robots.txt that the web's traits give a site; `None` if it has none.
+    pub fn robots_txt_of(&self, site: u32) -> Option<String> {
         let delay = self.crawl_delay_of(site);
         if delay.is_none() && self.spec().traits.disallowed == 0.0 {
             return None;

@@ -14,8 +14,8 @@ use crate::dice::{Dice, Draw};
 use crate::site::SiteTrait;
 use crate::text::{Language, Pool};
 use crate::{
-    Answer, Ask, ChangeProcess, Fault, FixedPage, Naming, RedirectTarget, Role, SiteBehaviour,
-    Trap, WebSpec, http_date, page,
+    Answer, Ask, ChangeProcess, Content, Fault, FixedPage, Naming, PageState, RedirectTarget,
+    SiteBehaviour, Trap, WebSpec, http_date, page,
 };
 
 /// A page of the web by its numbers.
@@ -36,11 +36,10 @@ pub struct Web {
     spec: WebSpec,
     overrides: HashMap<u32, SiteBehaviour>,
     pools: [OnceLock<Pool>; Encoding::ALL.len() * 2],
-    /// Whether any page may be other than [`Role::Page`].
+    /// Whether any page may be other than [`crate::Role::Page`].
     pub(crate) has_roles: bool,
 }
 
-const BUSY_WINDOW_US: i64 = 4_000_000;
 /// `Last-Modified` of what never changed: the first day of 2020.
 const CREATED: Timestamp = Timestamp::from_secs(1_577_836_800);
 
@@ -242,34 +241,34 @@ impl Web {
     }
 
     fn page_answer(&self, site: u32, page: u32, ask: &Ask<'_>, at: Timestamp) -> Answer {
-        match self.role(site, page) {
-            Role::Page | Role::Disallowed => self.page_as_it_is(site, page, ask, at),
-            Role::DuplicateOf(original) => self.page_as_it_is(site, original, ask, at),
-            Role::Missing(status) => Answer::text(status, "no such page any more\n"),
-            Role::Failing => Answer::text(500, "it does not work\n"),
-            Role::Busy => match busy_for_s(page, at) {
-                Some(seconds) => {
-                    Answer::text(503, "busy\n").with("Retry-After", seconds.to_string())
-                }
-                None => self.page_as_it_is(site, page, ask, at),
-            },
-            Role::Redirect(status, RedirectTarget::Page(to)) if to.site == site => {
+        match self.state_at(site, page, at) {
+            PageState::There(content) => self.page_as_it_is(site, content, ask, at),
+            PageState::Missing(status) => Answer::text(status, "no such page any more\n"),
+            PageState::Failing => Answer::text(500, "it does not work\n"),
+            PageState::Busy(seconds) => {
+                Answer::text(503, "busy\n").with("Retry-After", seconds.to_string())
+            }
+            PageState::Moved(status, RedirectTarget::Page(to)) if to.site == site => {
                 Answer::redirect(status, self.page_path(site, to.page))
             }
-            Role::Redirect(status, RedirectTarget::Page(to)) => {
+            PageState::Moved(status, RedirectTarget::Page(to)) => {
                 Answer::redirect(status, self.page_url(to.site, to.page).to_string())
             }
-            Role::Redirect(status, RedirectTarget::Loop) => {
+            PageState::Moved(status, RedirectTarget::Loop) => {
                 Answer::redirect(status, "/redirect/loop".to_owned())
             }
-            Role::Faulty(fault) => Answer::broken(fault),
+            PageState::Broken(fault) => Answer::broken(fault),
         }
     }
 
-    fn page_as_it_is(&self, site: u32, page: u32, ask: &Ask<'_>, at: Timestamp) -> Answer {
+    fn page_as_it_is(
+        &self,
+        site: u32,
+        Content { page, version }: Content,
+        ask: &Ask<'_>,
+        at: Timestamp,
+    ) -> Answer {
         let traits = &self.spec.traits;
-        let history = self.history(site, page);
-        let version = history.version_at(at);
         let rendered = page::render(self, PageId { site, page }, version, at);
         let mut answer = Answer::new(200, rendered.bytes)
             .with("Content-Type", page::content_type(self.charset_of(site)));
@@ -281,10 +280,10 @@ impl Web {
         }
         answer.chunked = self.site_has(site, SiteTrait::Chunked, traits.chunked);
         // A page that differs at every fetch cannot have a validator.
-        if rendered.noisy || !self.site_has(site, SiteTrait::Validators, traits.validators) {
+        if rendered.noisy || !self.has_validators(site) {
             return answer;
         }
-        let modified = history.last_change(at).unwrap_or(CREATED);
+        let modified = self.history(site, page).last_change(at).unwrap_or(CREATED);
         answer
             .with("ETag", format!("\"{site:x}-{page:x}-{version:x}\""))
             .with("Last-Modified", http_date::format(modified))
@@ -329,13 +328,6 @@ impl Web {
             process: self.change_process(site, page),
         }
     }
-}
-
-/// Seconds until a busy page answers again; `None` when it does.
-fn busy_for_s(page: u32, at: Timestamp) -> Option<i64> {
-    let window = at.micros().div_euclid(BUSY_WINDOW_US) + i64::from(page);
-    let into = at.micros().rem_euclid(BUSY_WINDOW_US);
-    (window % 2 == 0).then(|| (BUSY_WINDOW_US - into + 999_999) / 1_000_000)
 }
 
 fn fault_index() -> Answer {

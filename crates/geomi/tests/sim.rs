@@ -117,6 +117,7 @@ fn names_that_do_not_exist_are_answered_with_those_that_do() {
 fn invariants_hold_and_a_violation_is_told_with_its_seed() {
     let told = json(&["run", "--trials", "20", "--format", "json"]);
     assert_eq!((&told["ok"], &told["trials"]), (&true.into(), &20.into()));
+    assert!(told["days"].as_f64() > Some(140.0), "weeks each: {told}");
     let one = json(&["run", "--seed", "3", "--format", "json"]);
     assert_eq!(one["seed"], 3);
     let broken = geomi(&["run", "--trials", "20", "--mutate", "no-delay"]);

@@ -141,10 +141,8 @@ impl RefreshBook {
     /// Takes a visit in, one of the past before [`RefreshBook::start`] and one
     /// just made after it.
     pub fn take(&mut self, visit: &Visit, tries: u8) -> Option<Sighted> {
-        if !self.is_started
-            && let Some(page) = self.pages.tried(visit, tries)
-        {
-            self.tried.insert(page);
+        if let Some(page) = self.pages.tried(visit, tries) {
+            self.waits(page);
         }
         let mut sighted = self.pages.take(visit, tries)?;
         self.tried.remove(&sighted.page);
@@ -178,6 +176,17 @@ impl RefreshBook {
         }
         self.troubles.remove(&page);
         Some(sighted)
+    }
+
+    /// Notes that a page waits in its queue to be tried again, so that it is not
+    /// queued a second time. While a plan runs its own pages are out already; one
+    /// that was queued by a run before it is not.
+    fn waits(&mut self, page: PageId) {
+        if self.is_started {
+            self.planner.call(page);
+        } else {
+            self.tried.insert(page);
+        }
     }
 
     /// Notes that a visit came to nothing; when the page is asked for again.
@@ -421,6 +430,18 @@ mod tests {
         book.take(&visit(0, 100.0, 200, None), 3);
         book.take(&visit(0, 101.0, 503, None), 3);
         book.start(101.5, 1.0);
+        assert_eq!(book.next(103.0), None, "it waits in its queue");
+        book.take(&visit(0, 103.0, 200, Some(false)), 3);
+        assert_eq!(book.next(110.0), Some(0));
+    }
+
+    #[test]
+    fn a_page_that_an_earlier_run_queued_is_not_queued_twice() {
+        let mut book = book(24.0);
+        book.take(&visit(0, 100.0, 200, None), 3);
+        book.start(100.5, 1.0);
+        // Nothing in the files tells that it waits; its first try fails.
+        book.take(&visit(0, 100.5, 503, None), 3);
         assert_eq!(book.next(103.0), None, "it waits in its queue");
         book.take(&visit(0, 103.0, 200, Some(false)), 3);
         assert_eq!(book.next(110.0), Some(0));

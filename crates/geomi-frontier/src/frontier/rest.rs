@@ -87,6 +87,9 @@ impl Frontier {
     /// A site of which no answer is to be expected any more takes connections
     /// that others can use.
     fn retire_if_hopeless(&mut self, hash: SiteHash) {
+        if !self.config.retires_hopeless {
+            return;
+        }
         let site = self.sites.get(&hash).expect("a released site is open");
         let unanswered = site.unanswered;
         if site.state.outlook().is_hopeless(unanswered) {

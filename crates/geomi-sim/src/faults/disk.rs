@@ -8,25 +8,36 @@ use geomi_robots::RobotsPolicy;
 use geomi_url::{CrawlUrl, SiteHash};
 
 use super::mutation::Mutation;
+use super::row::{Record, Row};
 
-/// One visit of a URL: which, and which try it was.
-pub(super) type VisitKey = (CrawlUrl, u8);
+/// One visit of a URL: how often it was queued before, and which try it was.
+pub(super) type VisitKey = (CrawlUrl, u32, u8);
+
+/// A link to a site of another partition, under way to it.
+#[derive(Clone, Debug)]
+pub(super) struct Letter {
+    /// No other has it.
+    pub(super) number: u64,
+    pub(super) url: CrawlUrl,
+}
 
 /// The state of a partition.
 #[derive(Debug, Default)]
 pub(super) struct Disk {
     pub(super) chunks: BTreeMap<(SiteHash, u8, u64), Vec<Entry>>,
     pub(super) sites: BTreeMap<SiteHash, SiteState>,
-    pub(super) visited: BTreeSet<VisitKey>,
+    pub(super) records: BTreeMap<CrawlUrl, Record>,
+    /// The visits made, in order.
+    pub(super) rows: Vec<Row>,
     pub(super) seen: BTreeSet<CrawlUrl>,
     pub(super) rules: BTreeMap<SiteHash, RobotsPolicy>,
-    pub(super) outbox: VecDeque<CrawlUrl>,
+    pub(super) outbox: VecDeque<Letter>,
     /// Archive records that are safe.
     pub(super) archive: Vec<VisitKey>,
     /// Where the archive ends, as the state has it.
     pub(super) archive_end: usize,
     /// Mail from other partitions; it is kept until it is trimmed.
-    pub(super) mailbox: VecDeque<CrawlUrl>,
+    pub(super) mailbox: VecDeque<Letter>,
 }
 
 /// What the next commit of a partition holds.
@@ -34,14 +45,16 @@ pub(super) struct Disk {
 pub(super) struct Batch {
     pub(super) appends: Vec<Append>,
     pub(super) saves: Vec<Save>,
-    pub(super) visits: Vec<VisitKey>,
+    pub(super) records: Vec<(CrawlUrl, Record)>,
+    pub(super) rows: Vec<Row>,
     pub(super) seen: Vec<CrawlUrl>,
     pub(super) rules: Vec<(SiteHash, RobotsPolicy)>,
-    pub(super) outbox: Vec<CrawlUrl>,
+    pub(super) outbox: Vec<Letter>,
     /// Archive records written and not synced.
     pub(super) archive: Vec<VisitKey>,
-    /// Mail taken from the mailbox.
+    /// Mail taken from the mailbox: how much of it, and which.
     pub(super) taken: usize,
+    pub(super) received: Vec<u64>,
 }
 
 impl Disk {
@@ -79,8 +92,9 @@ impl Disk {
             self.sites.insert(site, save.state);
         }
         if !is(Mutation::VisitsNotRecorded) {
-            self.visited.extend(batch.visits.drain(..));
+            self.records.extend(batch.records.drain(..));
         }
+        self.rows.append(&mut batch.rows);
         self.seen.extend(batch.seen.drain(..));
         self.rules.extend(batch.rules.drain(..));
         if !is(Mutation::OutboxForgotten) {
@@ -117,7 +131,7 @@ impl Disk {
                 if entries.len() == len {
                     return (entries, position);
                 }
-                if !self.visited.contains(&(entry.url.clone(), entry.attempts)) {
+                if !self.is_dealt_with(entry) {
                     entries.push((position, entry.clone()));
                 }
             }
@@ -129,14 +143,23 @@ impl Disk {
         (entries, next)
     }
 
+    /// Sites with something in their queues.
+    pub(super) fn pending(&self) -> impl Iterator<Item = &SiteState> {
+        self.sites.values().filter(|state| state.pending() > 0)
+    }
+
     /// Whether a URL waits in a queue.
     pub(super) fn is_queued(&self, url: &CrawlUrl) -> bool {
         let site = url.site_hash();
         let stored = self.chunks.range((site, 0, 0)..(site, u8::MAX, 0));
         let mut entries = stored.flat_map(|(_, entries)| entries);
-        entries.any(|entry| {
-            entry.url == *url && !self.visited.contains(&(url.clone(), entry.attempts))
-        })
+        entries.any(|entry| entry.url == *url && !self.is_dealt_with(entry))
+    }
+
+    /// Whether a queue entry was visited, though a crash kept its queue as it was.
+    fn is_dealt_with(&self, entry: &Entry) -> bool {
+        let record = self.records.get(&entry.url);
+        record.is_some_and(|record| record.attempts > entry.attempts)
     }
 
     /// What is found after a crash: the archive is cut to where the state says

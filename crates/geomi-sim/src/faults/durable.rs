@@ -4,21 +4,22 @@
 use std::time::Duration;
 
 use geomi_frontier::Frontier;
-use geomi_url::CrawlUrl;
 
 use super::disk::VisitKey;
 use super::mutation::Mutation;
-use super::web;
+use super::web::SITES;
 use super::world::{PARTITIONS, Stop, World};
 
-/// Durable steps after which the process dies, one in so many.
-const CRASH_ONE_IN: u64 = 120;
+/// Durable steps after which the process dies, one in so many: while it crawls,
+/// and while it keeps the crawl fresh.
+const CRASH_ONE_IN: [u64; 2] = [120, 2_500];
 /// A process that dies too often never comes to an end.
-const CRASHES_MAX: u32 = 8;
+const CRASHES_MAX: [u32; 2] = [8, 16];
 
 impl World {
     /// Makes everything durable, step by step.
     pub(super) fn commit(&mut self) -> Result<(), Stop> {
+        self.is_dirty = false;
         if !self.is(Mutation::SyncSkipped) {
             for partition in 0..PARTITIONS {
                 let batch = &mut self.batches[partition];
@@ -32,7 +33,7 @@ impl World {
             self.batches[partition].appends.push(append);
         }
         for save in self.frontier.take_saves() {
-            let partition = web::site_of(save.state.key.as_str()) % PARTITIONS;
+            let partition = self.web.site(save.state.key.hash64()) % PARTITIONS;
             self.batches[partition].saves.push(save);
         }
         for partition in 0..PARTITIONS {
@@ -54,11 +55,19 @@ impl World {
     fn commit_partition(&mut self, partition: usize) -> Result<(), Stop> {
         let batch = &mut self.batches[partition];
         self.disks[partition].apply(batch, self.mutation)?;
-        let sites = (0..self.sites.len()).filter(|site| site % PARTITIONS == partition);
+        let sites = (0..SITES).filter(|site| site % PARTITIONS == partition);
         self.watch.committed(sites);
-        for (url, links) in self.last_visits[partition].drain(..) {
-            self.watch.finished(url);
-            self.owed.extend(links);
+        let web = &self.web;
+        self.watch
+            .kept_back(|url| web.site_of(url) % PARTITIONS == partition);
+        self.ledger.committed(partition);
+        for last in self.last_visits[partition].drain(..) {
+            self.watch.finished(last.url);
+            self.owed.extend(last.links);
+            self.posted.extend(last.letters);
+        }
+        for number in self.batches[partition].received.drain(..) {
+            self.posted.remove(&number);
         }
         Ok(())
     }
@@ -66,13 +75,13 @@ impl World {
     /// Sends mail to other partitions. Some is lost on the way, and sent again
     /// later; some arrives twice.
     fn publish(&mut self, partition: usize) -> Result<(), Stop> {
-        let forgotten: Vec<CrawlUrl> = self.batches[partition].outbox.drain(..).collect();
+        let forgotten = std::mem::take(&mut self.batches[partition].outbox);
         self.disks[partition].outbox.extend(forgotten);
         for _ in 0..self.disks[partition].outbox.len() {
-            let Some(url) = self.disks[partition].outbox.front().cloned() else {
+            let Some(letter) = self.disks[partition].outbox.front().cloned() else {
                 break;
             };
-            let to = Self::partition_of(&url);
+            let to = self.partition_of(&letter.url);
             let times = match self.draws.below(8) {
                 0 => 0,
                 1 => 2,
@@ -80,11 +89,11 @@ impl World {
             };
             self.disks[to]
                 .mailbox
-                .extend(std::iter::repeat_n(url.clone(), times));
+                .extend(std::iter::repeat_n(letter.clone(), times));
             self.durable_step()?;
             self.disks[partition].outbox.pop_front();
             if times == 0 && !self.is(Mutation::MailNotRetried) {
-                self.disks[partition].outbox.push_back(url);
+                self.disks[partition].outbox.push_back(letter);
             }
         }
         Ok(())
@@ -92,7 +101,8 @@ impl World {
 
     /// Something was made durable: the process may die here.
     fn durable_step(&mut self) -> Result<(), Stop> {
-        if self.crashes < CRASHES_MAX && self.draws.once_in(CRASH_ONE_IN) {
+        let phase = usize::from(self.freshens);
+        if self.crashes < CRASHES_MAX[phase] && self.draws.once_in(CRASH_ONE_IN[phase]) {
             self.crashes += 1;
             return Err(Stop::Crash);
         }
@@ -114,12 +124,25 @@ impl World {
         ));
         let forward = Duration::from_micros(step_us.max(0) as u64);
         self.watch.crashed(forward, self.now);
+        self.ledger.crashed();
         self.now = self.now + Duration::from_millis(self.draws.below(3_000));
         self.clock_off_us += step_us;
         self.flying.clear();
         self.frontier = Frontier::new(self.config);
-        self.rules.clear();
         self.unclean_since = Some(self.clock());
+        self.reopen()?;
+        // It may have died before the seeds were durable: they are typed again.
+        self.plant();
+        if self.freshens {
+            self.take_up_plan()?;
+        }
+        Ok(())
+    }
+
+    /// Opens what is durable.
+    fn reopen(&mut self) -> Result<(), String> {
+        self.rules.clear();
+        self.records.clear();
         let mut sites = Vec::new();
         for (partition, disk) in self.disks.iter_mut().enumerate() {
             // A part of what was not synced may have reached the disk.
@@ -135,23 +158,15 @@ impl World {
             disk.recover()?;
             self.seen[partition].clone_from(&disk.seen);
             self.last_visits[partition].clear();
-            self.rules.extend(
-                disk.rules
-                    .iter()
-                    .map(|(site, rules)| (*site, rules.clone())),
-            );
-            sites.extend(
-                disk.sites
-                    .values()
-                    .filter(|state| state.pending() > 0)
-                    .cloned(),
-            );
+            self.records.extend(disk.records.clone());
+            self.rules.extend(disk.rules.clone());
+            sites.extend(disk.pending().cloned());
         }
+        let rows = self.disks.iter().filter_map(|disk| disk.rows.last());
+        self.next_row = rows.map(|row| row.number + 1).max().unwrap_or(1);
         for state in sites {
             self.open(state);
         }
-        // It may have died before the seeds were durable: they are typed again.
-        self.plant();
         Ok(())
     }
 }

@@ -1,26 +1,38 @@
 //! A crawl under faults, with every invariant checked at every step.
 //!
-//! The frontier, its politeness and the robots rules are the real ones. Around
-//! them a model process ([`world`]) does what the crawler does, over model disks
-//! ([`disk`]) and a model web ([`web`]), in virtual time. What goes wrong: sites
-//! that are slow, die, or answer 503 for a while; names that cannot be looked
-//! up; a process that dies between any two durable steps, and a system clock
-//! that steps before it is back; mail between partitions that is lost or comes
-//! twice. What must hold all the same is watched from the servers' side
-//! ([`watch`]) and, at the end, by what is left on disk.
+//! The frontier, its politeness, the robots rules and the planner with its
+//! policies are the real ones. Around them a model process ([`world`]) does what
+//! the crawler does: it crawls a web to its end ([`visit`]) and then keeps it fresh
+//! for some weeks ([`revisit`], [`plan`]), over model disks ([`disk`]) and a test web
+//! ([`web`]), in virtual time. What goes wrong ([`trouble`]): sites that are slow,
+//! die, answer 503 for a while, or forbid what they allowed; names that cannot be
+//! looked up; a process that dies between any two durable steps ([`durable`]), and
+//! a system clock that steps before it is back; mail between partitions that is
+//! lost or comes twice. What must hold all the same is watched from the servers'
+//! side ([`watch`]), by a book-keeper ([`ledger`]) and, at the end, by what is left
+//! on disk.
 //!
 //! The drivers' errors can be made on purpose ([`Mutation`]): an invariant that
 //! no error violates would prove nothing.
 
+mod check;
+mod chronicle;
 mod disk;
 mod durable;
+mod ledger;
 mod mutation;
+mod plan;
+mod revisit;
+mod robots;
+mod row;
+mod trouble;
 mod visit;
 mod watch;
 mod web;
 mod world;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 pub use mutation::Mutation;
 use world::World;
@@ -34,6 +46,8 @@ pub struct Story {
     pub seed: u64,
     /// Steps it took.
     pub steps: u64,
+    /// How long it was, in virtual time.
+    pub lasted: Duration,
     /// A digest of all that happened: one seed, one history.
     pub digest: u64,
     /// What happened, where it was asked for.
@@ -57,12 +71,13 @@ pub fn run(seed: u64, mutation: Option<Mutation>, tells_all: bool) -> Result<Sto
     // The frontier's own invariants are panics.
     let outcome = catch_unwind(AssertUnwindSafe(|| world.run()));
     let outcome = outcome.unwrap_or_else(|panic| Err(message(&*panic)));
-    let history = world.take_history();
+    let history = world.chronicle.take();
     match outcome {
         Ok(steps) => Ok(Story {
             seed,
             steps,
-            digest: world.digest,
+            lasted: world.lasted(),
+            digest: world.chronicle.digest,
             history: if tells_all { history } else { Vec::new() },
         }),
         Err(what) => Err(Violation {
@@ -73,20 +88,31 @@ pub fn run(seed: u64, mutation: Option<Mutation>, tells_all: bool) -> Result<Sto
     }
 }
 
-/// Runs the histories of the seeds from 1 to `trials`, on every core; the
-/// steps they took, or the first that went wrong.
-pub fn run_many(trials: u64, mutation: Option<Mutation>) -> Result<u64, Violation> {
+/// Histories in which every invariant held.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Total {
+    /// Steps they took.
+    pub steps: u64,
+    /// How long they were, in virtual time.
+    pub lasted: Duration,
+}
+
+/// Runs the histories of the seeds from 1 to `trials`, on every core; what they
+/// come to, or the first that went wrong.
+pub fn run_many(trials: u64, mutation: Option<Mutation>) -> Result<Total, Violation> {
     /// Few enough that a violation ends the run soon.
-    const AT_ONCE: u64 = 64;
-    let mut steps = 0;
+    const AT_ONCE: u64 = 16;
+    let mut total = Total::default();
     for first in (1..=trials).step_by(AT_ONCE as usize) {
         let count = AT_ONCE.min(trials + 1 - first);
         let stories = in_parallel(count, |at| run(first + at, mutation, false));
         for story in stories {
-            steps += story?.steps;
+            let story = story?;
+            total.steps += story.steps;
+            total.lasted += story.lasted;
         }
     }
-    Ok(steps)
+    Ok(total)
 }
 
 fn message(panic: &(dyn std::any::Any + Send)) -> String {

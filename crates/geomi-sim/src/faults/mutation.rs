@@ -38,11 +38,35 @@ pub enum Mutation {
     MailNotRetried,
     /// A mailbox is emptied before what was in it is durable.
     TrimmedEarly,
+    /// The plan may spend three times the budget.
+    BudgetIgnored,
+    /// Pages may be left alone ten times as long.
+    LongestGapIgnored,
+    /// A plan that is made anew misses the last visit.
+    HistoryDropped,
+    /// A plan that is made anew hears the last visit twice.
+    VisitCountedTwice,
+    /// A plan that runs hears each visit twice.
+    VisitHeardTwice,
+    /// Now and then the plan does not hear of a visit.
+    VisitUntold,
+    /// The plan does not hear of a page that robots.txt refused.
+    RefusalUntold,
+    /// A visit that failed is written down as one that found no change.
+    FailureAsUnchanged,
+    /// A robots.txt is believed for two months.
+    RobotsNotAskedAgain,
+    /// A page that is due is queued though it waits already.
+    PutBackTwice,
+    /// What a page is compared with is stored before the copy itself is.
+    ValidatorTooEarly,
+    /// Sites are left alone for the rest of a run that has no end.
+    SitesGivenUp,
 }
 
 impl Mutation {
     /// Every mutation.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 29] = [
         Self::NoDelay,
         Self::CrawlDelayForgotten,
         Self::RetryAfterIgnored,
@@ -60,6 +84,18 @@ impl Mutation {
         Self::OutboxForgotten,
         Self::MailNotRetried,
         Self::TrimmedEarly,
+        Self::BudgetIgnored,
+        Self::LongestGapIgnored,
+        Self::HistoryDropped,
+        Self::VisitCountedTwice,
+        Self::VisitHeardTwice,
+        Self::VisitUntold,
+        Self::RefusalUntold,
+        Self::FailureAsUnchanged,
+        Self::RobotsNotAskedAgain,
+        Self::PutBackTwice,
+        Self::ValidatorTooEarly,
+        Self::SitesGivenUp,
     ];
 
     /// Its name.
@@ -82,6 +118,18 @@ impl Mutation {
             Self::OutboxForgotten => "outbox-forgotten",
             Self::MailNotRetried => "mail-not-retried",
             Self::TrimmedEarly => "trimmed-early",
+            Self::BudgetIgnored => "budget-ignored",
+            Self::LongestGapIgnored => "longest-gap-ignored",
+            Self::HistoryDropped => "history-dropped",
+            Self::VisitCountedTwice => "visit-counted-twice",
+            Self::VisitHeardTwice => "visit-heard-twice",
+            Self::VisitUntold => "visit-untold",
+            Self::RefusalUntold => "refusal-untold",
+            Self::FailureAsUnchanged => "failure-as-unchanged",
+            Self::RobotsNotAskedAgain => "robots-not-asked-again",
+            Self::PutBackTwice => "put-back-twice",
+            Self::ValidatorTooEarly => "validator-too-early",
+            Self::SitesGivenUp => "sites-given-up",
         }
     }
 

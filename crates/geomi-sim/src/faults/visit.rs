@@ -2,121 +2,137 @@
 
 use std::time::Duration;
 
-use geomi_frontier::{Errand, Lease, Resolved, RobotsNext, Settlement, SiteSignal, Timing, Work};
-use geomi_robots::RobotsPolicy;
+use geomi_frontier::{Entry, Lease, Resolved, Settlement, SiteSignal, Timing, Work};
+use geomi_model::Timestamp;
+use geomi_robots::CACHE_MAX;
+use geomi_testweb::Content;
 use geomi_url::CrawlUrl;
 
+use super::disk::Letter;
 use super::mutation::Mutation;
-use super::web::{self, Ends};
-use super::world::{AGENT, Flight, Stop, World, resolved};
+use super::row::{Record, Row, Seen};
+use super::trouble::Ends;
+use super::web::{Answer, START, Served};
+use super::world::{AGENT, Flight, LastVisit, Stop, World};
 
-const HOUR: Duration = Duration::from_hours(1);
+pub(super) const HOUR: Duration = Duration::from_hours(1);
 /// Tries of a page and of a robots.txt.
-const TRIES: u8 = 3;
+pub(super) const TRIES: u8 = 3;
+/// What a crash and a wrong clock may add to the age of a robots.txt.
+const ROBOTS_SLACK: Duration = Duration::from_mins(10);
 
 impl World {
     /// Starts a lease, or settles one for which no request is needed.
     pub(super) fn start(&mut self, lease: Lease) -> Result<(), Stop> {
         match lease.work().clone() {
             Work::Resolve { host, .. } => {
-                let lands = self.now + Duration::from_millis(1 + self.draws.below(50));
                 self.tell(format_args!("look up {host}"));
-                self.fly(lease, Ends::Answered, lands);
+                let served = Served {
+                    ends: Ends::Silent,
+                    took: Duration::from_millis(1 + self.draws.below(50)),
+                    holds: None,
+                };
+                self.fly(lease, served);
                 Ok(())
             }
-            Work::Robots(errand, _) => {
-                let url = errand.url;
-                self.request(lease, &url, false)
-            }
-            Work::Page(entry, None) => {
-                self.finish(&entry.url, entry.attempts, Vec::new());
-                let now = self.clock();
-                self.frontier.settle(lease, Settlement::NotAsked, now);
-                Ok(())
-            }
-            Work::Page(entry, Some(_)) => {
-                let rules = self.rules.get(&lease.site());
-                let may = rules
-                    .is_some_and(|rules| rules.verdict(AGENT, entry.url.path_and_query()).allowed);
-                if may || self.is(Mutation::RobotsIgnored) {
-                    let site = &self.sites[web::numbers(&entry.url).0];
-                    let rules = &self.sites[site.robots_at.unwrap_or(web::numbers(&entry.url).0)];
-                    let forbids =
-                        rules.is_private && entry.url.path_and_query().starts_with("/private/");
-                    return self.request(lease, &entry.url.clone(), forbids);
-                }
-                self.finish(&entry.url, entry.attempts, Vec::new());
-                let now = self.clock();
-                self.frontier.settle(lease, Settlement::NotAsked, now);
-                Ok(())
-            }
+            Work::Robots(errand, _) => self.request(lease, &errand.url, None),
+            Work::Page(entry, None) => Ok(self.give_up(lease, &entry)?),
+            Work::Page(entry, Some(_)) => self.start_page(lease, &entry),
         }
     }
 
-    fn request(&mut self, lease: Lease, url: &CrawlUrl, is_forbidden: bool) -> Result<(), Stop> {
-        let site = web::site_of(url.host());
-        let (ends, took) = self.sites[site].serve(self.now, &mut self.draws);
+    fn start_page(&mut self, lease: Lease, entry: &Entry) -> Result<(), Stop> {
+        let record = self.records.get(&entry.url).copied().unwrap_or_default();
+        let rules = self.rules.get(&lease.site());
+        let path = entry.url.path_and_query();
+        let may = rules.is_some_and(|rules| rules.verdict(AGENT, path).allowed);
+        if may || self.is(Mutation::RobotsIgnored) {
+            let known = record.copy.filter(|_| record.has_tag);
+            return self.request(lease, &entry.url, known);
+        }
+        let is_forbidden = rules.is_some_and(|rules| rules.unreachable_reason().is_none());
+        if is_forbidden {
+            self.refuse(lease, entry);
+            return Ok(());
+        }
+        Ok(self.give_up(lease, entry)?)
+    }
+
+    fn request(
+        &mut self,
+        lease: Lease,
+        url: &CrawlUrl,
+        known: Option<Content>,
+    ) -> Result<(), Stop> {
+        let site = self.web.site_of(url);
+        let served = self.web.serve(url, known, self.now, &mut self.draws);
         self.tell(format_args!("ask {url}"));
+        // Rules may be as old as they may be kept.
+        let forbidden = self.web.forbidden_since(url, self.now);
+        let forbidden = forbidden.filter(|_| matches!(lease.work(), Work::Page(..)));
+        let is_forbidden = forbidden
+            .is_some_and(|since| since == START || since + CACHE_MAX + ROBOTS_SLACK < self.now);
         let times = if self.is(Mutation::DoubleLease) { 2 } else { 1 };
         for _ in 0..times {
+            let addr = self.web.address(site);
             self.watch
-                .request(site, web::address(site), url, is_forbidden, self.now)?;
+                .request(site, addr, url, is_forbidden, self.now)?;
         }
-        self.fly(lease, ends, self.now + took);
+        self.fly(lease, served);
         Ok(())
     }
 
-    fn fly(&mut self, lease: Lease, ends: Ends, lands: geomi_model::Timestamp) {
+    fn fly(&mut self, lease: Lease, served: Served) {
         self.flying.push(Flight {
             started: self.now,
-            lands,
-            ends,
+            lands: self.now + served.took,
+            ends: served.ends,
+            holds: served.holds,
             lease,
         });
     }
 
     /// An answer came, or did not.
-    pub(super) fn land(&mut self, flight: Flight) {
-        let Flight {
-            started,
-            ends,
-            lease,
-            ..
-        } = flight;
-        let took = self.now.since(started);
-        if let Work::Resolve { host, attempts } = lease.work().clone() {
-            self.looked_up(lease, &host, attempts);
-            return;
-        }
-        let url = match lease.work() {
+    pub(super) fn land(&mut self, flight: Flight) -> Result<(), String> {
+        self.is_dirty = true;
+        let took = self.now.since(flight.started);
+        let url = match flight.lease.work() {
+            Work::Resolve { host, attempts } => {
+                let (host, attempts) = (host.clone(), *attempts);
+                self.looked_up(flight.lease, &host, attempts);
+                return Ok(());
+            }
             Work::Robots(errand, _) => errand.url.clone(),
             Work::Page(entry, _) => entry.url.clone(),
-            Work::Resolve { .. } => unreachable!("look-ups were dealt with"),
         };
-        let site = web::site_of(url.host());
+        let site = self.web.site_of(&url);
+        let ends = flight.ends;
         self.tell(format_args!("{ends:?} {url}"));
-        self.watch
-            .answer(site, web::address(site), &url, ends, took, self.now);
+        let addr = self.web.address(site);
+        self.watch.answer(site, addr, &url, ends, took, self.now);
         let timing = Timing {
             ended: self.clock(),
             took,
-            rtt: (ends == Ends::Answered).then_some(took / 2),
+            rtt: matches!(ends, Ends::Answered(_)).then_some(took / 2),
             connect: None,
         };
-        match lease.work().clone() {
-            Work::Robots(errand, _) => self.settle_robots(lease, &errand, ends, timing),
-            Work::Page(entry, _) => {
-                self.settle_page(lease, &entry.url, entry.attempts, ends, timing);
-            }
+        match flight.lease.work().clone() {
+            Work::Robots(errand, _) => self.settle_robots(flight.lease, &errand, ends, timing),
+            Work::Page(entry, _) => self.settle_page(flight, &entry, timing)?,
             Work::Resolve { .. } => {}
         }
+        Ok(())
     }
 
     fn looked_up(&mut self, lease: Lease, host: &str, attempts: u8) {
         let now = self.clock();
-        let site = web::site_of(host);
-        let outcome = if self.sites[site].has_name(self.now) {
-            resolved(site, now + HOUR)
+        let site = self.web.site_named(host);
+        let outcome = if self.web.has_name(site, self.now) {
+            Resolved::Address {
+                addr: self.web.address(site),
+                until: now + HOUR,
+                is_public: false,
+            }
         } else if attempts + 1 < TRIES {
             Resolved::Retry
         } else {
@@ -125,10 +141,10 @@ impl World {
         self.frontier.settle_resolve(lease, outcome, now);
     }
 
-    fn signal(&self, ends: Ends) -> SiteSignal {
+    pub(super) fn signal(&self, ends: Ends) -> SiteSignal {
         match ends {
-            Ends::Answered if self.is(Mutation::BackoffNotReset) => SiteSignal::Silent,
-            Ends::Answered => SiteSignal::Fine,
+            Ends::Answered(_) if self.is(Mutation::BackoffNotReset) => SiteSignal::Silent,
+            Ends::Answered(_) => SiteSignal::Fine,
             Ends::Throttled(_) if self.is(Mutation::RetryAfterIgnored) => SiteSignal::Fine,
             Ends::Throttled(retry_after) => SiteSignal::Throttled { retry_after },
             Ends::Silent => SiteSignal::Silent,
@@ -136,72 +152,36 @@ impl World {
         }
     }
 
-    fn settle_robots(&mut self, lease: Lease, errand: &Errand, ends: Ends, timing: Timing) {
-        let now = self.clock();
+    /// What an answer says of a page, against the copy there is.
+    fn judge(&self, entry: &Entry, ends: Ends) -> Seen {
+        let record = self.records.get(&entry.url);
+        let copy = record.and_then(|record| record.copy);
+        let is_last = entry.attempts + 1 >= TRIES;
+        match ends {
+            Ends::Answered(Answer::Page(content, _)) => match copy {
+                None => Seen::First,
+                Some(copy) if copy == content => Seen::Same,
+                Some(_) => Seen::Changed,
+            },
+            Ends::Answered(Answer::NotModified) => Seen::Same,
+            Ends::Answered(Answer::Gone) => Seen::Gone,
+            Ends::Answered(Answer::Moved(_) | Answer::Robots) => Seen::Failed,
+            _ if !is_last => Seen::Retry,
+            _ if self.is(Mutation::FailureAsUnchanged) && copy.is_some() => Seen::Same,
+            _ => Seen::Failed,
+        }
+    }
+
+    fn settle_page(&mut self, flight: Flight, entry: &Entry, timing: Timing) -> Result<(), String> {
+        let Flight { ends, lease, .. } = flight;
+        let url = &entry.url;
+        let seen = self.judge(entry, ends);
+        let started = self.clock() - timing.took;
+        self.remember(entry, ends);
+        self.write(url, started, seen, flight.holds)?;
         let signal = self.signal(ends);
-        let asked = web::site_of(errand.url.host());
-        let elsewhere = self.sites[asked]
-            .robots_at
-            .filter(|_| errand.redirects == 0);
-        let next = match (ends, elsewhere) {
-            (Ends::Answered, Some(other)) => {
-                let url = web::page(other, 0)
-                    .join("/robots.txt")
-                    .expect("it is a URL");
-                self.ensure_open(&url);
-                RobotsNext::Redirect(url)
-            }
-            (Ends::Answered, None) => self.learn(errand, asked),
-            _ if errand.attempts + 1 < TRIES => RobotsNext::Retry,
-            _ => {
-                self.keep_rules(errand, RobotsPolicy::unreachable("no answer"));
-                RobotsNext::Known {
-                    until: now + HOUR,
-                    crawl_delay: None,
-                }
-            }
-        };
-        self.frontier
-            .settle_robots(lease, timing, signal, next, now);
-    }
-
-    /// The rules of the site an errand was for are known.
-    fn learn(&mut self, errand: &Errand, asked: usize) -> RobotsNext {
-        let text = self.sites[asked].robots_txt();
-        let rules = RobotsPolicy::from_answer(200, text.as_bytes());
-        let told = rules.crawl_delay(AGENT);
-        if let Some(key) = self.frontier.site_key(errand.for_site) {
-            self.watch.told(web::site_of(key.as_str()), told);
-        }
-        self.keep_rules(errand, rules);
-        RobotsNext::Known {
-            until: self.clock() + 24 * HOUR,
-            crawl_delay: told.filter(|_| !self.is(Mutation::CrawlDelayForgotten)),
-        }
-    }
-
-    fn keep_rules(&mut self, errand: &Errand, rules: RobotsPolicy) {
-        let site = errand.for_site;
-        if let Some(key) = self.frontier.site_key(site) {
-            let partition = web::site_of(key.as_str()) % self.disks.len();
-            self.batches[partition].rules.push((site, rules.clone()));
-            self.rules.insert(site, rules);
-        }
-    }
-
-    fn settle_page(
-        &mut self,
-        lease: Lease,
-        url: &CrawlUrl,
-        attempts: u8,
-        ends: Ends,
-        timing: Timing,
-    ) {
         let now = self.clock();
-        let signal = self.signal(ends);
-        if ends != Ends::Answered && attempts + 1 < TRIES {
-            let partition = Self::partition_of(url);
-            self.batches[partition].visits.push((url.clone(), attempts));
+        if seen == Seen::Retry {
             let after = Duration::from_secs(self.draws.below(10));
             let retry = Settlement::Retry {
                 timing,
@@ -209,38 +189,116 @@ impl World {
                 after,
             };
             self.frontier.settle(lease, retry, now);
-            return;
+            return Ok(());
         }
         let links = match ends {
-            Ends::Answered => web::links(self.seed, url),
+            Ends::Answered(Answer::Page(..)) if seen != Seen::Same => self.web.links(url),
+            Ends::Answered(Answer::Moved(Some(to))) => vec![self.web.url(to).clone()],
             _ => Vec::new(),
         };
-        if ends == Ends::Answered {
-            let partition = Self::partition_of(url);
-            self.batches[partition]
-                .archive
-                .push((url.clone(), attempts));
-        }
-        self.finish(url, attempts, links);
+        self.finish(url, links);
         if self.is(Mutation::SettleDropped) && self.draws.once_in(20) {
             drop(lease);
-            return;
+            return Ok(());
         }
-        self.frontier
-            .settle(lease, Settlement::Done(timing, signal), now);
+        let done = Settlement::Done(timing, signal);
+        self.frontier.settle(lease, done, now);
+        Ok(())
+    }
+
+    /// Remembers a try, and the copy it brought; the archive has it, too.
+    fn remember(&mut self, entry: &Entry, ends: Ends) {
+        let url = &entry.url;
+        let mut record = self.records.get(url).copied().unwrap_or_default();
+        let partition = self.partition_of(url);
+        if let Ends::Answered(answer) = ends {
+            let key = (url.clone(), record.round, entry.attempts);
+            self.batches[partition].archive.push(key);
+            if let Answer::Page(content, has_tag) = answer {
+                record.copy = Some(content);
+                record.has_tag = has_tag;
+            }
+        }
+        if self.is(Mutation::ValidatorTooEarly)
+            && let Some(stored) = self.disks[partition].records.get_mut(url)
+        {
+            stored.copy = record.copy;
+        }
+        record.attempts = entry.attempts + 1;
+        self.keep_record(url, record);
+    }
+
+    /// Remembers that a page was dealt with, without an answer.
+    fn count_try(&mut self, entry: &Entry) {
+        let record = self.records.get(&entry.url).copied().unwrap_or_default();
+        let attempts = entry.attempts + 1;
+        self.keep_record(&entry.url, Record { attempts, ..record });
+    }
+
+    /// Writes the row of an attempt.
+    fn write(
+        &mut self,
+        url: &CrawlUrl,
+        at: Timestamp,
+        seen: Seen,
+        holds: Option<Content>,
+    ) -> Result<(), String> {
+        let row = Row {
+            number: self.next_row,
+            url: url.clone(),
+            at,
+            seen,
+        };
+        self.next_row += 1;
+        let partition = self.partition_of(url);
+        self.ledger.writes(&row, holds, partition)?;
+        self.hear(&row)?;
+        self.batches[partition].rows.push(row);
+        Ok(())
+    }
+
+    /// A page that robots.txt forbids: never requested.
+    fn refuse(&mut self, lease: Lease, entry: &Entry) {
+        self.tell(format_args!("refused {}", entry.url));
+        self.count_try(entry);
+        self.hear_refused(&entry.url);
+        self.finish(&entry.url, Vec::new());
+        let now = self.clock();
+        self.frontier.settle(lease, Settlement::NotAsked, now);
+    }
+
+    /// A page whose site is known to be out of reach ends as its site did.
+    fn give_up(&mut self, lease: Lease, entry: &Entry) -> Result<(), String> {
+        self.tell(format_args!("given up {}", entry.url));
+        self.count_try(entry);
+        let now = self.clock();
+        self.write(&entry.url, now, Seen::Failed, None)?;
+        self.finish(&entry.url, Vec::new());
+        self.frontier.settle(lease, Settlement::NotAsked, now);
+        Ok(())
     }
 
     /// The last visit of a URL: its links go to their queues, or into the mail.
-    fn finish(&mut self, url: &CrawlUrl, attempts: u8, links: Vec<CrawlUrl>) {
-        let partition = Self::partition_of(url);
-        self.batches[partition].visits.push((url.clone(), attempts));
+    fn finish(&mut self, url: &CrawlUrl, links: Vec<CrawlUrl>) {
+        let partition = self.partition_of(url);
+        let mut letters = Vec::new();
         for link in &links {
-            if Self::partition_of(link) == partition {
+            if self.partition_of(link) == partition {
                 self.admit(link);
-            } else {
-                self.batches[partition].outbox.push(link.clone());
+                continue;
             }
+            self.next_letter += 1;
+            letters.push(self.next_letter);
+            let letter = Letter {
+                number: self.next_letter,
+                url: link.clone(),
+            };
+            self.batches[partition].outbox.push(letter);
         }
-        self.last_visits[partition].push((url.clone(), links));
+        self.last_visits[partition].push(LastVisit {
+            url: url.clone(),
+            links,
+            letters,
+        });
     }
 }

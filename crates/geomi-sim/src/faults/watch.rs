@@ -9,7 +9,8 @@ use geomi_frontier::Politeness;
 use geomi_model::Timestamp;
 use geomi_url::CrawlUrl;
 
-use super::web::{Ends, SITES};
+use super::trouble::Ends;
+use super::web::SITES;
 
 /// What a server knows of its visitor.
 #[derive(Clone, Debug, Default)]
@@ -36,8 +37,10 @@ pub(super) struct Watch {
     politeness: Politeness,
     visitors: Vec<Visitor>,
     addresses: BTreeMap<IpAddr, usize>,
-    /// URLs whose last visit is committed.
+    /// URLs whose last visit is committed, and which were not put back since.
     finished: BTreeSet<CrawlUrl>,
+    /// Those of them that were put back, and it is not committed yet.
+    put_back: BTreeSet<CrawlUrl>,
 }
 
 impl Watch {
@@ -51,6 +54,7 @@ impl Watch {
             visitors: vec![visitor; SITES],
             addresses: BTreeMap::new(),
             finished: BTreeSet::new(),
+            put_back: BTreeSet::new(),
         }
     }
 
@@ -122,7 +126,7 @@ impl Watch {
             visitor.ended.remove(0);
         }
         match ends {
-            Ends::Answered => visitor.failures = Some(0),
+            Ends::Answered(_) => visitor.failures = Some(0),
             Ends::Silent => {}
             Ends::Unreachable => visitor.failures = visitor.failures.map(|failures| failures + 1),
             Ends::Throttled(asks) => {
@@ -168,6 +172,20 @@ impl Watch {
         self.finished.insert(url);
     }
 
+    /// A URL that was visited is put back into its queue.
+    pub(super) fn put_back(&mut self, url: &CrawlUrl) -> Result<(), String> {
+        if self.finished.remove(url) {
+            self.put_back.insert(url.clone());
+            return Ok(());
+        }
+        Err(format!("a page waits in its queue once: {url}"))
+    }
+
+    /// What was put back is durable, where these say so.
+    pub(super) fn kept_back(&mut self, is_durable: impl Fn(&CrawlUrl) -> bool) {
+        self.put_back.retain(|url| !is_durable(url));
+    }
+
     /// Whether the last visit of a URL is committed.
     pub(super) fn is_finished(&self, url: &CrawlUrl) -> bool {
         self.finished.contains(url)
@@ -178,6 +196,7 @@ impl Watch {
     /// due from here, by what was committed.
     pub(super) fn crashed(&mut self, forward: Duration, now: Timestamp) {
         self.addresses.clear();
+        self.finished.append(&mut self.put_back);
         for visitor in &mut self.visitors {
             visitor.open.clear();
             visitor.ended = vec![(now, visitor.took_kept); self.politeness.site_connections];

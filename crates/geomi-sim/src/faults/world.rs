@@ -4,33 +4,40 @@
 //! robots.txt is asked before pages are, the archive is synced before the state
 //! that points into it, links to other partitions leave by an outbox, and mail
 //! is trimmed when what it brought is durable. Between any two of those steps
-//! the process may die.
+//! the process may die. When the crawl comes to its end, or before, a process
+//! takes over that keeps it fresh for some weeks.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use geomi_frontier::{
-    Action, Config, Delay, Frontier, Hold, HostOrder, Lease, PRIORITIES, Politeness, Resolved,
-    SiteState, Work,
+    Action, Config, Delay, Frontier, HostOrder, Lease, PRIORITIES, Politeness, SiteState,
 };
 use geomi_model::Timestamp;
 use geomi_robots::RobotsPolicy;
+use geomi_testweb::Content;
 use geomi_url::{CrawlUrl, SiteHash};
 
-use super::disk::{Batch, Disk};
+use super::chronicle::Chronicle;
+use super::disk::{Batch, Disk, Letter};
+use super::ledger::Ledger;
 use super::mutation::Mutation;
+use super::plan::{Budget, Plan, Wishes};
+use super::row::Record;
+use super::trouble::Ends;
 use super::watch::Watch;
-use super::web::{self, Ends, START, Site};
+use super::web::{FaultyWeb, START};
 use crate::draws::Draws;
 use crate::entry::entry;
 
 pub(super) const AGENT: &str = "geomi";
 pub(super) const PARTITIONS: usize = 3;
-const CONNECTIONS: usize = 8;
+pub(super) const CONNECTIONS: usize = 8;
+const DAY: Duration = Duration::from_hours(24);
 /// Steps in which every history ends.
-const STEPS_MAX: u64 = 200_000;
-/// Events that are told of a history that went wrong.
-const HISTORY: usize = 60;
+const STEPS_MAX: u64 = 500_000;
+/// Visits of which the first plan of a history is made, at least.
+const ROWS_MIN: usize = 12;
 
 /// Why a step ended the process, or the history.
 #[derive(Debug)]
@@ -53,22 +60,40 @@ pub(super) struct Flight {
     pub(super) started: Timestamp,
     pub(super) lands: Timestamp,
     pub(super) ends: Ends,
+    /// The truth: what the page holds, if the answer tells.
+    pub(super) holds: Option<Content>,
     pub(super) lease: Lease,
 }
 
-#[derive(Debug)]
+/// The last visit of a URL, and where it led.
+#[derive(Clone, Debug)]
+pub(super) struct LastVisit {
+    pub(super) url: CrawlUrl,
+    pub(super) links: Vec<CrawlUrl>,
+    /// The numbers of its letters to other partitions.
+    pub(super) letters: Vec<u64>,
+}
+
+/// A history under way: the web, the process, and those who watch it.
 pub(super) struct World {
-    pub(super) seed: u64,
     pub(super) mutation: Option<Mutation>,
     pub(super) draws: Draws,
-    pub(super) sites: Vec<Site>,
+    pub(super) web: FaultyWeb,
     pub(super) config: Config,
+    pub(super) wishes: Wishes,
     pub(super) watch: Watch,
+    pub(super) ledger: Ledger,
     /// True time. The process reads [`World::clock`].
     pub(super) now: Timestamp,
     /// What the system's clock is wrong by, in microseconds.
     pub(super) clock_off_us: i64,
     pub(super) crashes: u32,
+    /// When a process takes over that keeps the crawl fresh, if the crawl has not
+    /// come to its end before, and until when it does so.
+    freshens_at: Option<Timestamp>,
+    pub(super) ends_at: Timestamp,
+    /// Whether the processes of now are such.
+    pub(super) freshens: bool,
     /// What is durable.
     pub(super) disks: Vec<Disk>,
     /// What a crash takes away.
@@ -76,56 +101,51 @@ pub(super) struct World {
     pub(super) batches: Vec<Batch>,
     pub(super) seen: Vec<BTreeSet<CrawlUrl>>,
     pub(super) rules: BTreeMap<SiteHash, RobotsPolicy>,
+    pub(super) records: BTreeMap<CrawlUrl, Record>,
+    pub(super) plan: Option<Plan>,
+    /// The number of the next visit.
+    pub(super) next_row: u64,
+    /// Whether there is something to commit.
+    pub(super) is_dirty: bool,
     pub(super) flying: Vec<Flight>,
-    /// Last visits that the next commit makes final, by partition, with links
-    /// where the page was saved.
-    pub(super) last_visits: Vec<Vec<(CrawlUrl, Vec<CrawlUrl>)>>,
+    /// Last visits that the next commit makes final, by partition.
+    pub(super) last_visits: Vec<Vec<LastVisit>>,
     pub(super) unclean_since: Option<Timestamp>,
     /// URLs that must not be lost: seeds, and links of pages that are committed.
     pub(super) owed: BTreeSet<CrawlUrl>,
-    history: VecDeque<String>,
-    /// A digest of all that happened.
-    pub(super) digest: u64,
-    /// Tells everything, not only the end.
-    tells_all: bool,
+    /// Letters of pages that are committed, and which are not there yet.
+    pub(super) posted: BTreeSet<u64>,
+    pub(super) next_letter: u64,
+    pub(super) chronicle: Chronicle,
 }
 
 impl World {
     pub(super) fn new(seed: u64, mutation: Option<Mutation>, tells_all: bool) -> Self {
         let mut draws = Draws::new(seed, [1]);
-        let sites = web::sites(&mut draws);
-        let politeness = Politeness {
-            delay: if draws.once_in(2) {
-                Delay::Fixed(Duration::from_millis(700))
-            } else {
-                Politeness::default().delay
-            },
-            site_connections: 1 + draws.below(2) as usize,
-            address_connections: 2,
-            ..Politeness::default()
-        };
-        let mut config = Config {
-            politeness,
-            order: HostOrder::ALL[draws.below(4) as usize],
-            front_len_max: 2,
-            memory_len_max: 40,
-            sites_max: 3,
-            wait_max: Duration::from_secs(90),
-            ..Config::default()
-        };
-        let watch = Watch::new(politeness);
+        let web = FaultyWeb::new(seed, &mut draws);
+        let wishes = Wishes::drawn(&mut draws);
+        let mut config = drawn_config(&mut draws);
+        let watch = Watch::new(config.politeness);
         match mutation {
             Some(Mutation::NoDelay) => config.politeness.delay = Delay::Fixed(Duration::ZERO),
             Some(Mutation::AddressLimitIgnored) => config.politeness.address_connections = 9,
             _ => {}
         }
+        // A plan that was made of few pages has the wrong price for many, unless
+        // its budget grows with them.
+        let freshens_at = (matches!(wishes.budget, Budget::PerPage(_)) && draws.once_in(2))
+            .then(|| START + Duration::from_secs(10 + draws.below(60)));
         Self {
-            seed,
             mutation,
-            draws,
-            sites,
+            web,
             config,
+            wishes,
             watch,
+            ledger: Ledger::new(wishes),
+            freshens_at,
+            ends_at: START + DAY * (7 + draws.below(15) as u32),
+            freshens: false,
+            draws,
             now: START,
             clock_off_us: 0,
             crashes: 0,
@@ -134,13 +154,17 @@ impl World {
             batches: (0..PARTITIONS).map(|_| Batch::default()).collect(),
             seen: vec![BTreeSet::new(); PARTITIONS],
             rules: BTreeMap::new(),
+            records: BTreeMap::new(),
+            plan: None,
+            next_row: 1,
+            is_dirty: false,
             flying: Vec::new(),
             last_visits: vec![Vec::new(); PARTITIONS],
             unclean_since: None,
             owed: BTreeSet::new(),
-            history: VecDeque::new(),
-            digest: 0,
-            tells_all,
+            posted: BTreeSet::new(),
+            next_letter: 0,
+            chronicle: Chronicle::new(tells_all),
         }
     }
 
@@ -152,19 +176,48 @@ impl World {
                 Ok(true) => {}
                 Ok(false) => {
                     self.check_end()?;
-                    return Ok(step);
+                    if self.freshens {
+                        return Ok(step);
+                    }
+                    self.freshen()?;
                 }
                 Err(Stop::Crash) => self.restart()?,
                 Err(Stop::Violation(what)) => return Err(what),
+            }
+            if self.is_time_to_freshen() {
+                self.freshen()?;
             }
         }
         Err("the crawl comes to an end".to_owned())
     }
 
+    fn is_time_to_freshen(&self) -> bool {
+        let rows = || self.disks.iter().map(|disk| disk.rows.len()).sum::<usize>();
+        let is_time = self.freshens_at.is_some_and(|at| at <= self.now);
+        is_time && !self.freshens && rows() >= ROWS_MIN
+    }
+
+    /// From now on the processes of this crawl keep it fresh. The one before is
+    /// killed, whatever it was doing.
+    fn freshen(&mut self) -> Result<(), String> {
+        self.freshens = true;
+        if !self.is(Mutation::SitesGivenUp) {
+            // It has no end, so no site is left alone until then.
+            self.config.wait_max = DAY;
+            self.config.retires_hopeless = false;
+        }
+        self.restart()
+    }
+
+    /// How long the history was.
+    pub(super) fn lasted(&self) -> Duration {
+        self.now.since(START)
+    }
+
     /// Types the seeds in; those that are known already change nothing.
     pub(super) fn plant(&mut self) {
         for site in 0..3 {
-            let seed = web::page(site, 0);
+            let seed = self.web.front(site).clone();
             self.admit(&seed);
             self.owed.insert(seed);
         }
@@ -180,65 +233,51 @@ impl World {
     }
 
     pub(super) fn tell(&mut self, what: std::fmt::Arguments) {
-        let at = self.now.since(START).as_secs_f64();
-        let line = format!("{at:9.3} {what}");
-        for byte in line.bytes() {
-            self.digest = (self.digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-        if !self.tells_all && self.history.len() == HISTORY {
-            self.history.pop_front();
-        }
-        self.history.push_back(line);
+        self.chronicle.tell(self.lasted(), what);
     }
 
-    pub(super) fn take_history(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.history).into()
+    pub(super) fn partition_of(&self, url: &CrawlUrl) -> usize {
+        self.partition(url.site_hash())
     }
 
-    pub(super) fn partition_of(url: &CrawlUrl) -> usize {
-        web::numbers(url).0 % PARTITIONS
+    pub(super) fn partition(&self, site: SiteHash) -> usize {
+        self.web.site(site) % PARTITIONS
     }
 
-    /// One step: take mail, send out what may be sent, or let time pass.
+    /// Remembers a URL, from the next commit on for good.
+    pub(super) fn keep_record(&mut self, url: &CrawlUrl, record: Record) {
+        let partition = self.partition_of(url);
+        self.records.insert(url.clone(), record);
+        self.batches[partition].records.push((url.clone(), record));
+        self.is_dirty = true;
+    }
+
+    /// One step: take mail, queue what is due, send out what may be sent, or let
+    /// time pass.
     fn step(&mut self) -> Result<bool, Stop> {
         self.check()?;
         self.receive();
-        if self.flying.len() < CONNECTIONS {
-            let now = self.clock();
-            match self.frontier.poll(now) {
-                Action::Lease(lease) => {
-                    self.start(lease)?;
-                    return Ok(true);
-                }
-                Action::Refill {
-                    site, lane, from, ..
-                } => {
-                    // What is read back has to be on disk.
-                    self.commit()?;
-                    let partition = self.partition(site);
-                    let len = self.frontier.refill_len();
-                    let (entries, next) = self.disks[partition].read(site, lane, from, len);
-                    self.frontier.refilled(site, lane, entries, next, now);
-                    return Ok(true);
-                }
-                Action::Wait(_) => {}
-            }
+        self.queue_due()?;
+        let may_start = self.flying.len() < CONNECTIONS;
+        if may_start && self.send_out()? {
+            return Ok(true);
         }
         let landing = self.flying.iter().map(|flight| flight.lands).min();
-        let may_start = self.flying.len() < CONNECTIONS;
+        if landing.is_none() && self.is_dirty {
+            self.commit()?;
+            return Ok(true);
+        }
         let wakeup = self.frontier.next_wakeup().filter(|_| may_start);
         let wakeup = wakeup.map(|when| self.true_time(when));
-        let Some(next) = landing.into_iter().chain(wakeup).min() else {
+        let events = landing.into_iter().chain(wakeup).chain(self.plan_wakeup());
+        let Some(next) = events.min() else {
             return self.idle();
         };
         self.now = self.now.max(next);
-        if let Some(at) = self
-            .flying
-            .iter()
-            .position(|flight| flight.lands <= self.now)
-        {
+        let mut flights = self.flying.iter();
+        if let Some(at) = flights.position(|flight| flight.lands <= self.now) {
             let flight = self.flying.swap_remove(at);
-            self.land(flight);
+            self.land(flight)?;
             if self.draws.once_in(3) {
                 self.commit()?;
             }
@@ -246,13 +285,27 @@ impl World {
         Ok(true)
     }
 
-    fn true_time(&self, clock: Timestamp) -> Timestamp {
-        Timestamp::from_micros(clock.micros() - self.clock_off_us)
+    /// Does what the frontier says is next; whether there was anything.
+    fn send_out(&mut self) -> Result<bool, Stop> {
+        let now = self.clock();
+        match self.frontier.poll(now) {
+            Action::Lease(lease) => self.start(lease)?,
+            Action::Refill {
+                site, lane, from, ..
+            } => {
+                // What is read back has to be on disk.
+                self.commit()?;
+                let disk = &self.disks[self.partition(site)];
+                let (entries, next) = disk.read(site, lane, from, self.frontier.refill_len());
+                self.frontier.refilled(site, lane, entries, next, now);
+            }
+            Action::Wait(_) => return Ok(false),
+        }
+        Ok(true)
     }
 
-    pub(super) fn partition(&self, site: SiteHash) -> usize {
-        let key = self.frontier.site_key(site).expect("it is open");
-        web::site_of(key.as_str()) % PARTITIONS
+    pub(super) fn true_time(&self, clock: Timestamp) -> Timestamp {
+        Timestamp::from_micros(clock.micros() - self.clock_off_us)
     }
 
     /// Nothing is under way: what is still to be written or delivered, is.
@@ -274,14 +327,11 @@ impl World {
             if waiting == 0 || !self.draws.once_in(3) {
                 continue;
             }
-            let mail: Vec<CrawlUrl> = self.disks[partition]
-                .mailbox
-                .iter()
-                .skip(taken)
-                .cloned()
-                .collect();
-            for url in mail {
-                self.admit(&url);
+            let mailbox = self.disks[partition].mailbox.iter();
+            let mail: Vec<Letter> = mailbox.skip(taken).cloned().collect();
+            for letter in mail {
+                self.admit(&letter.url);
+                self.batches[partition].received.push(letter.number);
             }
             if self.is(Mutation::TrimmedEarly) {
                 self.disks[partition].mailbox.clear();
@@ -293,7 +343,7 @@ impl World {
 
     /// Queues a URL of a partition, unless it was seen.
     pub(super) fn admit(&mut self, url: &CrawlUrl) {
-        let partition = Self::partition_of(url);
+        let partition = self.partition_of(url);
         let is_new = self.seen[partition].insert(url.clone());
         if !is_new && !self.is(Mutation::SeenSkipped) {
             return;
@@ -303,13 +353,14 @@ impl World {
         let now = self.clock();
         self.frontier.admit(entry(url.clone(), priority), now);
         self.batches[partition].seen.push(url.clone());
+        self.is_dirty = true;
     }
 
     /// Brings the site of a URL into memory, unless it is there.
     pub(super) fn ensure_open(&mut self, url: &CrawlUrl) {
         let site = url.site_hash();
         if !self.frontier.is_open(site) {
-            let disk = &self.disks[Self::partition_of(url)];
+            let disk = &self.disks[self.partition_of(url)];
             let state = disk.sites.get(&site).cloned();
             self.open(state.unwrap_or_else(|| SiteState::new(url.site())));
         }
@@ -327,59 +378,28 @@ impl World {
         };
         self.frontier.open_site(state, not_before, now);
     }
-
-    /// What must hold at every step.
-    fn check(&self) -> Result<(), Stop> {
-        self.frontier.check_invariants();
-        let pages = self
-            .flying
-            .iter()
-            .filter(|flight| matches!(flight.lease.work(), Work::Page(..)));
-        if self.frontier.counts().leased != pages.count() as u64 {
-            return Err("every lease is under way".to_owned().into());
-        }
-        if self.flying.len() > CONNECTIONS {
-            return Err("no more requests are under way than allowed"
-                .to_owned()
-                .into());
-        }
-        let now = self.clock();
-        for view in self.frontier.views(now) {
-            let known = self.watch.failures(web::site_of(view.key.as_str()));
-            if known.is_some_and(|known| view.state.failures > known) {
-                return Err(format!("failures end with an answer: {}", view.key).into());
-            }
-        }
-        Ok(())
-    }
-
-    /// What must hold when nothing is left to do: no URL was lost.
-    fn check_end(&self) -> Result<(), String> {
-        let now = self.clock();
-        for url in &self.owed {
-            let waits = || {
-                let site = url.site_hash();
-                let view = self.frontier.view(site, now);
-                let is_retired = view.is_some_and(|view| matches!(view.hold, Hold::Retired(_)))
-                    // It may have made room for others since.
-                    || self.frontier.left_alone(site).is_some();
-                is_retired && self.disks[Self::partition_of(url)].is_queued(url)
-            };
-            if !self.watch.is_finished(url) && !waits() {
-                return Err(format!(
-                    "a URL admitted is fetched, retired or waiting: {url} is lost"
-                ));
-            }
-        }
-        Ok(())
-    }
 }
 
-/// What is looked up.
-pub(super) fn resolved(site: usize, until: Timestamp) -> Resolved {
-    Resolved::Address {
-        addr: web::address(site),
-        until,
-        is_public: false,
+/// How the frontier of a history is set up: with little room, so that all that
+/// has to make room is seen.
+fn drawn_config(draws: &mut Draws) -> Config {
+    let politeness = Politeness {
+        delay: if draws.once_in(2) {
+            Delay::Fixed(Duration::from_millis(700))
+        } else {
+            Politeness::default().delay
+        },
+        site_connections: 1 + draws.below(2) as usize,
+        address_connections: 2,
+        ..Politeness::default()
+    };
+    Config {
+        politeness,
+        order: HostOrder::ALL[draws.below(4) as usize],
+        front_len_max: 2,
+        memory_len_max: 40,
+        sites_max: 3,
+        wait_max: Duration::from_secs(90),
+        ..Config::default()
     }
 }

@@ -15,24 +15,33 @@ pub(super) fn run(args: &RunArgs, global: &Global) -> anyhow::Result<Exit> {
     let outcome = match args.seed {
         Some(seed) => faults::run(seed, mutation, true).map(|story| {
             let human = format!(
-                "{}\n\nseed {seed}: every invariant held, {} steps",
+                "{}\n\nseed {seed}: every invariant held, {} steps in {:.1} virtual days",
                 story.history.join("\n"),
-                words::count(story.steps)
+                words::count(story.steps),
+                days(story.lasted)
             );
             let digest = format!("{:016x}", story.digest);
             (
                 human,
-                json!({"ok": true, "seed": seed, "steps": story.steps, "digest": digest}),
+                json!({
+                    "ok": true,
+                    "seed": seed,
+                    "steps": story.steps,
+                    "days": days(story.lasted),
+                    "digest": digest,
+                }),
             )
         }),
-        None => faults::run_many(args.trials, mutation).map(|steps| {
-            let trials = args.trials;
+        None => faults::run_many(args.trials, mutation).map(|total| {
+            let (trials, days) = (args.trials, days(total.lasted));
             let human = format!(
-                "{}: every invariant held, {} steps",
+                "{}: every invariant held, {} steps in {} virtual days",
                 words::plural(trials, "trial"),
-                words::count(steps)
+                words::count(total.steps),
+                words::count(days as u64)
             );
-            (human, json!({"ok": true, "trials": trials, "steps": steps}))
+            let json = json!({"ok": true, "trials": trials, "steps": total.steps, "days": days});
+            (human, json)
         }),
     };
     let (exit, (human, json)) = match outcome {
@@ -46,6 +55,10 @@ pub(super) fn run(args: &RunArgs, global: &Global) -> anyhow::Result<Exit> {
         Format::Csv => unreachable!("csv was refused before"),
     })?;
     Ok(exit)
+}
+
+fn days(span: std::time::Duration) -> f64 {
+    span.as_secs_f64() / 86_400.0
 }
 
 fn read(name: &str) -> anyhow::Result<Mutation> {
