@@ -15,14 +15,21 @@
 //! day's worth, so that a policy that knows the hours can use them but nobody
 //! spends in an afternoon what was meant for a week.
 //!
+//! **Accounts** are budgets of some of the pages, with prices and buckets of their own
+//! (see `accounts`). The budget of the whole plan stands above them.
+//!
 //! **The longest gap** holds whatever the policy says, so that no page is
 //! abandoned.
 //!
 //! The planner has no clock: `next` is asked at a time, and [`Planner::wake`] says
 //! when to ask again. It knows nothing of politeness, which may delay any visit.
 
+mod limits;
 mod resume;
 
+pub use limits::Asked;
+
+use crate::accounts::Accounts;
 use crate::policy::{Pace, Page, PageId, Policy, Sight};
 use crate::queue::Queue;
 
@@ -45,6 +52,8 @@ const DAMPING: f64 = 0.3;
 const LEAN: f64 = 0.1;
 /// A page is moved forward in the queue by no less than this part of its gap.
 const MOVED_MIN: f64 = 0.1;
+/// The least price of a plan with accounts.
+const PRICE_MIN: f64 = 1e-6;
 /// Ticks of the queue's clock a day: about ten seconds.
 const TICKS: f64 = 8_192.0;
 
@@ -82,12 +91,25 @@ struct Place {
     last: f64,
     /// When it is due; an entry of the queue with another time is void.
     tick: u32,
-    is_out: bool,
+    stand: Stand,
     /// Whether it is left alone until its time, whatever its worth.
     is_resting: bool,
     /// Its first visit is where it was put to spread pages, not where the policy
     /// would like it.
     is_first: bool,
+}
+
+/// Where a page is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stand {
+    /// In the queue.
+    Queued,
+    /// Due, and waiting for one of its accounts.
+    Parked,
+    /// The same, out of its turn: what it is worth does not matter.
+    Asked,
+    /// Handed out.
+    Out,
 }
 
 /// A plan that is followed and renewed visit by visit.
@@ -97,6 +119,7 @@ pub struct Planner<P> {
     terms: Terms,
     queue: Queue,
     places: Vec<Place>,
+    accounts: Accounts,
     price: f64,
     /// What the pages looked at since the last step would like, a day.
     demand: f64,
@@ -116,6 +139,7 @@ impl<P: Policy> Planner<P> {
             terms,
             queue: Queue::default(),
             places: Vec::new(),
+            accounts: Accounts::default(),
             price: 1.0,
             demand: 0.0,
             looked_at: 0,
@@ -133,7 +157,7 @@ impl<P: Policy> Planner<P> {
         self.places.push(Place {
             last,
             tick: 0,
-            is_out: false,
+            stand: Stand::Queued,
             is_resting: false,
             is_first: true,
         });
@@ -148,6 +172,15 @@ impl<P: Policy> Planner<P> {
     /// and always at the same hour.
     pub fn start(&mut self) {
         self.is_started = true;
+        self.find_price();
+        self.find_account_prices();
+        for page in 0..self.places.len() {
+            self.plan_first(page as PageId);
+        }
+    }
+
+    /// Finds the price at which a sample of the pages would use up the budget.
+    fn find_price(&mut self) {
         let count = self.places.len();
         let asked = count.min(FIRST_SAMPLE);
         for _ in 0..60 {
@@ -157,19 +190,17 @@ impl<P: Policy> Planner<P> {
                 demand += 1.0 / self.settled_gap(page as PageId);
             }
             let step = self.step(demand / asked.max(1) as f64, self.terms.requests_per_day);
-            self.price *= step.exp();
+            self.move_price(step);
             if step.abs() < 1e-3 {
                 break;
             }
-        }
-        for page in 0..count {
-            self.plan_first(page as PageId);
         }
     }
 
     fn plan_first(&mut self, page: PageId) {
         let usual = self.terms.requests_per_day;
-        let gap = self.settled_gap(page) * usual / self.terms.requests_at(self.bucket_at);
+        let gap =
+            self.settled_gap_at(page, self.price) * usual / self.terms.requests_at(self.bucket_at);
         // Multiples of the golden ratio fall evenly whatever their number.
         let part = (f64::from(page) * 0.618_033_988_749_895).fract();
         let Place { last, is_first, .. } = self.places[page as usize];
@@ -179,13 +210,18 @@ impl<P: Policy> Planner<P> {
 
     /// When to ask for the next page; `None` without pages.
     pub fn wake(&self) -> Option<f64> {
-        let (tick, _) = self.queue.peek()?;
+        let head = self.queue.peek().map(|(tick, _)| match self.policy.pace() {
+            Pace::Even => 0,
+            Pace::WhenDue => tick,
+        });
+        let first = head.into_iter().chain(self.accounts.first_room()).min()?;
+        Some(self.paid_at().max(f64::from(first) / TICKS))
+    }
+
+    /// When the next request is paid for.
+    fn paid_at(&self) -> f64 {
         let wanted = 1.0 - self.bucket;
-        let paid = self.bucket_at + wanted.max(0.0) / self.terms.requests_at(self.bucket_at);
-        Some(match self.policy.pace() {
-            Pace::Even => paid,
-            Pace::WhenDue => paid.max(f64::from(tick) / TICKS),
-        })
+        self.bucket_at + wanted.max(0.0) / self.terms.requests_at(self.bucket_at)
     }
 
     /// The page to visit now, if one is due and the budget allows it. It must be
@@ -193,10 +229,15 @@ impl<P: Policy> Planner<P> {
     pub fn next(&mut self, now: f64) -> Option<PageId> {
         self.fill(now);
         let now_tick = tick(now);
+        if self.bucket >= 1.0 - 1e-6
+            && let Some(page) = self.next_waiting(now)
+        {
+            return Some(page);
+        }
         loop {
             let (tick, page) = self.queue.peek()?;
             let place = self.places[page as usize];
-            if place.is_out || place.tick != tick {
+            if place.stand != Stand::Queued || place.tick != tick {
                 self.queue.pop();
                 continue;
             }
@@ -212,8 +253,10 @@ impl<P: Policy> Planner<P> {
                 }
             }
             self.queue.pop();
-            self.places[page as usize].is_out = true;
-            self.bucket -= 1.0;
+            if self.is_parked(page, now) {
+                continue;
+            }
+            self.hand_out(page);
             return Some(page);
         }
     }
@@ -230,6 +273,14 @@ impl<P: Policy> Planner<P> {
         true
     }
 
+    /// A page leaves the plan for a visit, and is paid for.
+    fn hand_out(&mut self, page: PageId) {
+        self.places[page as usize].stand = Stand::Out;
+        self.accounts.forget(page);
+        self.bucket -= 1.0;
+        self.accounts.spend(page);
+    }
+
     /// A visit has found the page changed, or not.
     pub fn observe(&mut self, page: PageId, changed: bool, now: f64) {
         let place = &mut self.places[page as usize];
@@ -244,6 +295,7 @@ impl<P: Policy> Planner<P> {
         for _ in 0..looked_at(self.places.len()) {
             self.look_at_another();
         }
+        self.look_at_members(page);
         let due = self.plan(page);
         self.push(page, due);
     }
@@ -272,17 +324,29 @@ impl<P: Policy> Planner<P> {
         let settled = self.settled_gap(page);
         self.demand += 1.0 / settled;
         self.looked_at += 1;
+        let is_limited = self.price_of(page) > self.price;
+        // It comes up sooner than it is visited, and waits for its account.
+        let comes_up = if is_limited {
+            self.settled_gap_at(page, self.price)
+        } else {
+            settled
+        };
+        self.move_forward(page, comes_up);
+        if self.looked_at == SAMPLE {
+            self.reprice();
+        }
+    }
+
+    /// Moves a page that stands far too late. The question that was asked for the
+    /// price anyway spares most the other one.
+    fn move_forward(&mut self, page: PageId, settled: f64) {
         let place = self.places[page as usize];
         let is_late = |gap| place.last + (1.0 + MOVED_MIN) * gap < f64::from(place.tick) / TICKS;
-        // The question that is asked for the price anyway spares most the other one.
-        if !place.is_out && !place.is_resting && is_late(settled) {
+        if place.stand == Stand::Queued && !place.is_resting && is_late(settled) {
             let gap = self.gap(page);
             if is_late(gap) {
                 self.push(page, (place.last + gap).max(self.bucket_at));
             }
-        }
-        if self.looked_at == SAMPLE {
-            self.reprice();
         }
     }
 
@@ -293,9 +357,17 @@ impl<P: Policy> Planner<P> {
         };
         let wanted = self.terms.requests_per_day * (1.0 + LEAN * (2.0 * full - 1.0));
         let step = self.step(self.demand / SAMPLE as f64, wanted);
-        self.price *= step.exp();
+        self.move_price(step);
         self.demand = 0.0;
         self.looked_at = 0;
+    }
+
+    fn move_price(&mut self, step: f64) {
+        self.price *= step.exp();
+        if self.accounts.len() > 0 {
+            // Where no page may be visited more, nothing keeps the price up.
+            self.price = self.price.max(PRICE_MIN);
+        }
     }
 
     /// How the logarithm of the price must change, given what a page would like
@@ -305,17 +377,22 @@ impl<P: Policy> Planner<P> {
         (DAMPING * (demand / wanted).ln()).clamp(-STEP_MAX, STEP_MAX)
     }
 
-    /// How long a page is left alone.
+    /// How long a page is left alone if it need not wait for its accounts.
     fn gap(&mut self, page: PageId) -> f64 {
         let last = self.places[page as usize].last;
         let due = self.policy.due(page, last, self.price);
         (due - last).clamp(1.0 / TICKS, self.terms.longest_gap)
     }
 
-    /// How long it would be left alone were all known of it that can be.
+    /// How long it would be left alone, by its accounts too, were all known of it that
+    /// can be.
     fn settled_gap(&mut self, page: PageId) -> f64 {
+        self.settled_gap_at(page, self.price_of(page))
+    }
+
+    fn settled_gap_at(&mut self, page: PageId, price: f64) -> f64 {
         let last = self.places[page as usize].last;
-        let due = self.policy.settled(page, last, self.price);
+        let due = self.policy.settled(page, last, price);
         (due - last).clamp(1.0 / TICKS, self.terms.longest_gap)
     }
 
@@ -327,8 +404,9 @@ impl<P: Policy> Planner<P> {
     fn push(&mut self, page: PageId, due: f64) {
         let place = &mut self.places[page as usize];
         place.tick = tick(due);
-        place.is_out = false;
+        place.stand = Stand::Queued;
         place.is_resting = false;
+        self.accounts.forget(page);
         self.queue.push((place.tick, page));
         if self.queue.len() > 2 * self.places.len() + 64 {
             self.sweep_queue();
@@ -340,7 +418,7 @@ impl<P: Policy> Planner<P> {
         let places = &self.places;
         self.queue.retain(|(tick, page)| {
             let place = places[page as usize];
-            !place.is_out && place.tick == tick
+            place.stand == Stand::Queued && place.tick == tick
         });
     }
 
@@ -368,7 +446,7 @@ impl<P: Policy> Planner<P> {
 }
 
 /// A time on the queue's clock; the cast stops at the last tick.
-fn tick(days: f64) -> u32 {
+pub(crate) fn tick(days: f64) -> u32 {
     (days * TICKS).ceil() as u32
 }
 

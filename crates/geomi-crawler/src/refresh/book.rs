@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use geomi_model::Visit;
 use geomi_refresh::policy::Policy;
-use geomi_refresh::{PageId, Planner, Terms, named};
+use geomi_refresh::{Asked, PageId, Planner, Terms, named};
 use geomi_url::CrawlUrl;
 use hashbrown::{HashMap, HashSet};
 
 use super::batches::{Batches, Place};
+use super::budgets::{Budgets, Limit, SitePlan};
 use super::pages::{Pages, Sighted, Sighting, facts};
 use super::waves::Waves;
 
@@ -29,6 +30,11 @@ pub struct RefreshConfig {
     pub policy: String,
     /// What may be spent.
     pub budget: Budget,
+    /// Requests a day that each site gets at most.
+    pub site_requests_per_day: Option<u64>,
+    /// What differs on some sites. Of the tables that name a site, the first that
+    /// has a value wins it.
+    pub sites: Vec<SitePlan>,
     /// The longest time a page is left alone.
     pub longest_gap: Duration,
     /// What decides when a page is due.
@@ -54,6 +60,8 @@ impl Default for RefreshConfig {
         Self {
             policy: "clock".to_owned(),
             budget: Budget::PerPage(1.0 / 7.0),
+            site_requests_per_day: None,
+            sites: Vec::new(),
             longest_gap: Duration::from_hours(90 * 24),
             drive: Drive::Plan,
             once: false,
@@ -86,6 +94,7 @@ pub struct RefreshBook {
     config: RefreshConfig,
     pages: Pages,
     planner: Planner<Box<dyn Policy>>,
+    budgets: Budgets,
     waves: Waves,
     /// Where pages are visited at set times: which, and how far it is.
     batches: Option<(Batches, Place)>,
@@ -115,8 +124,8 @@ impl RefreshBook {
     ///
     /// # Panics
     ///
-    /// If there is no policy of that name: whoever reads what an operator wrote
-    /// has checked it.
+    /// If there is no policy of that name, or the name of a site is none: whoever
+    /// reads what an operator wrote has checked it.
     pub fn new(config: &RefreshConfig) -> Self {
         let policy = named::policy(&config.policy).expect("the name of a policy was checked");
         let terms = Terms {
@@ -128,6 +137,7 @@ impl RefreshBook {
             config: config.clone(),
             pages: Pages::default(),
             planner: Planner::new(policy, terms, 0.0),
+            budgets: Budgets::new(config),
             waves: Waves::default(),
             batches: None,
             is_started: false,
@@ -157,6 +167,7 @@ impl RefreshBook {
         let Sighted { page, kind, at, .. } = sighted;
         self.last = self.last.max(at);
         if kind == Sighting::First {
+            self.budgets.join(&mut self.planner, page, &visit.url);
             self.planner.add(&facts(visit), at);
             let requests = self.config.budget.requests_per_day(self.pages.len());
             self.planner.set_requests_per_day(requests);
@@ -196,10 +207,18 @@ impl RefreshBook {
     }
 
     /// All visits of the past are known. What the budget gathered since the last
-    /// of them, or in `saved_max` days at most, may be spent at once.
+    /// of them, or in `saved_max` days at most, may be spent at once. The budgets of
+    /// sites and groups gather nothing while nobody runs, so that no day is over
+    /// them; a run that visits what is due and ends has a day's worth at most.
     pub fn start(&mut self, now: f64, saved_max: f64) {
         self.is_started = true;
         self.at = self.last.clamp(now - saved_max, now);
+        let saved = if self.config.once {
+            (now - self.last).clamp(0.0, 1.0)
+        } else {
+            0.0
+        };
+        self.planner.restart_accounts(saved, now);
         self.planner.start_at(self.at);
         let batches = match &self.config.drive {
             Drive::Plan => None,
@@ -242,7 +261,11 @@ impl RefreshBook {
     /// When to ask for the next page; `None` without pages.
     pub fn wake(&self) -> Option<f64> {
         match &self.batches {
-            Some((batches, place)) => batches.wake(*place, self.pages.len()),
+            Some((batches, place)) => {
+                let next = batches.wake(*place, self.pages.len());
+                let waiting = self.planner.waiting_wake();
+                next.into_iter().chain(waiting).reduce(f64::min)
+            }
             None => self.planner.wake(),
         }
     }
@@ -272,21 +295,26 @@ impl RefreshBook {
     }
 
     fn next_in_batch(&mut self, now: f64) -> Option<PageId> {
+        if let Some(page) = self.planner.next_waiting(now) {
+            return Some(page);
+        }
         let (batches, place) = self.batches.as_mut()?;
         loop {
             let page = batches.next(place, now, self.pages.len())?;
             let is_done = self.planner.last(page) >= batches.time(*place);
-            if !is_done && self.planner.call(page) {
+            if !is_done && self.planner.ask(page, now) == Asked::Out {
                 return Some(page);
             }
         }
     }
 
     /// Takes a page out of its turn because somebody says that it has changed at
-    /// this time, in days; `None` if there is no reason to.
-    pub fn call(&mut self, url: &CrawlUrl, modified: f64) -> Option<PageId> {
+    /// this time, in days; `None` if there is no reason to, or no budget: then it is
+    /// the next of its site.
+    pub fn call(&mut self, url: &CrawlUrl, modified: f64, now: f64) -> Option<PageId> {
         let page = self.pages.find(url)?;
-        (self.would_call(url, modified) && self.planner.call(page)).then_some(page)
+        let is_out = self.would_call(url, modified) && self.planner.ask(page, now) == Asked::Out;
+        is_out.then_some(page)
     }
 
     /// Whether there is a reason to.
@@ -305,6 +333,11 @@ impl RefreshBook {
     /// The pages.
     pub fn pages(&self) -> &Pages {
         &self.pages
+    }
+
+    /// The budgets of sites and groups, by the number of their account.
+    pub fn limits(&self) -> &[Limit] {
+        self.budgets.limits()
     }
 
     /// The plan.

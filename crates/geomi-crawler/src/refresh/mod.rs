@@ -11,6 +11,7 @@
 
 mod batches;
 mod book;
+mod budgets;
 mod history;
 mod pages;
 mod signs;
@@ -19,6 +20,7 @@ mod waves;
 
 pub use batches::hour_of_week;
 pub use book::{Budget, Drive, RefreshBook, RefreshConfig};
+pub use budgets::{Limit, LimitKind, SitePlan};
 pub use history::read_visits;
 pub use pages::{Pages, Sighted, Sighting, days, facts, instant};
 pub use signs::SiteSigns;

@@ -37,7 +37,7 @@ const SITEMAPS: &[&str] = &["robots", "guess", "none"];
 const SCOPES: &[&str] = &["page", "path", "host", "domain", "any", "party"];
 
 pub(super) const MAX: u64 = i64::MAX as u64;
-const MAX_BUDGET: u64 = 1_000_000_000;
+pub(super) const MAX_BUDGET: u64 = 1_000_000_000;
 
 /// The table.
 pub(crate) const KEYS: &[Key] = &[
@@ -543,6 +543,14 @@ pub(crate) const KEYS: &[Key] = &[
         "20_000",
         Kind::MaybeCount(1, MAX_BUDGET, draft::set_requests_per_day),
         "The budget in requests a day, for all pages together; stronger than `every`.",
+    ),
+    unset(
+        "refresh.site_requests_per_day",
+        "500",
+        Kind::MaybeCount(1, MAX_BUDGET, |d, n| {
+            d.crawl.plan.site_requests_per_day = n;
+        }),
+        "Requests a day that each site gets at most; what it cannot use goes to the others.",
     ),
     key(
         "refresh.longest_gap",
