@@ -20,6 +20,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::bucket::Bucket;
+use crate::hours::Hours;
 use crate::policy::PageId;
 
 /// An account by its place, from 0 on without gaps.
@@ -88,13 +89,16 @@ pub(crate) struct Accounts {
     waits_for: Vec<AccountId>,
     /// Accounts for which pages wait, by the tick at which they have room.
     rooms: BinaryHeap<Reverse<(u32, AccountId)>>,
+    /// The hours of the week by which they fill, if not all alike.
+    hours: Option<Hours>,
 }
 
 impl Accounts {
     /// One more account.
     pub(crate) fn open(&mut self, requests_per_day: f64, now: f64) -> AccountId {
+        let bucket = Bucket::new(requests_per_day, 1.0, self.clock(now));
         self.all.push(Account {
-            bucket: Bucket::new(requests_per_day, now),
+            bucket,
             price: 0.0,
             members: Vec::new(),
             looks: 0,
@@ -138,9 +142,10 @@ impl Accounts {
 
     /// The first account of a page that has no room now.
     pub(crate) fn without_room(&mut self, page: PageId, now: f64) -> Option<AccountId> {
+        let clock = self.clock(now);
         self.of(page).find(|id| {
             let bucket = &mut self.all[*id as usize].bucket;
-            bucket.fill(now);
+            bucket.fill(clock);
             !bucket.has_room()
         })
     }
@@ -175,7 +180,8 @@ impl Accounts {
             return;
         }
         account.is_listed = true;
-        let room = crate::planner::tick(account.bucket.room_at());
+        let room = account.bucket.room_at();
+        let room = crate::planner::tick(self.when(room));
         self.rooms.push(Reverse((room.max(earliest), id)));
     }
 
@@ -188,9 +194,10 @@ impl Accounts {
     pub(crate) fn pop_room(&mut self, now_tick: u32, now: f64) -> Option<AccountId> {
         while self.first_room().is_some_and(|tick| tick <= now_tick) {
             let Reverse((_, id)) = self.rooms.pop()?;
+            let clock = self.clock(now);
             let account = &mut self.all[id as usize];
             account.is_listed = false;
-            account.bucket.fill(now);
+            account.bucket.fill(clock);
             if account.bucket.has_room() {
                 return Some(id);
             }
@@ -272,10 +279,34 @@ impl Accounts {
 
     /// All buckets begin anew at this time, with what fills them in so many days.
     pub(crate) fn restart(&mut self, saved_days: f64, now: f64) {
+        let clock = self.clock(now);
         for account in &mut self.all {
             let held = account.bucket.requests_per_day() * saved_days;
-            account.bucket.restart(held, now);
+            account.bucket.restart(held, clock);
         }
+    }
+
+    /// The hours of the week that are used; the limits must be restarted.
+    pub(crate) fn set_hours(&mut self, hours: Option<Hours>) {
+        self.hours = hours;
+    }
+
+    /// The hours of the week that are used.
+    pub(crate) fn hours(&self) -> Option<&Hours> {
+        self.hours.as_ref()
+    }
+
+    /// A time on the clock of the hours that are used: no day of it is shorter than
+    /// one of them.
+    fn clock(&self, now: f64) -> f64 {
+        let used = self.hours.as_ref();
+        used.map_or(now, |hours| hours.clock(now) / hours.of_busiest_day())
+    }
+
+    /// The time at which that clock is there.
+    fn when(&self, clock: f64) -> f64 {
+        let used = self.hours.as_ref();
+        used.map_or(clock, |hours| hours.when(clock * hours.of_busiest_day()))
     }
 
     /// What may be told of an account.

@@ -1,4 +1,4 @@
-//! A budget for any day: no day, whenever it begins, has more requests.
+//! A budget for any day, or any hour: none, whenever it begins, has more requests.
 //!
 //! A small budget of `n` is `n` places. A request takes one, and the place is free
 //! again a day later; so a request that is made late costs nobody else anything. A
@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 
 /// The largest budget that is kept as places.
 const PLACES_MAX: f64 = 64.0;
-/// The part of a day's requests that may be made at once.
+/// The part of the requests that may be made at once.
 const AT_ONCE: f64 = 1.0 / 64.0;
 /// Sums of parts err by less than this.
 const CLOSE: f64 = 1e-6;
@@ -20,7 +20,9 @@ const STEPS: f64 = 16_384.0;
 /// The budget.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Bucket {
-    requests_per_day: f64,
+    requests: f64,
+    /// The time for which those are meant, in days.
+    window: f64,
     at: f64,
     kept: Kept,
 }
@@ -35,9 +37,10 @@ enum Kept {
 
 impl Bucket {
     /// An empty one, that fills from now on.
-    pub(crate) fn new(requests_per_day: f64, now: f64) -> Self {
+    pub(crate) fn new(requests: f64, window: f64, now: f64) -> Self {
         let mut bucket = Self {
-            requests_per_day,
+            requests,
+            window,
             at: now,
             kept: Kept::Held(0.0),
         };
@@ -47,16 +50,17 @@ impl Bucket {
 
     /// What may be spent a day.
     pub(crate) fn requests_per_day(&self) -> f64 {
-        self.requests_per_day
+        self.requests / self.window
     }
 
     /// Empties it, but for what may be spent at once, and lets it fill from this
     /// time on.
     pub(crate) fn restart(&mut self, held: f64, now: f64) {
         self.at = now;
-        self.kept = if self.requests_per_day <= PLACES_MAX {
-            let count = self.requests_per_day.floor().max(1.0);
-            let free = |place: f64| now + (place + 1.0 - held.floor()).max(0.0) / count;
+        self.kept = if self.requests <= PLACES_MAX {
+            let count = self.requests.floor().max(1.0);
+            let step = self.window / count;
+            let free = |place: f64| now + (place + 1.0 - held.floor()).max(0.0) * step;
             let places = 0..count as u32;
             Kept::Places(places.map(|place| steps(free(f64::from(place)))).collect())
         } else {
@@ -97,7 +101,7 @@ impl Bucket {
 
     /// A request is made.
     pub(crate) fn spend(&mut self) {
-        let again = steps(self.at + 1.0);
+        let again = steps(self.at + self.window);
         match &mut self.kept {
             Kept::Places(places) => {
                 places.pop_front();
@@ -108,11 +112,11 @@ impl Bucket {
     }
 
     fn rate(&self) -> f64 {
-        self.requests_per_day - self.at_once()
+        (self.requests - self.at_once()) / self.window
     }
 
     fn at_once(&self) -> f64 {
-        (self.requests_per_day * AT_ONCE).floor()
+        (self.requests * AT_ONCE).floor()
     }
 }
 
@@ -128,7 +132,7 @@ mod tests {
     #[test]
     fn no_day_is_over_budget_and_hardly_anything_is_left() {
         for budget in [1.0, 7.0, 64.0, 640.0, 12_345.0] {
-            let mut bucket = Bucket::new(budget, 3.0);
+            let mut bucket = Bucket::new(budget, 1.0, 3.0);
             let (mut times, mut now) = (Vec::new(), 3.0);
             while now < 23.0 {
                 // Requests come a little late, and once half a day.
@@ -153,7 +157,7 @@ mod tests {
     #[test]
     fn what_was_saved_may_be_spent_at_once() {
         for budget in [10.0, 1_000.0] {
-            let mut bucket = Bucket::new(budget, 0.0);
+            let mut bucket = Bucket::new(budget, 1.0, 0.0);
             bucket.restart(budget / 2.0, 5.0);
             bucket.fill(5.0);
             let mut spent = 0.0;

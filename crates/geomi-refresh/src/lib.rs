@@ -36,6 +36,7 @@ mod accounts;
 mod bucket;
 pub mod estimators;
 mod groups;
+mod hours;
 mod learner;
 pub mod named;
 mod planner;
@@ -53,6 +54,7 @@ mod worth;
 
 pub use accounts::{AccountId, AccountState};
 pub use groups::{Group, Grouping};
+pub use hours::{Hours, WEEK_HOURS};
 pub use learner::{Knowledge, Learner};
 pub use planner::{Asked, Learning, Planner, Terms};
 pub use policy::{Page, PageId, Policy, Sight};

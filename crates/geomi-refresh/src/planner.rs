@@ -24,12 +24,14 @@
 //! The planner has no clock: `next` is asked at a time, and [`Planner::wake`] says
 //! when to ask again. It knows nothing of politeness, which may delay any visit.
 
+mod hourly;
 mod limits;
 mod resume;
 
 pub use limits::Asked;
 
 use crate::accounts::Accounts;
+use crate::bucket::Bucket;
 use crate::policy::{Pace, Page, PageId, Policy, Sight};
 use crate::queue::Queue;
 
@@ -120,6 +122,8 @@ pub struct Planner<P> {
     queue: Queue,
     places: Vec<Place>,
     accounts: Accounts,
+    /// What may be spent in an hour, if that is limited.
+    hour: Option<Bucket>,
     price: f64,
     /// What the pages looked at since the last step would like, a day.
     demand: f64,
@@ -140,6 +144,7 @@ impl<P: Policy> Planner<P> {
             queue: Queue::default(),
             places: Vec::new(),
             accounts: Accounts::default(),
+            hour: None,
             price: 1.0,
             demand: 0.0,
             looked_at: 0,
@@ -189,7 +194,7 @@ impl<P: Policy> Planner<P> {
                 let page = if asked == count { at } else { self.roll() };
                 demand += 1.0 / self.settled_gap(page as PageId);
             }
-            let step = self.step(demand / asked.max(1) as f64, self.terms.requests_per_day);
+            let step = self.step(demand / asked.max(1) as f64, self.wanted_a_day());
             self.move_price(step);
             if step.abs() < 1e-3 {
                 break;
@@ -198,9 +203,8 @@ impl<P: Policy> Planner<P> {
     }
 
     fn plan_first(&mut self, page: PageId) {
-        let usual = self.terms.requests_per_day;
-        let gap =
-            self.settled_gap_at(page, self.price) * usual / self.terms.requests_at(self.bucket_at);
+        let usual = self.requests_per_day();
+        let gap = self.settled_gap_at(page, self.price) * usual / self.requests_at(self.bucket_at);
         // Multiples of the golden ratio fall evenly whatever their number.
         let part = (f64::from(page) * 0.618_033_988_749_895).fract();
         let Place { last, is_first, .. } = self.places[page as usize];
@@ -215,19 +219,23 @@ impl<P: Policy> Planner<P> {
             Pace::WhenDue => tick,
         });
         let first = head.into_iter().chain(self.accounts.first_room()).min()?;
-        Some(self.paid_at().max(f64::from(first) / TICKS))
+        Some(self.opens_at(self.paid_at().max(f64::from(first) / TICKS)))
     }
 
     /// When the next request is paid for.
     fn paid_at(&self) -> f64 {
         let wanted = 1.0 - self.bucket;
-        self.bucket_at + wanted.max(0.0) / self.terms.requests_at(self.bucket_at)
+        let days = wanted.max(0.0) / self.requests_at(self.bucket_at);
+        self.later(self.bucket_at, days)
     }
 
     /// The page to visit now, if one is due and the budget allows it. It must be
     /// given back with [`Planner::observe`] or [`Planner::failed`].
     pub fn next(&mut self, now: f64) -> Option<PageId> {
         self.fill(now);
+        if !self.is_open(now) {
+            return None;
+        }
         let now_tick = tick(now);
         if self.bucket >= 1.0 - 1e-6
             && let Some(page) = self.next_waiting(now)
@@ -279,6 +287,9 @@ impl<P: Policy> Planner<P> {
         self.accounts.forget(page);
         self.bucket -= 1.0;
         self.accounts.spend(page);
+        if let Some(hour) = &mut self.hour {
+            hour.spend();
+        }
     }
 
     /// A visit has found the page changed, or not.
@@ -355,7 +366,7 @@ impl<P: Policy> Planner<P> {
             Pace::Even => 0.5,
             Pace::WhenDue => self.bucket / self.bucket_max(),
         };
-        let wanted = self.terms.requests_per_day * (1.0 + LEAN * (2.0 * full - 1.0));
+        let wanted = self.wanted_a_day() * (1.0 + LEAN * (2.0 * full - 1.0));
         let step = self.step(self.demand / SAMPLE as f64, wanted);
         self.move_price(step);
         self.demand = 0.0;
@@ -393,7 +404,12 @@ impl<P: Policy> Planner<P> {
     fn settled_gap_at(&mut self, page: PageId, price: f64) -> f64 {
         let last = self.places[page as usize].last;
         let due = self.policy.settled(page, last, price);
-        (due - last).clamp(1.0 / TICKS, self.terms.longest_gap)
+        let gap = (due - last).clamp(1.0 / TICKS, self.terms.longest_gap);
+        match self.accounts.hours() {
+            None => gap,
+            // A page that is due when nothing is visited is visited later.
+            Some(hours) => hours.next_open(last + gap) - last,
+        }
     }
 
     /// When a page is to be visited next.
@@ -425,12 +441,12 @@ impl<P: Policy> Planner<P> {
     fn bucket_max(&self) -> f64 {
         match self.policy.pace() {
             Pace::Even => 1.0,
-            Pace::WhenDue => (self.terms.requests_at(self.bucket_at) / 2.0).max(1.0),
+            Pace::WhenDue => (self.requests_at(self.bucket_at) / 2.0).max(1.0),
         }
     }
 
     fn fill(&mut self, now: f64) {
-        let more = (now - self.bucket_at).max(0.0) * self.terms.requests_at(self.bucket_at);
+        let more = self.passed(self.bucket_at, now) * self.requests_at(self.bucket_at);
         self.bucket = (self.bucket + more).min(self.bucket_max());
         self.bucket_at = now;
     }

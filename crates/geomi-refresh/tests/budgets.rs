@@ -233,3 +233,71 @@ fn a_page_that_is_asked_for_waits_for_room_and_goes_first() {
     assert_eq!(first, 3);
     assert_eq!(planner.ask(3, now), Asked::UnderWay);
 }
+
+/// The most visits in any span of time.
+fn most_within(made: &[Made], span: f64) -> usize {
+    let mut first = 0;
+    let mut most = 0;
+    for (at, (time, _)) in made.iter().enumerate() {
+        while made[first].0 <= time - span + 1e-6 {
+            first += 1;
+        }
+        most = most.max(at + 1 - first);
+    }
+    most
+}
+
+#[test]
+fn no_hour_is_over_its_budget_and_the_day_is_used() {
+    for (budget, hourly, expected) in [
+        (240.0, 11.0, 240.0),
+        (240.0, 8.0, 192.0),
+        (2_400.0, 100.0, 2_362.0),
+    ] {
+        for is_clock in [false, true] {
+            let policy: Box<dyn Policy> = if is_clock {
+                Box::new(Clock::default())
+            } else {
+                Box::new(Greedy::default())
+            };
+            let mut planner = planner(policy, budget, |_| 1.0);
+            planner.limit_hour(Some(hourly));
+            let made = follow(&mut planner, 40.0, 9);
+            let most = most_within(&made, 1.0 / 24.0);
+            assert!(most as f64 <= hourly, "{most} of {hourly}");
+            let all = a_day(&made, (20.0, 40.0), |_| true);
+            assert!((all / expected - 1.0).abs() < 0.02, "{all} of {expected}");
+        }
+    }
+}
+
+#[test]
+fn a_plan_is_silent_when_it_should_be_and_spends_as_much() {
+    use geomi_refresh::Hours;
+    // Silent from 20 to 8, half as much from 8 to 10.
+    let share = |hour: usize| match hour % 24 {
+        0..8 | 20.. => 0.0,
+        8..10 => 0.5,
+        _ => 1.0,
+    };
+    let mut planner = planner(Greedy::default(), 180.0, |_| 1.0);
+    let account = limit(&mut planner, 0..1, 12.0);
+    planner.use_hours(Hours::new(std::array::from_fn(share)), 0.0);
+    planner.limit_hour(Some(20.0));
+    let made = follow(&mut planner, 60.0, 13);
+    let hour = |time: f64| time.fract() * 24.0;
+    assert!(
+        made.iter()
+            .all(|(time, _)| (7.999..20.0).contains(&hour(*time)))
+    );
+    assert!(most_within(&made, 1.0 / 24.0) <= 20);
+    let early = made.iter().filter(|(time, _)| hour(*time) < 10.0).count();
+    let (early, later) = (early as f64 / 2.0, (made.len() - early) as f64 / 10.0);
+    assert!(early < 0.75 * later, "{early} {later}");
+    let all = a_day(&made, (30.0, 60.0), |_| true);
+    assert!((all / 180.0 - 1.0).abs() < 0.03, "{all}");
+    let of_site = a_day(&made, (30.0, 60.0), |page| site(page) == 0);
+    assert!((11.7..=12.0).contains(&of_site), "{of_site}");
+    assert!(most_in_a_day(&made, |page| site(page) == 0) <= 12);
+    assert!(planner.account(account).price > planner.price());
+}

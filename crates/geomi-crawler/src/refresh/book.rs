@@ -15,6 +15,7 @@ use hashbrown::{HashMap, HashSet};
 use super::batches::{Batches, Place};
 use super::budgets::{Budgets, Limit, SitePlan};
 use super::pages::{Pages, Sighted, Sighting, facts};
+use super::quiet::QuietHours;
 use super::waves::Waves;
 
 /// How long a page rests after a visit that came to nothing, in days; it doubles
@@ -35,6 +36,10 @@ pub struct RefreshConfig {
     /// What differs on some sites. Of the tables that name a site, the first that
     /// has a value wins it.
     pub sites: Vec<SitePlan>,
+    /// Requests in any hour, at most.
+    pub requests_per_hour: Option<u64>,
+    /// Hours of the week in which little or nothing is visited.
+    pub quiet_hours: QuietHours,
     /// The longest time a page is left alone.
     pub longest_gap: Duration,
     /// What decides when a page is due.
@@ -62,6 +67,8 @@ impl Default for RefreshConfig {
             budget: Budget::PerPage(1.0 / 7.0),
             site_requests_per_day: None,
             sites: Vec::new(),
+            requests_per_hour: None,
+            quiet_hours: QuietHours::default(),
             longest_gap: Duration::from_hours(90 * 24),
             drive: Drive::Plan,
             once: false,
@@ -133,10 +140,13 @@ impl RefreshBook {
             longest_gap: config.longest_gap.as_secs_f64() / 86_400.0,
             learning: None,
         };
+        let mut planner = Planner::new(policy, terms, 0.0);
+        planner.use_hours(config.quiet_hours.hours(), 0.0);
+        planner.limit_hour(config.requests_per_hour.map(|requests| requests as f64));
         Self {
             config: config.clone(),
             pages: Pages::default(),
-            planner: Planner::new(policy, terms, 0.0),
+            planner,
             budgets: Budgets::new(config),
             waves: Waves::default(),
             batches: None,
@@ -208,8 +218,9 @@ impl RefreshBook {
 
     /// All visits of the past are known. What the budget gathered since the last
     /// of them, or in `saved_max` days at most, may be spent at once. The budgets of
-    /// sites and groups gather nothing while nobody runs, so that no day is over
-    /// them; a run that visits what is due and ends has a day's worth at most.
+    /// sites, groups and hours gather nothing while nobody runs, so that no day and no
+    /// hour is over them; a run that visits what is due and ends has a day's or an
+    /// hour's worth at most.
     pub fn start(&mut self, now: f64, saved_max: f64) {
         self.is_started = true;
         self.at = self.last.clamp(now - saved_max, now);
@@ -223,7 +234,7 @@ impl RefreshBook {
         let batches = match &self.config.drive {
             Drive::Plan => None,
             Drive::Rounds => Some(Batches::Rounds {
-                period: self.pages.len().max(1) as f64 / self.planner.terms().requests_per_day,
+                period: self.pages.len().max(1) as f64 / self.planner.requests_per_day(),
             }),
             Drive::Table(rows) => Some(Batches::Table(self.hours(rows))),
         };
@@ -263,6 +274,7 @@ impl RefreshBook {
         match &self.batches {
             Some((batches, place)) => {
                 let next = batches.wake(*place, self.pages.len());
+                let next = next.map(|at| self.planner.opens_at(at));
                 let waiting = self.planner.waiting_wake();
                 next.into_iter().chain(waiting).reduce(f64::min)
             }
@@ -299,13 +311,14 @@ impl RefreshBook {
             return Some(page);
         }
         let (batches, place) = self.batches.as_mut()?;
-        loop {
+        while self.planner.is_open(now) {
             let page = batches.next(place, now, self.pages.len())?;
             let is_done = self.planner.last(page) >= batches.time(*place);
             if !is_done && self.planner.ask(page, now) == Asked::Out {
                 return Some(page);
             }
         }
+        None
     }
 
     /// Takes a page out of its turn because somebody says that it has changed at

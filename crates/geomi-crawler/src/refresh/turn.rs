@@ -45,7 +45,7 @@ impl Journey<'_> {
         tracing::info!(
             pages = book.pages().len(),
             policy = config.policy,
-            requests_a_day = book.planner().terms().requests_per_day,
+            requests_a_day = book.planner().requests_per_day(),
             "the plan is made"
         );
         self.refresh = Some(book);

@@ -18,6 +18,8 @@ pub enum Asked {
     Out,
     /// An account has no room: it is handed out as soon as there is.
     Waits,
+    /// Nothing is visited at this hour: it stays where it was.
+    NotNow,
     /// It is under way already.
     UnderWay,
 }
@@ -36,10 +38,11 @@ impl<P: Policy> Planner<P> {
         self.accounts.join(page, account);
     }
 
-    /// The accounts fill from this time on and not before, with so many days' worth
-    /// in them already.
+    /// The accounts, and what an hour allows, fill from this time on and not before,
+    /// with so many days' worth in them already.
     pub fn restart_accounts(&mut self, saved_days: f64, now: f64) {
         self.accounts.restart(saved_days, now);
+        self.restart_hour(saved_days, now);
     }
 
     /// How many accounts there are.
@@ -103,6 +106,9 @@ impl<P: Policy> Planner<P> {
         if self.is_out(page) {
             return Asked::UnderWay;
         }
+        if !self.is_open(now) {
+            return Asked::NotNow;
+        }
         if self.places[page as usize].stand == Stand::Asked {
             return Asked::Waits;
         }
@@ -122,6 +128,9 @@ impl<P: Policy> Planner<P> {
     /// A page that waited for an account that has room by now. The budget of the
     /// whole plan is not asked: [`Planner::next`] does both.
     pub fn next_waiting(&mut self, now: f64) -> Option<PageId> {
+        if !self.is_open(now) {
+            return None;
+        }
         let now_tick = tick(now);
         while let Some(account) = self.accounts.pop_room(now_tick, now) {
             let found = self.first_waiting(account, now);
@@ -164,7 +173,7 @@ impl<P: Policy> Planner<P> {
     /// When an account has room for a page that waits.
     pub fn waiting_wake(&self) -> Option<f64> {
         let tick = self.accounts.first_room()?;
-        Some(f64::from(tick) / TICKS)
+        Some(self.opens_at(f64::from(tick) / TICKS))
     }
 
     /// Lets a page that is due wait if one of its accounts has no room.

@@ -552,6 +552,18 @@ pub(crate) const KEYS: &[Key] = &[
         }),
         "Requests a day that each site gets at most; what it cannot use goes to the others.",
     ),
+    unset(
+        "refresh.requests_per_hour",
+        "2_000",
+        Kind::MaybeCount(1, MAX_BUDGET, |d, n| d.crawl.plan.requests_per_hour = n),
+        "Requests in any hour, for all pages together, at most.",
+    ),
+    key(
+        "refresh.quiet_hours",
+        "[]",
+        Kind::List(|d, line| d.crawl.plan.quiet_hours.add(line)),
+        "Hours (UTC) in which nothing is visited, such as \"22-6\" or \"Mon-Fri 8-18\"; with \"25%\" behind, a quarter.",
+    ),
     key(
         "refresh.longest_gap",
         "\"90d\"",

@@ -8,7 +8,7 @@ use geomi_refresh::PageId;
 use geomi_url::CrawlUrl;
 use serde_json::json;
 
-use super::limits::{Limit, held_by};
+use super::limits::{Limit, held_by, hours_in_words};
 use super::run::PlanArgs;
 use super::view::{DirArgs, SHARE, View};
 use crate::Exit;
@@ -177,11 +177,12 @@ fn in_words(about: &Explained<'_>) -> String {
             seen.missed
         ),
         format!(
-            "plan        policy {}, price {:.4}, {:.1} requests a day for {} pages",
+            "plan        policy {}, price {:.4}, {:.1} requests a day for {} pages{}",
             view.book.config().policy,
             planner.price(),
-            planner.terms().requests_per_day,
-            planner.pages()
+            planner.requests_per_day(),
+            planner.pages(),
+            hours_in_words(view)
         ),
     ];
     for limit in limits(view, page) {
@@ -249,7 +250,8 @@ fn as_json(about: &Explained<'_>) -> serde_json::Value {
         "price_of_page": planner.price_of(page),
         "held_by": planner.held_by(page).map(|account| Limit::of(view, account).to_json(&[])),
         "budgets": limits(view, page).iter().map(|limit| limit.to_json(&[])).collect::<Vec<_>>(),
-        "requests_per_day": planner.terms().requests_per_day,
+        "requests_per_day": planner.requests_per_day(),
+        "requests_per_hour": planner.requests_per_hour(),
         "trust": signs.map(|signs| signs.trust()),
         "audits": signs.map(|signs| signs.audits),
         "audits_wrong": signs.map(|signs| signs.lies),

@@ -109,27 +109,31 @@ pub(super) fn print_limits(limits: &[(Limit, Vec<String>)], more: &[&str]) -> an
 
 /// What was spent of each budget, by account.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(super) struct Spending(Vec<Spent>);
+pub(super) struct Spending {
+    accounts: Vec<Spent>,
+    /// Of all of them, by the hour.
+    hours: Spent,
+}
 
 /// Visits to pages of which there was a copy.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Spent {
     pub(super) visits: u64,
-    /// The most in a day, from midnight to midnight.
-    pub(super) most_in_a_day: u64,
-    day: i64,
-    today: u64,
+    /// The most in a day, from midnight to midnight, or in an hour of the clock.
+    pub(super) most: u64,
+    span: i64,
+    in_span: u64,
 }
 
 impl Spent {
-    fn take(&mut self, at: f64) {
-        let day = at.floor() as i64;
-        if day != self.day {
-            (self.day, self.today) = (day, 0);
+    /// Takes in a visit of a day, or of an hour.
+    fn take(&mut self, span: i64) {
+        if span != self.span {
+            (self.span, self.in_span) = (span, 0);
         }
-        self.today += 1;
+        self.in_span += 1;
         self.visits += 1;
-        self.most_in_a_day = self.most_in_a_day.max(self.today);
+        self.most = self.most.max(self.in_span);
     }
 }
 
@@ -139,19 +143,39 @@ impl Spending {
         if moment.sighted.kind == Sighting::First {
             return;
         }
+        let at = moment.sighted.at;
+        self.hours.take((at * 24.0).floor() as i64);
         for account in moment.accounts.iter().flatten() {
-            let at = *account as usize;
-            if self.0.len() <= at {
-                self.0.resize(at + 1, Spent::default());
+            let place = *account as usize;
+            if self.accounts.len() <= place {
+                self.accounts.resize(place + 1, Spent::default());
             }
-            self.0[at].take(moment.sighted.at);
+            self.accounts[place].take(at.floor() as i64);
         }
     }
 
     /// That of an account.
     pub(super) fn of(&self, account: usize) -> Spent {
-        self.0.get(account).copied().unwrap_or_default()
+        self.accounts.get(account).copied().unwrap_or_default()
     }
+
+    /// The most in an hour of the clock.
+    pub(super) fn most_in_an_hour(&self) -> u64 {
+        self.hours.most
+    }
+}
+
+/// What an hour allows, in words; nothing where all hours are alike.
+pub(super) fn hours_in_words(view: &View) -> String {
+    let planner = view.book.planner();
+    let limit = planner.requests_per_hour();
+    let limit = limit.map_or(String::new(), |requests| {
+        format!(", {requests:.0} in any hour at most")
+    });
+    let quiet = planner.hours().map_or(String::new(), |hours| {
+        format!(", {:.0} % of the week is used", hours.of_week() * 100.0)
+    });
+    limit + &quiet
 }
 
 /// Why a page is not visited sooner, where one of its budgets is the reason.
@@ -170,9 +194,9 @@ mod tests {
     #[test]
     fn the_busiest_day_is_kept() {
         let mut spent = Spent::default();
-        for at in [3.1, 3.2, 3.9, 4.0, 6.5, 6.6] {
-            spent.take(at);
+        for day in [3, 3, 3, 4, 6, 6] {
+            spent.take(day);
         }
-        assert_eq!((spent.visits, spent.most_in_a_day), (6, 3));
+        assert_eq!((spent.visits, spent.most), (6, 3));
     }
 }

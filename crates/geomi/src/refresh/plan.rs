@@ -16,7 +16,7 @@ use geomi_store::AtomicFile;
 use geomi_store::schedule::{self, DAYS, FreeHours, HEADER};
 use serde_json::{Value, json};
 
-use super::limits::{Limit, print_limits};
+use super::limits::{Limit, hours_in_words, print_limits};
 use super::run::PlanArgs;
 use super::view::{DirArgs, View, print_table};
 use crate::Exit;
@@ -75,7 +75,12 @@ pub(crate) fn run(args: &PlanCommand, global: &Global) -> anyhow::Result<Exit> {
                 .zip(planned)
                 .map(|(limit, visits)| limit.to_json(&[("planned", visits.into())]))
                 .collect();
-            let told = json!({ "slots": rows, "budgets": budgets });
+            let told = json!({
+                "slots": rows,
+                "budgets": budgets,
+                "requests_per_day": view.book.planner().requests_per_day(),
+                "requests_per_hour": view.book.planner().requests_per_hour(),
+            });
             print(&serde_json::to_string_pretty(&told)?)?;
         }
         Format::Jsonl => {
@@ -102,6 +107,7 @@ fn table(view: &mut View) -> Table {
         let planner = view.book.planner_mut();
         let mut at = planner.expected(page).max(now);
         for _ in 0..VISITS_MAX {
+            at = planner.hours().map_or(at, |hours| hours.next_open(at));
             if at >= end {
                 break;
             }
@@ -198,11 +204,12 @@ fn human(table: &Table, view: &View) -> anyhow::Result<()> {
         ]);
     }
     print_table(&lines, &[0, 3])?;
-    let budget = view.book.planner().terms().requests_per_day;
+    let budget = view.book.planner().requests_per_day();
     print(&format!(
-        "\n{visits} visits in the coming week to {} pages; the budget is {:.0}. Policy {}.",
+        "\n{visits} visits in the coming week to {} pages; the budget is {:.0}{}. Policy {}.",
         view.seen.len(),
         budget * 7.0,
+        hours_in_words(view),
         view.book.config().policy,
     ))?;
     let planned = planned(table, view);

@@ -53,6 +53,8 @@ pub(super) struct Report {
     pub(super) budget: f64,
     /// The budgets of sites and groups, and what was spent of each.
     limits: Vec<(Limit, Spent)>,
+    requests_per_hour: Option<f64>,
+    most_in_an_hour: u64,
 }
 
 impl Report {
@@ -99,12 +101,14 @@ pub(crate) fn run(args: &ReportCommand, global: &Global) -> anyhow::Result<Exit>
         dir: args.dir.dir.display().to_string(),
         points,
         pages: view.seen.len(),
-        budget: view.book.planner().terms().requests_per_day,
+        budget: view.book.planner().requests_per_day(),
         limits: Limit::all(&view)
             .into_iter()
             .enumerate()
             .map(|(account, limit)| (limit, spending.of(account)))
             .collect(),
+        requests_per_hour: view.book.planner().requests_per_hour(),
+        most_in_an_hour: spending.most_in_an_hour(),
         tally,
     };
     if let Some(path) = &args.html {
@@ -146,7 +150,14 @@ fn human(report: &Report) -> anyhow::Result<()> {
         .iter()
         .map(|(kind, count)| format!("{count} {kind}"))
         .collect();
-    print(&format!("visits      {}\n", kinds.join(", ")))?;
+    print(&format!("visits      {}", kinds.join(", ")))?;
+    if let Some(limit) = report.requests_per_hour {
+        let most = report.most_in_an_hour;
+        print(&format!(
+            "hours       {most} visits in one at most, of {limit:.0}"
+        ))?;
+    }
+    print("")?;
     for (name, kinds) in report.kin() {
         let head = [name, "compared", "changed", "share", "changes a day"];
         let mut lines = vec![head.map(str::to_owned).to_vec()];
@@ -173,7 +184,7 @@ fn human(report: &Report) -> anyhow::Result<()> {
         ]
     }));
     print_table(&lines, &[])?;
-    let spent = |spent: &Spent| vec![spent.visits.to_string(), spent.most_in_a_day.to_string()];
+    let spent = |spent: &Spent| vec![spent.visits.to_string(), spent.most.to_string()];
     let limits = report.limits.iter();
     let rows: Vec<_> = limits
         .map(|(limit, of)| (limit.clone(), spent(of)))
@@ -185,7 +196,7 @@ fn budgets_json(report: &Report) -> Vec<Value> {
     let row = |(limit, spent): &(Limit, Spent)| {
         limit.to_json(&[
             ("spent", spent.visits.into()),
-            ("most_in_a_day", spent.most_in_a_day.into()),
+            ("most_in_a_day", spent.most.into()),
         ])
     };
     report.limits.iter().map(row).collect()
@@ -234,6 +245,8 @@ fn as_json(report: &Report) -> Value {
         "requests_a_day": report.requests_a_day(),
         "budget_a_day": report.budget,
         "budgets": budgets_json(report),
+        "requests_per_hour": report.requests_per_hour,
+        "most_in_an_hour": report.most_in_an_hour,
         "load_ratio": report.load_ratio(),
         "freshness": now.map(|point| point.freshness),
         "age_h": now.map(|point| point.age_h),
