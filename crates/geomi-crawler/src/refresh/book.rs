@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use geomi_model::Visit;
 use geomi_refresh::policy::Policy;
-use geomi_refresh::{Asked, PageId, Planner, Terms, named};
+use geomi_refresh::{Asked, Page, PageId, Planner, Terms, named};
 use geomi_url::CrawlUrl;
 use hashbrown::{HashMap, HashSet};
 
@@ -17,6 +17,7 @@ use super::budgets::{Budgets, Limit, SitePlan};
 use super::pages::{Pages, Sighted, Sighting, facts};
 use super::quiet::QuietHours;
 use super::waves::Waves;
+use super::weights::Weights;
 
 /// How long a page rests after a visit that came to nothing, in days; it doubles
 /// with each further one.
@@ -36,6 +37,8 @@ pub struct RefreshConfig {
     /// What differs on some sites. Of the tables that name a site, the first that
     /// has a value wins it.
     pub sites: Vec<SitePlan>,
+    /// What the freshness of a page weighs, beside what its site gives it.
+    pub weights: Weights,
     /// Requests in any hour, at most.
     pub requests_per_hour: Option<u64>,
     /// Hours of the week in which little or nothing is visited.
@@ -67,6 +70,7 @@ impl Default for RefreshConfig {
             budget: Budget::PerPage(1.0 / 7.0),
             site_requests_per_day: None,
             sites: Vec::new(),
+            weights: Weights::None,
             requests_per_hour: None,
             quiet_hours: QuietHours::default(),
             longest_gap: Duration::from_hours(90 * 24),
@@ -177,8 +181,14 @@ impl RefreshBook {
         let Sighted { page, kind, at, .. } = sighted;
         self.last = self.last.max(at);
         if kind == Sighting::First {
-            self.budgets.join(&mut self.planner, page, &visit.url);
-            self.planner.add(&facts(visit), at);
+            let of_site = self.budgets.join(&mut self.planner, page, &visit.url);
+            let weight = of_site * self.config.weights.of(visit.priority);
+            let facts = Page {
+                weight,
+                ..facts(visit)
+            };
+            self.planner.add(&facts, at);
+            sighted.weight = weight;
             let requests = self.config.budget.requests_per_day(self.pages.len());
             self.planner.set_requests_per_day(requests);
             return Some(sighted);

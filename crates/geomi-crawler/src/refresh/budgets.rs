@@ -1,4 +1,5 @@
-//! Budgets of sites and of groups of sites, as accounts of the plan.
+//! Budgets of sites and of groups of sites, as accounts of the plan, and what their
+//! pages weigh.
 //!
 //! A *group* is what one table of sites covers. A page is subject to the budget of
 //! its site and to that of its group, where there are such budgets; of several
@@ -22,6 +23,8 @@ pub struct SitePlan {
     pub each_per_day: Option<u64>,
     /// Requests a day that all of them together get at most.
     pub together_per_day: Option<u64>,
+    /// What a page of them weighs, in hundredths of what others do.
+    pub weight_percent: Option<u16>,
 }
 
 /// A budget of a part of the plan.
@@ -52,8 +55,12 @@ impl LimitKind {
     }
 }
 
-/// The accounts of a site.
-type OfSite = [Option<AccountId>; 2];
+/// What holds for the pages of a site.
+#[derive(Clone, Copy, Debug)]
+struct OfSite {
+    accounts: [Option<AccountId>; 2],
+    weight: f32,
+}
 
 /// Which account pages belong to.
 #[derive(Debug)]
@@ -61,7 +68,7 @@ pub(super) struct Budgets {
     names: SiteTables,
     tables: Vec<SitePlan>,
     each_per_day: Option<u64>,
-    /// The accounts of sites that have been seen.
+    /// The sites that have been seen.
     sites: HashMap<SiteHash, OfSite>,
     /// The accounts of tables whose sites have been seen.
     groups: HashMap<usize, AccountId>,
@@ -82,23 +89,24 @@ impl Budgets {
         }
     }
 
-    /// Makes a page subject to its budgets.
+    /// Makes a page subject to its budgets; says what its site gives it to weigh.
     pub(super) fn join<P: Policy>(
         &mut self,
         planner: &mut Planner<P>,
         page: PageId,
         url: &CrawlUrl,
-    ) {
+    ) -> f32 {
         if self.each_per_day.is_none() && self.tables.is_empty() {
-            return;
+            return 1.0;
         }
-        let accounts = match self.sites.get(&url.site_hash()) {
+        let OfSite { accounts, weight } = match self.sites.get(&url.site_hash()) {
             Some(known) => *known,
             None => self.open(planner, url),
         };
         for account in accounts.into_iter().flatten() {
             planner.join(page, account);
         }
+        weight
     }
 
     /// What each account is, by its number.
@@ -130,8 +138,12 @@ impl Budgets {
                 planner.open_account(requests as f64)
             })
         });
-        let accounts = [each, together];
-        self.sites.insert(url.site_hash(), accounts);
-        accounts
+        let percent = tables.iter().find_map(|at| self.tables[*at].weight_percent);
+        let of_site = OfSite {
+            accounts: [each, together],
+            weight: f32::from(percent.unwrap_or(100)) / 100.0,
+        };
+        self.sites.insert(url.site_hash(), of_site);
+        of_site
     }
 }

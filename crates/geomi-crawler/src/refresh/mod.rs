@@ -18,6 +18,7 @@ mod quiet;
 mod signs;
 mod turn;
 mod waves;
+mod weights;
 
 pub use batches::hour_of_week;
 pub use book::{Budget, Drive, RefreshBook, RefreshConfig};
@@ -27,3 +28,4 @@ pub use pages::{Pages, Sighted, Sighting, days, facts, instant};
 pub use quiet::QuietHours;
 pub use signs::SiteSigns;
 pub use turn::site_signs;
+pub use weights::Weights;

@@ -78,6 +78,14 @@ pub(crate) const SITE_KEYS: &[Key] = &[
         "The same for all of these sites together.",
     ),
     unset(
+        "site.refresh_weight_percent",
+        "300",
+        Kind::Count(1, 10_000, |d, n| {
+            site(d).plan.weight_percent = Some(n as u16)
+        }),
+        "What the freshness of their pages weighs, in hundredths of what that of others does.",
+    ),
+    unset(
         "site.depth",
         "3",
         Kind::Count(0, 65_535, |d, n| site(d).scope.depth_max = Some(n as u16)),
@@ -182,6 +190,7 @@ mod tests {
                     | "max_pages"
                     | "traffic"
                     | "refresh_group_per_day"
+                    | "refresh_weight_percent"
                     | "auth"
                     | "auth_over_http"
             );

@@ -6,6 +6,8 @@
 //! their variables and help, the file `geomi init` writes, the suggestion for a
 //! misspelled key and every message about a wrong value.
 
+use geomi_crawler::refresh::Weights;
+
 use super::draft::{self, Draft};
 use super::keys::{Key, key, unset};
 use super::kind::Kind;
@@ -551,6 +553,14 @@ pub(crate) const KEYS: &[Key] = &[
             d.crawl.plan.site_requests_per_day = n;
         }),
         "Requests a day that each site gets at most; what it cannot use goes to the others.",
+    ),
+    key(
+        "refresh.weights",
+        "\"none\"",
+        Kind::Choice(&Weights::NAMES, |d, at| {
+            d.crawl.plan.weights = Weights::ALL[at]
+        }),
+        "What pages weigh: all the same (none), or by the priority they were found with (importance).",
     ),
     unset(
         "refresh.requests_per_hour",

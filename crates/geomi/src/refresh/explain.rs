@@ -185,6 +185,11 @@ fn in_words(about: &Explained<'_>) -> String {
             hours_in_words(view)
         ),
     ];
+    lines.push(format!(
+        "weight      {:.2}, weights {}",
+        seen.weight,
+        view.book.config().weights.as_str()
+    ));
     for limit in limits(view, page) {
         lines.push(format!("budget      {}", limit.in_words()));
     }
@@ -247,6 +252,8 @@ fn as_json(about: &Explained<'_>) -> serde_json::Value {
         "compared": seen.compared, "changed": seen.changed, "missed": seen.missed,
         "policy": view.book.config().policy,
         "price": planner.price(),
+        "weight": seen.weight,
+        "weights": view.book.config().weights.as_str(),
         "price_of_page": planner.price_of(page),
         "held_by": planner.held_by(page).map(|account| Limit::of(view, account).to_json(&[])),
         "budgets": limits(view, page).iter().map(|limit| limit.to_json(&[])).collect::<Vec<_>>(),

@@ -43,6 +43,8 @@ pub(super) struct Seen {
     /// When it was first and last seen, in days.
     pub(super) first: f64,
     pub(super) last: f64,
+    /// What its freshness weighs; 0 where many pages are summed up.
+    pub(super) weight: f32,
 }
 
 /// A visit, and what was thought before it.
@@ -118,6 +120,7 @@ impl View {
             self.seen.push(Seen {
                 first: at,
                 last: at,
+                weight: sighted.weight,
                 ..Seen::default()
             });
         }
