@@ -102,10 +102,10 @@ impl Budget {
 /// The plan of a crawl.
 #[derive(Debug)]
 pub struct RefreshBook {
-    config: RefreshConfig,
-    pages: Pages,
-    planner: Planner<Box<dyn Policy>>,
-    budgets: Budgets,
+    pub(super) config: RefreshConfig,
+    pub(super) pages: Pages,
+    pub(super) planner: Planner<Box<dyn Policy>>,
+    pub(super) budgets: Budgets,
     waves: Waves,
     /// Where pages are visited at set times: which, and how far it is.
     batches: Option<(Batches, Place)>,
@@ -385,15 +385,15 @@ impl RefreshBook {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use geomi_model::{Change, NetworkState};
 
     use super::*;
     use crate::refresh::instant;
 
-    const TRIES: u8 = 1;
+    pub(crate) const TRIES: u8 = 1;
 
-    fn visit(page: u32, day: f64, code: u16, changed: Option<bool>) -> Visit {
+    pub(crate) fn visit(page: u32, day: f64, code: u16, changed: Option<bool>) -> Visit {
         let url = CrawlUrl::parse(&format!("http://a.test/{page}")).unwrap();
         let mut visit = Visit::unknown(url);
         visit.time = instant(day);

@@ -12,6 +12,7 @@
 mod batches;
 mod book;
 mod budgets;
+mod change;
 mod history;
 mod pages;
 mod quiet;

@@ -1,7 +1,7 @@
 //! Accounts in the plan: pages that wait for them, and what their prices are.
 
 use super::{Planner, Stand, TICKS, tick};
-use crate::accounts::{AccountId, AccountState, REACH};
+use crate::accounts::{AccountId, AccountState, Accounts, REACH};
 use crate::policy::{PageId, Policy};
 
 /// Pages that wait are looked at anew when they are first, so many at a time.
@@ -43,6 +43,23 @@ impl<P: Policy> Planner<P> {
     pub fn restart_accounts(&mut self, saved_days: f64, now: f64) {
         self.accounts.restart(saved_days, now);
         self.restart_hour(saved_days, now);
+    }
+
+    /// Forgets all accounts. Pages that waited for one are due now.
+    pub fn close_accounts(&mut self, now: f64) {
+        let hours = self.accounts.hours().cloned();
+        self.accounts = Accounts::default();
+        self.accounts.set_hours(hours);
+        for page in 0..self.places.len() as PageId {
+            if self.waits(page) {
+                self.push(page, now);
+            }
+        }
+    }
+
+    /// Finds the prices of accounts that were opened for pages of a plan under way.
+    pub fn price_accounts(&mut self) {
+        self.find_account_prices();
     }
 
     /// How many accounts there are.

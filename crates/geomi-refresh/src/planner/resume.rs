@@ -73,6 +73,12 @@ impl<P: Policy> Planner<P> {
         self.terms.requests_per_day = requests;
     }
 
+    /// Another longest gap from now on. Pages that stand later are noticed as those
+    /// are that a lower price makes due.
+    pub fn set_longest_gap(&mut self, days: f64) {
+        self.terms.longest_gap = days;
+    }
+
     /// What may be spent, and what must be done.
     pub fn terms(&self) -> super::Terms {
         self.terms
