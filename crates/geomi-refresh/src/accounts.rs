@@ -13,8 +13,10 @@
 //! Where sites are parts of groups, and no page is in two groups, that is the best
 //! allocation: the multipliers of nested limits add up.
 //!
-//! A page has two accounts at most. Everything here costs a logarithm of the
-//! number of pages or accounts, never their number.
+//! A page has two accounts at most, the narrower one first. One that has room in its
+//! site but not in its group waits for the group, and the site offers no other before
+//! that one has gone: a group compares the best pages of its sites. Everything
+//! here costs a logarithm of the number of pages or accounts, never their number.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -152,9 +154,25 @@ impl Accounts {
 
     /// A request is made for a page.
     pub(crate) fn spend(&mut self, page: PageId) {
+        self.forget(page);
         for id in self.of(page) {
             self.all[id as usize].bucket.spend();
+            self.list(id, 0);
         }
+    }
+
+    /// A page no longer waits, and no request is made for it.
+    pub(crate) fn leave(&mut self, page: PageId) {
+        self.forget(page);
+        for id in self.of(page) {
+            self.list(id, 0);
+        }
+    }
+
+    /// Whether an account is the narrower one of a page that has two.
+    pub(crate) fn is_narrower(&self, id: AccountId, page: PageId) -> bool {
+        let mut accounts = self.of(page);
+        accounts.next() == Some(id) && accounts.next().is_some()
     }
 
     /// Lets a page wait until an account has room, by when it is due.
@@ -223,8 +241,7 @@ impl Accounts {
         next.map(|Reverse((tick, _))| *tick)
     }
 
-    /// A page no longer waits.
-    pub(crate) fn forget(&mut self, page: PageId) {
+    fn forget(&mut self, page: PageId) {
         if let Some(slot) = self.waits_for.get_mut(page as usize)
             && *slot != NONE
         {

@@ -40,7 +40,7 @@ impl Hours {
     /// A time itself if it is in an hour that is used, or when the next one begins.
     pub fn next_open(&self, at: f64) -> f64 {
         let (week, hour, _) = Self::place(at);
-        let later = (hour..).find(|hour| self.shares[hour % WEEK_HOURS] > 0.0);
+        let later = (hour..hour + WEEK_HOURS).find(|hour| self.shares[hour % WEEK_HOURS] > 0.0);
         let open = later.expect("an hour of the week is used");
         if open == hour {
             return at;

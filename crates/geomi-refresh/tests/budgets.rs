@@ -180,7 +180,7 @@ fn a_group_shares_its_budget_by_worth() {
 fn the_best_of_a_site_go_first() {
     let counted = (30.0, 90.0);
     // Of each two pages that change alike one matters four times as much.
-    let weight = |page: PageId| if page % 2 == 0 { 4.0 } else { 1.0 };
+    let weight = |page: PageId| if page.is_multiple_of(2) { 4.0 } else { 1.0 };
     let mut planner = planner(Greedy::default(), 180.0, weight);
     limit(&mut planner, 0..1, 12.0);
     let made = follow(&mut planner, counted.1, 5);

@@ -33,7 +33,7 @@ impl<P: Policy> Planner<P> {
     }
 
     /// Makes a page subject to an account; to two of them at most. Of a page with
-    /// two, one account must hold all pages of the other.
+    /// two, the second account must hold all pages of the first.
     pub fn join(&mut self, page: PageId, account: AccountId) {
         self.accounts.join(page, account);
     }
@@ -150,25 +150,26 @@ impl<P: Policy> Planner<P> {
         }
         let now_tick = tick(now);
         while let Some(account) = self.accounts.pop_room(now_tick, now) {
-            let found = self.first_waiting(account, now);
-            if let Some(page) = found {
+            if let Some(page) = self.first_waiting(account, now) {
                 self.hand_out(page);
-            }
-            self.accounts.list(account, now_tick);
-            if found.is_some() {
-                return found;
+                return Some(page);
             }
         }
         None
     }
 
-    /// The page that waits for an account and is due first. One that was put there at
-    /// a lower price goes back.
+    /// The page that waits for an account and is due first, if its other account has
+    /// room as well; if not it waits there. One that was put here at a lower price goes
+    /// back.
     fn first_waiting(&mut self, account: AccountId, now: f64) -> Option<PageId> {
         let mut looks = 0;
         loop {
             let page = self.accounts.unpark(account)?;
             if self.is_parked(page, now) {
+                if self.accounts.is_narrower(account, page) {
+                    // The site is called again when the group has let this one go.
+                    return None;
+                }
                 continue;
             }
             looks += 1;

@@ -151,5 +151,5 @@ impl Dice {
 
 /// The hours in which a page changes: by day, or in the evening.
 fn busy(page: PageId) -> &'static Shape {
-    &shapes()[if page % 3 == 0 { 6 } else { 4 }]
+    &shapes()[if page.is_multiple_of(3) { 6 } else { 4 }]
 }
