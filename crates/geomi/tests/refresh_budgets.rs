@@ -5,6 +5,9 @@
 
 mod common;
 
+use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
+
 use common::Workplace;
 use geomi_model::Timestamp;
 use geomi_testweb::{
@@ -144,4 +147,57 @@ fn sites_and_groups_keep_their_budgets_and_others_get_the_rest() {
     let row = rows.find(|row| row["kind"] == "site").unwrap();
     let planned = row["planned"].as_u64().unwrap();
     assert!((30..=75).contains(&planned), "{planned} of 56");
+}
+
+#[test]
+fn budgets_change_while_a_plan_runs() {
+    let (place, server) = (Workplace::new(), changing_web());
+    place.write("limits.toml", "[refresh]\nrequests_per_hour = 500\n");
+    let seeds: Vec<String> = server.seeds().iter().map(ToString::to_string).collect();
+    place.write("seeds.txt", &seeds.join("\n"));
+    let words = ["crawl", "--seeds", "seeds.txt", "-o", "c"];
+    let done = place.geomi(&[&words[..], &FLAGS].concat());
+    assert_eq!(done.code, Some(0), "{done:#?}");
+    let words = ["refresh", "run", "c", "--budget", "8", "--format", "jsonl"];
+    let mut run = place
+        .command(&[&words[..], &FLAGS].concat())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(run.stdout.take().unwrap()).lines();
+    assert!(lines.by_ref().take(20).all(|line| line.is_ok()));
+
+    let name = &names(&server)[0];
+    let own = format!("site.{name}.refresh_per_day=3");
+    let set = [
+        "set",
+        "c",
+        &own,
+        "refresh.requests_per_day=40",
+        "refresh.longest_gap=30d",
+    ];
+    let done = place.geomi(&set);
+    assert_eq!(done.code, Some(0), "{done:#?}");
+    place
+        .geomi(&["set", "c", "refresh.policy=greedy"])
+        .fails(2, &["refresh.policy cannot change while"]);
+    let changed = server.web_time().since(START).as_secs_f64() / 86_400.0;
+    assert!(lines.by_ref().take(120).all(|line| line.is_ok()));
+    let ended = server.web_time().since(START).as_secs_f64() / 86_400.0;
+    assert_eq!(place.geomi(&["stop", "c"]).code, Some(0));
+    // Whatever is still said is read, so that the run can end.
+    assert!(lines.all(|line| line.is_ok()));
+    run.wait().unwrap();
+
+    assert!(
+        ended - changed > 2.0,
+        "120 visits take three days: {changed} {ended}"
+    );
+    // Those that had been queued before come on top.
+    let after = times(&server, 0, changed + 0.2);
+    assert!(most_in_a_day(&after) <= 4, "{after:?}");
+    let kept = place.read("c/geomi.toml");
+    assert!(kept.contains("refresh_per_day = 3"), "{kept}");
+    assert!(kept.contains("requests_per_day = 40"), "{kept}");
 }

@@ -27,10 +27,10 @@ pub(crate) struct RefreshBenchArgs {
 
 /// Visits of each page in the past of the second plan, and days from one to the next:
 /// at another hour each time.
-const PAST_VISITS: u32 = 6;
-const PAST_GAP: f64 = 1.3;
+const PAST_VISITS: u32 = 8;
+const PAST_GAP: f64 = 0.31;
 /// The day those visits end before.
-const PAST_DAYS: f64 = 9.0;
+const PAST_DAYS: f64 = 3.5;
 
 /// What a plan cost.
 struct Cost {

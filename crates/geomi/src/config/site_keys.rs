@@ -73,7 +73,7 @@ pub(crate) const SITE_KEYS: &[Key] = &[
         "site.refresh_group_per_day",
         "2_000",
         Kind::Count(1, MAX_BUDGET, |d, n| {
-            site(d).plan.together_per_day = Some(n)
+            site(d).plan.together_per_day = Some(n);
         }),
         "The same for all of these sites together.",
     ),
@@ -81,7 +81,7 @@ pub(crate) const SITE_KEYS: &[Key] = &[
         "site.refresh_weight_percent",
         "300",
         Kind::Count(1, 10_000, |d, n| {
-            site(d).plan.weight_percent = Some(n as u16)
+            site(d).plan.weight_percent = Some(n as u16);
         }),
         "What the freshness of their pages weighs, in hundredths of what that of others does.",
     ),

@@ -558,7 +558,7 @@ pub(crate) const KEYS: &[Key] = &[
         "refresh.weights",
         "\"none\"",
         Kind::Choice(&Weights::NAMES, |d, at| {
-            d.crawl.plan.weights = Weights::ALL[at]
+            d.crawl.plan.weights = Weights::ALL[at];
         }),
         "What pages weigh: all the same (none), or by the priority they were found with (importance).",
     ),
