@@ -208,7 +208,8 @@ impl Accounts {
         self.rooms.peek().map(|Reverse((tick, _))| *tick)
     }
 
-    /// The account that has room by now and pages that wait. It must be listed again.
+    /// The account that has room by now and pages that wait. It is listed again when
+    /// one of its pages goes.
     pub(crate) fn pop_room(&mut self, now_tick: u32, now: f64) -> Option<AccountId> {
         while self.first_room().is_some_and(|tick| tick <= now_tick) {
             let Reverse((_, id)) = self.rooms.pop()?;
@@ -241,6 +242,7 @@ impl Accounts {
         next.map(|Reverse((tick, _))| *tick)
     }
 
+    /// A page waits for no account.
     fn forget(&mut self, page: PageId) {
         if let Some(slot) = self.waits_for.get_mut(page as usize)
             && *slot != NONE

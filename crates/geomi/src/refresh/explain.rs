@@ -193,31 +193,33 @@ fn in_words(about: &Explained<'_>) -> String {
     for limit in limits(view, page) {
         lines.push(format!("budget      {}", limit.in_words()));
     }
-    if let Some(signs) = about.signs {
-        lines.push(format!(
-            "site's word 304: trust {:.2} ({} believed, {} audited, {} wrong); sitemaps and feeds: reliability {:.2} ({} of {} true)",
-            signs.trust(),
-            signs.not_modified,
-            signs.audits,
-            signs.lies,
-            signs.reliability(),
-            signs.signals_true,
-            signs.signals
-        ));
-    }
+    lines.extend(about.signs.as_ref().map(signs_in_words));
     lines.push("visits".to_owned());
-    for told in visits.iter().rev().take(VISITS_MAX).rev() {
-        let chance = told.chance.map_or(String::new(), |chance| {
-            format!(", a change was {:.0} % likely", chance * 100.0)
-        });
-        let at = told.at.to_rfc3339_secs();
-        lines.push(format!(
-            "  {at}  {:<9}  after {:.2} days{chance}",
-            told.kind.as_str(),
-            told.gap
-        ));
-    }
+    let shown = visits.iter().rev().take(VISITS_MAX).rev();
+    lines.extend(shown.map(visit_in_words));
     lines.join("\n")
+}
+
+fn signs_in_words(signs: &SiteSigns) -> String {
+    format!(
+        "site's word 304: trust {:.2} ({} believed, {} audited, {} wrong); sitemaps and feeds: reliability {:.2} ({} of {} true)",
+        signs.trust(),
+        signs.not_modified,
+        signs.audits,
+        signs.lies,
+        signs.reliability(),
+        signs.signals_true,
+        signs.signals
+    )
+}
+
+fn visit_in_words(told: &Told) -> String {
+    let chance = told.chance.map_or(String::new(), |chance| {
+        format!(", a change was {:.0} % likely", chance * 100.0)
+    });
+    let at = told.at.to_rfc3339_secs();
+    let found = told.kind.as_str();
+    format!("  {at}  {found:<9}  after {:.2} days{chance}", told.gap)
 }
 
 fn as_json(about: &Explained<'_>) -> serde_json::Value {

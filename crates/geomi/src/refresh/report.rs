@@ -184,6 +184,10 @@ fn human(report: &Report) -> anyhow::Result<()> {
         ]
     }));
     print_table(&lines, &[])?;
+    print_budgets(report)
+}
+
+fn print_budgets(report: &Report) -> anyhow::Result<()> {
     let spent = |spent: &Spent| vec![spent.visits.to_string(), spent.most.to_string()];
     let limits = report.limits.iter();
     let rows: Vec<_> = limits
