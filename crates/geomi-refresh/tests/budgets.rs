@@ -300,4 +300,8 @@ fn a_plan_is_silent_when_it_should_be_and_spends_as_much() {
     assert!((11.7..=12.0).contains(&of_site), "{of_site}");
     assert!(most_in_a_day(&made, |page| site(page) == 0) <= 12);
     assert!(planner.account(account).price > planner.price());
+    for page in 0..PAGES as PageId {
+        let expected = hour(planner.expected(page) + 1e-6);
+        assert!((8.0..20.0).contains(&expected), "{page}: {expected}");
+    }
 }

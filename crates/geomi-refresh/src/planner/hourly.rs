@@ -85,7 +85,12 @@ impl<P: Policy> Planner<P> {
             (Some(hour), None) => hour.room_at().max(at),
             (Some(hour), Some(hours)) => hours.when(hour.room_at()).max(at),
         };
-        self.hours().map_or(room, |hours| hours.next_open(room))
+        self.next_open(room)
+    }
+
+    /// A time itself, or when the next hour begins that is used.
+    pub(super) fn next_open(&self, at: f64) -> f64 {
+        self.hours().map_or(at, |hours| hours.next_open(at))
     }
 
     pub(super) fn restart_hour(&mut self, saved_days: f64, now: f64) {

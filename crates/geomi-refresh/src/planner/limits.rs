@@ -89,27 +89,29 @@ impl<P: Policy> Planner<P> {
     }
 
     /// When a page is expected to be visited: when it is due, or later if an account
-    /// holds it back.
+    /// holds it back or nothing is visited at that hour.
     pub fn expected(&mut self, page: PageId) -> f64 {
         let due = self.due(page);
         if self.held_by(page).is_none() {
-            return due;
+            return self.next_open(due);
         }
         // One that was spread over its first interval is as far in its own one.
         let last = self.last(page);
         let part = (due - last) / self.gap(page);
         let own_gap = self.expected_after(page, last) - last;
-        due.max(last + own_gap * part.min(1.0))
+        self.next_open(due.max(last + own_gap * part.min(1.0)))
     }
 
     /// When a page is expected to be visited after a visit at this time, as things
     /// stand. New pages of an account that is too small are not probed.
     pub fn expected_after(&mut self, page: PageId, visit: f64) -> f64 {
         if self.held_by(page).is_none() {
-            return self.due_after(page, visit);
+            let due = self.due_after(page, visit);
+            return self.next_open(due);
         }
         let due = self.policy.settled(page, visit, self.price_of(page));
-        visit + (due - visit).clamp(1.0 / TICKS, self.terms.longest_gap)
+        let gap = (due - visit).clamp(1.0 / TICKS, self.terms.longest_gap);
+        self.next_open(visit + gap)
     }
 
     /// What a request costs a page.

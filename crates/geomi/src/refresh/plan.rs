@@ -107,7 +107,6 @@ fn table(view: &mut View) -> Table {
         let planner = view.book.planner_mut();
         let mut at = planner.expected(page).max(now);
         for _ in 0..VISITS_MAX {
-            at = planner.hours().map_or(at, |hours| hours.next_open(at));
             if at >= end {
                 break;
             }
