@@ -10,7 +10,7 @@
 //!   [`follows`]: whether the next visit will succeed.
 //! * [`policy`]: rules that say when a page is due, one small file each.
 //! * [`named`]: those a crawler can follow.
-//! * [`Planner`]: the queue, the price of a request and the budget.
+//! * [`Planner`]: the queue, the price of a request and the budgets.
 //! * [`Grouping`] and [`schedule`]: REFRESH's groups and its schedule table.
 //!
 //! It is pure: no clock, no disk, no dice that are not its own and the same in every
@@ -32,8 +32,11 @@
 //! }
 //! ```
 
+mod accounts;
+mod bucket;
 pub mod estimators;
 mod groups;
+mod hours;
 mod learner;
 pub mod named;
 mod planner;
@@ -49,9 +52,11 @@ pub mod shape;
 mod success;
 mod worth;
 
+pub use accounts::{AccountId, AccountState};
 pub use groups::{Group, Grouping};
+pub use hours::{Hours, WEEK_HOURS};
 pub use learner::{Knowledge, Learner};
-pub use planner::{Learning, Planner, Terms};
+pub use planner::{Asked, Learning, Planner, Terms};
 pub use policy::{Page, PageId, Policy, Sight};
 pub use pool::{Kin, Pool};
 pub use posterior::{Evidence, Posterior, likelihood};

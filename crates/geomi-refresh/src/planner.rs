@@ -15,14 +15,24 @@
 //! day's worth, so that a policy that knows the hours can use them but nobody
 //! spends in an afternoon what was meant for a week.
 //!
+//! **Accounts** are budgets of some of the pages, with prices and buckets of their own
+//! (see `accounts`). The budget of the whole plan stands above them.
+//!
 //! **The longest gap** holds whatever the policy says, so that no page is
 //! abandoned.
 //!
 //! The planner has no clock: `next` is asked at a time, and [`Planner::wake`] says
 //! when to ask again. It knows nothing of politeness, which may delay any visit.
 
+mod hourly;
+mod limits;
+mod price;
 mod resume;
 
+pub use limits::Asked;
+
+use crate::accounts::Accounts;
+use crate::bucket::Bucket;
 use crate::policy::{Pace, Page, PageId, Policy, Sight};
 use crate::queue::Queue;
 
@@ -32,19 +42,6 @@ const fn looked_at(pages: usize) -> usize {
     if pages < 65_536 { 2 } else { 1 }
 }
 
-/// Pages that must have been looked at before the price moves.
-const SAMPLE: usize = 256;
-/// Pages asked for the first price.
-const FIRST_SAMPLE: usize = 2_048;
-/// A step of the price is no more than this, in the logarithm.
-const STEP_MAX: f64 = 0.7;
-/// How much of a mismatch one step corrects: demand may answer more than in
-/// proportion, and a sample errs.
-const DAMPING: f64 = 0.3;
-/// How much of the budget a bucket that is full or empty adds or takes.
-const LEAN: f64 = 0.1;
-/// A page is moved forward in the queue by no less than this part of its gap.
-const MOVED_MIN: f64 = 0.1;
 /// Ticks of the queue's clock a day: about ten seconds.
 const TICKS: f64 = 8_192.0;
 
@@ -82,12 +79,25 @@ struct Place {
     last: f64,
     /// When it is due; an entry of the queue with another time is void.
     tick: u32,
-    is_out: bool,
+    stand: Stand,
     /// Whether it is left alone until its time, whatever its worth.
     is_resting: bool,
     /// Its first visit is where it was put to spread pages, not where the policy
     /// would like it.
     is_first: bool,
+}
+
+/// Where a page is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stand {
+    /// In the queue.
+    Queued,
+    /// Due, and waiting for one of its accounts.
+    Parked,
+    /// The same, out of its turn: what it is worth does not matter.
+    Asked,
+    /// Handed out.
+    Out,
 }
 
 /// A plan that is followed and renewed visit by visit.
@@ -97,6 +107,9 @@ pub struct Planner<P> {
     terms: Terms,
     queue: Queue,
     places: Vec<Place>,
+    accounts: Accounts,
+    /// What may be spent in an hour, if that is limited.
+    hour: Option<Bucket>,
     price: f64,
     /// What the pages looked at since the last step would like, a day.
     demand: f64,
@@ -116,6 +129,8 @@ impl<P: Policy> Planner<P> {
             terms,
             queue: Queue::default(),
             places: Vec::new(),
+            accounts: Accounts::default(),
+            hour: None,
             price: 1.0,
             demand: 0.0,
             looked_at: 0,
@@ -133,7 +148,7 @@ impl<P: Policy> Planner<P> {
         self.places.push(Place {
             last,
             tick: 0,
-            is_out: false,
+            stand: Stand::Queued,
             is_resting: false,
             is_first: true,
         });
@@ -148,28 +163,16 @@ impl<P: Policy> Planner<P> {
     /// and always at the same hour.
     pub fn start(&mut self) {
         self.is_started = true;
-        let count = self.places.len();
-        let asked = count.min(FIRST_SAMPLE);
-        for _ in 0..60 {
-            let mut demand = 0.0;
-            for at in 0..asked {
-                let page = if asked == count { at } else { self.roll() };
-                demand += 1.0 / self.settled_gap(page as PageId);
-            }
-            let step = self.step(demand / asked.max(1) as f64, self.terms.requests_per_day);
-            self.price *= step.exp();
-            if step.abs() < 1e-3 {
-                break;
-            }
-        }
-        for page in 0..count {
+        self.find_price();
+        self.find_account_prices();
+        for page in 0..self.places.len() {
             self.plan_first(page as PageId);
         }
     }
 
     fn plan_first(&mut self, page: PageId) {
-        let usual = self.terms.requests_per_day;
-        let gap = self.settled_gap(page) * usual / self.terms.requests_at(self.bucket_at);
+        let usual = self.requests_per_day();
+        let gap = self.settled_gap_at(page, self.price) * usual / self.requests_at(self.bucket_at);
         // Multiples of the golden ratio fall evenly whatever their number.
         let part = (f64::from(page) * 0.618_033_988_749_895).fract();
         let Place { last, is_first, .. } = self.places[page as usize];
@@ -179,24 +182,38 @@ impl<P: Policy> Planner<P> {
 
     /// When to ask for the next page; `None` without pages.
     pub fn wake(&self) -> Option<f64> {
-        let (tick, _) = self.queue.peek()?;
+        let head = self.queue.peek().map(|(tick, _)| match self.policy.pace() {
+            Pace::Even => 0,
+            Pace::WhenDue => tick,
+        });
+        let first = head.into_iter().chain(self.accounts.first_room()).min()?;
+        Some(self.opens_at(self.paid_at().max(f64::from(first) / TICKS)))
+    }
+
+    /// When the next request is paid for.
+    fn paid_at(&self) -> f64 {
         let wanted = 1.0 - self.bucket;
-        let paid = self.bucket_at + wanted.max(0.0) / self.terms.requests_at(self.bucket_at);
-        Some(match self.policy.pace() {
-            Pace::Even => paid,
-            Pace::WhenDue => paid.max(f64::from(tick) / TICKS),
-        })
+        let days = wanted.max(0.0) / self.requests_at(self.bucket_at);
+        self.later(self.bucket_at, days)
     }
 
     /// The page to visit now, if one is due and the budget allows it. It must be
     /// given back with [`Planner::observe`] or [`Planner::failed`].
     pub fn next(&mut self, now: f64) -> Option<PageId> {
         self.fill(now);
+        if !self.is_open(now) {
+            return None;
+        }
         let now_tick = tick(now);
+        if self.bucket >= 1.0 - 1e-6
+            && let Some(page) = self.next_waiting(now)
+        {
+            return Some(page);
+        }
         loop {
             let (tick, page) = self.queue.peek()?;
             let place = self.places[page as usize];
-            if place.is_out || place.tick != tick {
+            if place.stand != Stand::Queued || place.tick != tick {
                 self.queue.pop();
                 continue;
             }
@@ -212,8 +229,10 @@ impl<P: Policy> Planner<P> {
                 }
             }
             self.queue.pop();
-            self.places[page as usize].is_out = true;
-            self.bucket -= 1.0;
+            if self.is_parked(page, now) {
+                continue;
+            }
+            self.hand_out(page);
             return Some(page);
         }
     }
@@ -230,6 +249,16 @@ impl<P: Policy> Planner<P> {
         true
     }
 
+    /// A page leaves the plan for a visit, and is paid for.
+    fn hand_out(&mut self, page: PageId) {
+        self.places[page as usize].stand = Stand::Out;
+        self.bucket -= 1.0;
+        self.accounts.spend(page);
+        if let Some(hour) = &mut self.hour {
+            hour.spend();
+        }
+    }
+
     /// A visit has found the page changed, or not.
     pub fn observe(&mut self, page: PageId, changed: bool, now: f64) {
         let place = &mut self.places[page as usize];
@@ -244,6 +273,7 @@ impl<P: Policy> Planner<P> {
         for _ in 0..looked_at(self.places.len()) {
             self.look_at_another();
         }
+        self.look_at_members(page);
         let due = self.plan(page);
         self.push(page, due);
     }
@@ -265,58 +295,28 @@ impl<P: Policy> Planner<P> {
         &self.policy
     }
 
-    /// Asks some page how often it would like to be visited, and moves it if it
-    /// stands far too late.
-    fn look_at_another(&mut self) {
-        let page = self.roll() as PageId;
-        let settled = self.settled_gap(page);
-        self.demand += 1.0 / settled;
-        self.looked_at += 1;
-        let place = self.places[page as usize];
-        let is_late = |gap| place.last + (1.0 + MOVED_MIN) * gap < f64::from(place.tick) / TICKS;
-        // The question that is asked for the price anyway spares most the other one.
-        if !place.is_out && !place.is_resting && is_late(settled) {
-            let gap = self.gap(page);
-            if is_late(gap) {
-                self.push(page, (place.last + gap).max(self.bucket_at));
-            }
-        }
-        if self.looked_at == SAMPLE {
-            self.reprice();
-        }
-    }
-
-    fn reprice(&mut self) {
-        let full = match self.policy.pace() {
-            Pace::Even => 0.5,
-            Pace::WhenDue => self.bucket / self.bucket_max(),
-        };
-        let wanted = self.terms.requests_per_day * (1.0 + LEAN * (2.0 * full - 1.0));
-        let step = self.step(self.demand / SAMPLE as f64, wanted);
-        self.price *= step.exp();
-        self.demand = 0.0;
-        self.looked_at = 0;
-    }
-
-    /// How the logarithm of the price must change, given what a page would like
-    /// on average and what all may have.
-    fn step(&self, demand_a_page: f64, wanted: f64) -> f64 {
-        let demand = demand_a_page * self.places.len() as f64;
-        (DAMPING * (demand / wanted).ln()).clamp(-STEP_MAX, STEP_MAX)
-    }
-
-    /// How long a page is left alone.
+    /// How long a page is left alone if it need not wait for its accounts.
     fn gap(&mut self, page: PageId) -> f64 {
         let last = self.places[page as usize].last;
         let due = self.policy.due(page, last, self.price);
         (due - last).clamp(1.0 / TICKS, self.terms.longest_gap)
     }
 
-    /// How long it would be left alone were all known of it that can be.
+    /// How long it would be left alone, by its accounts too, were all known of it that
+    /// can be.
     fn settled_gap(&mut self, page: PageId) -> f64 {
+        self.settled_gap_at(page, self.price_of(page))
+    }
+
+    fn settled_gap_at(&mut self, page: PageId, price: f64) -> f64 {
         let last = self.places[page as usize].last;
-        let due = self.policy.settled(page, last, self.price);
-        (due - last).clamp(1.0 / TICKS, self.terms.longest_gap)
+        let due = self.policy.settled(page, last, price);
+        let gap = (due - last).clamp(1.0 / TICKS, self.terms.longest_gap);
+        match self.accounts.hours() {
+            None => gap,
+            // A page that is due when nothing is visited is visited later.
+            Some(hours) => hours.next_open(last + gap) - last,
+        }
     }
 
     /// When a page is to be visited next.
@@ -325,9 +325,12 @@ impl<P: Policy> Planner<P> {
     }
 
     fn push(&mut self, page: PageId, due: f64) {
+        if self.waits(page) {
+            self.accounts.leave(page);
+        }
         let place = &mut self.places[page as usize];
         place.tick = tick(due);
-        place.is_out = false;
+        place.stand = Stand::Queued;
         place.is_resting = false;
         self.queue.push((place.tick, page));
         if self.queue.len() > 2 * self.places.len() + 64 {
@@ -340,19 +343,19 @@ impl<P: Policy> Planner<P> {
         let places = &self.places;
         self.queue.retain(|(tick, page)| {
             let place = places[page as usize];
-            !place.is_out && place.tick == tick
+            place.stand == Stand::Queued && place.tick == tick
         });
     }
 
     fn bucket_max(&self) -> f64 {
         match self.policy.pace() {
             Pace::Even => 1.0,
-            Pace::WhenDue => (self.terms.requests_at(self.bucket_at) / 2.0).max(1.0),
+            Pace::WhenDue => (self.requests_at(self.bucket_at) / 2.0).max(1.0),
         }
     }
 
     fn fill(&mut self, now: f64) {
-        let more = (now - self.bucket_at).max(0.0) * self.terms.requests_at(self.bucket_at);
+        let more = self.passed(self.bucket_at, now) * self.requests_at(self.bucket_at);
         self.bucket = (self.bucket + more).min(self.bucket_max());
         self.bucket_at = now;
     }
@@ -368,7 +371,7 @@ impl<P: Policy> Planner<P> {
 }
 
 /// A time on the queue's clock; the cast stops at the last tick.
-fn tick(days: f64) -> u32 {
+pub(crate) fn tick(days: f64) -> u32 {
     (days * TICKS).ceil() as u32
 }
 

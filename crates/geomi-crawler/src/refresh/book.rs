@@ -8,13 +8,16 @@ use std::time::Duration;
 
 use geomi_model::Visit;
 use geomi_refresh::policy::Policy;
-use geomi_refresh::{PageId, Planner, Terms, named};
+use geomi_refresh::{Asked, Page, PageId, Planner, Terms, named};
 use geomi_url::CrawlUrl;
 use hashbrown::{HashMap, HashSet};
 
 use super::batches::{Batches, Place};
+use super::budgets::{Budgets, Limit, SitePlan};
 use super::pages::{Pages, Sighted, Sighting, facts};
+use super::quiet::QuietHours;
 use super::waves::Waves;
+use super::weights::Weights;
 
 /// How long a page rests after a visit that came to nothing, in days; it doubles
 /// with each further one.
@@ -29,6 +32,17 @@ pub struct RefreshConfig {
     pub policy: String,
     /// What may be spent.
     pub budget: Budget,
+    /// Requests a day that each site gets at most.
+    pub site_requests_per_day: Option<u64>,
+    /// What differs on some sites. Of the tables that name a site, the first that
+    /// has a value wins it.
+    pub sites: Vec<SitePlan>,
+    /// What the freshness of a page weighs, beside what its site gives it.
+    pub weights: Weights,
+    /// Requests in any hour, at most.
+    pub requests_per_hour: Option<u64>,
+    /// Hours of the week in which little or nothing is visited.
+    pub quiet_hours: QuietHours,
     /// The longest time a page is left alone.
     pub longest_gap: Duration,
     /// What decides when a page is due.
@@ -54,6 +68,11 @@ impl Default for RefreshConfig {
         Self {
             policy: "clock".to_owned(),
             budget: Budget::PerPage(1.0 / 7.0),
+            site_requests_per_day: None,
+            sites: Vec::new(),
+            weights: Weights::None,
+            requests_per_hour: None,
+            quiet_hours: QuietHours::default(),
             longest_gap: Duration::from_hours(90 * 24),
             drive: Drive::Plan,
             once: false,
@@ -83,9 +102,10 @@ impl Budget {
 /// The plan of a crawl.
 #[derive(Debug)]
 pub struct RefreshBook {
-    config: RefreshConfig,
-    pages: Pages,
-    planner: Planner<Box<dyn Policy>>,
+    pub(super) config: RefreshConfig,
+    pub(super) pages: Pages,
+    pub(super) planner: Planner<Box<dyn Policy>>,
+    pub(super) budgets: Budgets,
     waves: Waves,
     /// Where pages are visited at set times: which, and how far it is.
     batches: Option<(Batches, Place)>,
@@ -115,8 +135,8 @@ impl RefreshBook {
     ///
     /// # Panics
     ///
-    /// If there is no policy of that name: whoever reads what an operator wrote
-    /// has checked it.
+    /// If there is no policy of that name, or the name of a site is none: whoever
+    /// reads what an operator wrote has checked it.
     pub fn new(config: &RefreshConfig) -> Self {
         let policy = named::policy(&config.policy).expect("the name of a policy was checked");
         let terms = Terms {
@@ -124,10 +144,14 @@ impl RefreshBook {
             longest_gap: config.longest_gap.as_secs_f64() / 86_400.0,
             learning: None,
         };
+        let mut planner = Planner::new(policy, terms, 0.0);
+        planner.use_hours(config.quiet_hours.hours(), 0.0);
+        planner.limit_hour(config.requests_per_hour.map(|requests| requests as f64));
         Self {
             config: config.clone(),
             pages: Pages::default(),
-            planner: Planner::new(policy, terms, 0.0),
+            planner,
+            budgets: Budgets::new(config),
             waves: Waves::default(),
             batches: None,
             is_started: false,
@@ -155,7 +179,14 @@ impl RefreshBook {
         let Sighted { page, kind, at, .. } = sighted;
         self.last = self.last.max(at);
         if kind == Sighting::First {
-            self.planner.add(&facts(visit), at);
+            let of_site = self.budgets.join(&mut self.planner, page, &visit.url);
+            let weight = of_site * self.config.weights.of(visit.priority);
+            let facts = Page {
+                weight,
+                ..facts(visit)
+            };
+            self.planner.add(&facts, at);
+            sighted.weight = weight;
             let requests = self.config.budget.requests_per_day(self.pages.len());
             self.planner.set_requests_per_day(requests);
             return Some(sighted);
@@ -205,15 +236,24 @@ impl RefreshBook {
     }
 
     /// All visits of the past are known. What the budget gathered since the last
-    /// of them, or in `saved_max` days at most, may be spent at once.
+    /// of them, or in `saved_max` days at most, may be spent at once. The budgets of
+    /// sites, groups and hours gather nothing while nobody runs, so that no day and no
+    /// hour is over them; a run that visits what is due and ends has a day's or an
+    /// hour's worth at most.
     pub fn start(&mut self, now: f64, saved_max: f64) {
         self.is_started = true;
         self.at = self.last.clamp(now - saved_max, now);
+        let saved = if self.config.once {
+            (now - self.last).clamp(0.0, 1.0)
+        } else {
+            0.0
+        };
+        self.planner.restart_accounts(saved, now);
         self.planner.start_at(self.at);
         let batches = match &self.config.drive {
             Drive::Plan => None,
             Drive::Rounds => Some(Batches::Rounds {
-                period: self.pages.len().max(1) as f64 / self.planner.terms().requests_per_day,
+                period: self.pages.len().max(1) as f64 / self.planner.requests_per_day(),
             }),
             Drive::Table(rows) => Some(Batches::Table(self.hours(rows))),
         };
@@ -251,7 +291,12 @@ impl RefreshBook {
     /// When to ask for the next page; `None` without pages.
     pub fn wake(&self) -> Option<f64> {
         match &self.batches {
-            Some((batches, place)) => batches.wake(*place, self.pages.len()),
+            Some((batches, place)) => {
+                let next = batches.wake(*place, self.pages.len());
+                let next = next.map(|at| self.planner.opens_at(at));
+                let waiting = self.planner.waiting_wake();
+                next.into_iter().chain(waiting).reduce(f64::min)
+            }
             None => self.planner.wake(),
         }
     }
@@ -281,21 +326,27 @@ impl RefreshBook {
     }
 
     fn next_in_batch(&mut self, now: f64) -> Option<PageId> {
+        if let Some(page) = self.planner.next_waiting(now) {
+            return Some(page);
+        }
         let (batches, place) = self.batches.as_mut()?;
-        loop {
+        while self.planner.is_open(now) {
             let page = batches.next(place, now, self.pages.len())?;
             let is_done = self.planner.last(page) >= batches.time(*place);
-            if !is_done && self.planner.call(page) {
+            if !is_done && self.planner.ask(page, now) == Asked::Out {
                 return Some(page);
             }
         }
+        None
     }
 
     /// Takes a page out of its turn because somebody says that it has changed at
-    /// this time, in days; `None` if there is no reason to.
-    pub fn call(&mut self, url: &CrawlUrl, modified: f64) -> Option<PageId> {
+    /// this time, in days; `None` if there is no reason to, or no budget: then it is
+    /// the next of its site.
+    pub fn call(&mut self, url: &CrawlUrl, modified: f64, now: f64) -> Option<PageId> {
         let page = self.pages.find(url)?;
-        (self.would_call(url, modified) && self.planner.call(page)).then_some(page)
+        let is_out = self.would_call(url, modified) && self.planner.ask(page, now) == Asked::Out;
+        is_out.then_some(page)
     }
 
     /// Whether there is a reason to.
@@ -314,6 +365,11 @@ impl RefreshBook {
     /// The pages.
     pub fn pages(&self) -> &Pages {
         &self.pages
+    }
+
+    /// The budgets of sites and groups, by the number of their account.
+    pub fn limits(&self) -> &[Limit] {
+        self.budgets.limits()
     }
 
     /// The plan.
@@ -338,15 +394,15 @@ impl RefreshBook {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use geomi_model::{Change, NetworkState};
 
     use super::*;
     use crate::refresh::instant;
 
-    const TRIES: u8 = 1;
+    pub(crate) const TRIES: u8 = 1;
 
-    fn visit(page: u32, day: f64, code: u16, changed: Option<bool>) -> Visit {
+    pub(crate) fn visit(page: u32, day: f64, code: u16, changed: Option<bool>) -> Visit {
         let url = CrawlUrl::parse(&format!("http://a.test/{page}")).unwrap();
         let mut visit = Visit::unknown(url);
         visit.time = instant(day);

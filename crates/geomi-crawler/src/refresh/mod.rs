@@ -11,15 +11,22 @@
 
 mod batches;
 mod book;
+mod budgets;
+mod change;
 mod history;
 mod pages;
+mod quiet;
 mod signs;
 mod turn;
 mod waves;
+mod weights;
 
 pub use batches::hour_of_week;
 pub use book::{Budget, Drive, RefreshBook, RefreshConfig};
+pub use budgets::{Limit, LimitKind, SitePlan};
 pub use history::read_visits;
 pub use pages::{Pages, Sighted, Sighting, days, facts, instant};
+pub use quiet::QuietHours;
 pub use signs::SiteSigns;
 pub use turn::site_signs;
+pub use weights::Weights;

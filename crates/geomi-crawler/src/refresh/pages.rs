@@ -104,6 +104,8 @@ pub struct Sighted {
     pub at: f64,
     /// Whether the main text is what it was; `false` where that is not known.
     pub has_same_main_text: bool,
+    /// What its freshness weighs, where it was seen for the first time; 1 otherwise.
+    pub weight: f32,
 }
 
 /// Every page of which there has been a copy, in the order of their first ones.
@@ -157,6 +159,7 @@ impl Pages {
             kind,
             at: days(visit.time),
             has_same_main_text,
+            weight: 1.0,
         })
     }
 

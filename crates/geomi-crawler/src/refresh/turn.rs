@@ -45,7 +45,7 @@ impl Journey<'_> {
         tracing::info!(
             pages = book.pages().len(),
             policy = config.policy,
-            requests_a_day = book.planner().terms().requests_per_day,
+            requests_a_day = book.planner().requests_per_day(),
             "the plan is made"
         );
         self.refresh = Some(book);
@@ -186,7 +186,7 @@ impl Journey<'_> {
         let is_heeded = modified <= now
             && book.would_call(url, days(modified))
             && self.with_signs(url.site_hash(), SiteSigns::heeds_signal)?;
-        if is_heeded && let Some(page) = book.call(url, days(modified)) {
+        if is_heeded && let Some(page) = book.call(url, days(modified), days(now)) {
             if self.queue_page(&book, page)? {
                 self.called.insert(page);
             } else {

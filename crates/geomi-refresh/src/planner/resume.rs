@@ -1,7 +1,7 @@
 //! A plan that goes on from an earlier one: what was seen before it began, and
 //! pages that are visited for reasons of their own.
 
-use super::{Planner, TICKS};
+use super::{Planner, Stand, TICKS};
 use crate::policy::{PageId, Policy, Sight};
 
 impl<P: Policy> Planner<P> {
@@ -30,12 +30,10 @@ impl<P: Policy> Planner<P> {
     /// has changed, or it waits already. It is paid for like any other and must
     /// be given back like any other. Says whether it was still in the queue.
     pub fn call(&mut self, page: PageId) -> bool {
-        let place = &mut self.places[page as usize];
-        if place.is_out {
+        if self.is_out(page) {
             return false;
         }
-        place.is_out = true;
-        self.bucket -= 1.0;
+        self.hand_out(page);
         true
     }
 
@@ -51,7 +49,7 @@ impl<P: Policy> Planner<P> {
 
     /// Whether a page was handed out and not given back yet.
     pub fn is_out(&self, page: PageId) -> bool {
-        self.places[page as usize].is_out
+        self.places[page as usize].stand == Stand::Out
     }
 
     /// When a page was last seen.
@@ -66,13 +64,19 @@ impl<P: Policy> Planner<P> {
 
     /// When a page would be due after a visit at this time, as things stand.
     pub fn due_after(&mut self, page: PageId, visit: f64) -> f64 {
-        let due = self.policy.due(page, visit, self.price);
+        let due = self.policy.due(page, visit, self.price_of(page));
         visit + (due - visit).clamp(1.0 / TICKS, self.terms.longest_gap)
     }
 
     /// Another budget from now on.
     pub fn set_requests_per_day(&mut self, requests: f64) {
         self.terms.requests_per_day = requests;
+    }
+
+    /// Another longest gap from now on. Pages that stand later are noticed as those
+    /// are that a lower price makes due.
+    pub fn set_longest_gap(&mut self, days: f64) {
+        self.terms.longest_gap = days;
     }
 
     /// What may be spent, and what must be done.

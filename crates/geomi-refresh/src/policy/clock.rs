@@ -48,6 +48,11 @@ impl Clock {
         &self.learner
     }
 
+    /// Whether hours have predicted changes better than no hours, and are used.
+    pub fn uses_hours(&self) -> bool {
+        self.rhythm.is_used()
+    }
+
     /// When a page is due if there is nothing to find out about it, at the best hour.
     /// `steady` is the gap without hours.
     fn timed(

@@ -1,7 +1,11 @@
 //! `geomi bench refresh`: what planning costs a decision, and in memory.
+//!
+//! Twice: in the first days of a plan, and with a past from which it has learned at
+//! which hours pages change, so that a decision weighs the hours.
 
 use geomi_refresh::policy::Clock;
-use geomi_refresh::{Kin, Page, Planner, Terms};
+use geomi_refresh::shape::{Shape, shapes};
+use geomi_refresh::{Kin, Page, PageId, Planner, Terms};
 use serde_json::json;
 
 use super::usage::Usage;
@@ -21,55 +25,131 @@ pub(crate) struct RefreshBenchArgs {
     decisions: Option<u32>,
 }
 
+/// Visits of each page in the past of the second plan, and days from one to the next:
+/// at another hour each time.
+const PAST_VISITS: u32 = 8;
+const PAST_GAP: f64 = 0.31;
+/// The day those visits end before.
+const PAST_DAYS: f64 = 3.5;
+
+/// What a plan cost.
+struct Cost {
+    /// Processor time of the start, for each page.
+    start_us: f64,
+    decisions: u32,
+    /// Processor time of a decision.
+    each_us: f64,
+    uses_hours: bool,
+}
+
 /// Plans so many pages, makes so many decisions and prints what they cost.
 pub(super) fn run(args: &RefreshBenchArgs, global: &Global) -> anyhow::Result<Exit> {
     let decisions = args.decisions.unwrap_or(args.pages.div_ceil(5)).max(1);
-    let terms = Terms {
-        requests_per_day: f64::from(args.pages) / 7.0,
-        longest_gap: 90.0,
-        learning: None,
-    };
-    let mut planner = Planner::new(Clock::default(), terms, 0.0);
-    let before = Usage::now()?;
-    for page in 0..args.pages {
-        let kin = Kin([0, 0, 0, u64::from(page / 1_000) + 1, 0]);
-        planner.add(&Page { weight: 1.0, kin }, 0.0);
-    }
-    planner.start();
-    let planned = Usage::now()?;
-    let (mut made, mut now) = (0, 0.0_f64);
-    while let Some(wake) = planner.wake().filter(|_| made < decisions) {
-        now = wake.max(now);
-        let Some(page) = planner.next(now) else {
-            continue;
-        };
-        // Every page has its own rate, from one change in a year to ten a day.
-        let chance = u64::from(page).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
-        let part = chance as f64 / f64::from(1 << 24);
-        let roll = u64::from(made).wrapping_mul(0xD1B5_4A32_D192_ED03) >> 40;
-        planner.observe(page, part > roll as f64 / f64::from(1 << 24), now);
-        made += 1;
-    }
-    let done = Usage::now()?;
-    let start_us = planned.since(&before).seconds() * 1e6 / f64::from(args.pages);
-    let each_us = done.since(&planned).seconds() * 1e6 / f64::from(made.max(1));
+    let first = measure(args.pages, decisions, 0)?;
+    let peak_bytes = Usage::now()?.peak_bytes;
+    let later = measure(args.pages, decisions, PAST_VISITS)?;
     print(&match global.format {
         Format::Human => format!(
-            "{} planned at {start_us:.2} us each, {} made at {each_us:.2} us of processor time each, {} of memory at its peak",
+            "{} planned at {:.2} us each, {} made at {:.2} us of processor time each, {} of memory at its peak\n\
+             with a past of {PAST_VISITS} visits a page, hours {}: {} made at {:.2} us each",
             words::plural(args.pages.into(), "page"),
-            words::plural(made.into(), "decision"),
-            words::bytes(done.peak_bytes as f64),
+            first.start_us,
+            words::plural(first.decisions.into(), "decision"),
+            first.each_us,
+            words::bytes(peak_bytes as f64),
+            if later.uses_hours {
+                "in use"
+            } else {
+                "not in use"
+            },
+            words::plural(later.decisions.into(), "decision"),
+            later.each_us,
         ),
         Format::Json | Format::Jsonl => json!({
             "pages": args.pages,
-            "decisions": made,
-            "cpu_us_per_page_at_start": start_us,
-            "cpu_us_per_decision": each_us,
-            "peak_rss_bytes": done.peak_bytes,
+            "decisions": first.decisions,
+            "cpu_us_per_page_at_start": first.start_us,
+            "cpu_us_per_decision": first.each_us,
+            "peak_rss_bytes": peak_bytes,
+            "with_hours": {
+                "hours_in_use": later.uses_hours,
+                "decisions": later.decisions,
+                "cpu_us_per_page_at_start": later.start_us,
+                "cpu_us_per_decision": later.each_us,
+            },
             "debug_build": cfg!(debug_assertions),
         })
         .to_string(),
         Format::Csv => unreachable!("csv was refused before"),
     })?;
     Ok(Exit::Done)
+}
+
+/// A plan with so many visits of each page in its past.
+fn measure(pages: u32, decisions: u32, past: u32) -> anyhow::Result<Cost> {
+    let terms = Terms {
+        requests_per_day: f64::from(pages) / 7.0,
+        longest_gap: 90.0,
+        learning: None,
+    };
+    let mut planner = Planner::new(Clock::default(), terms, 0.0);
+    let mut dice = Dice(1);
+    let before = Usage::now()?;
+    for page in 0..pages {
+        let kin = Kin([0, 0, 0, u64::from(page / 1_000) + 1, 0]);
+        planner.add(&Page { weight: 1.0, kin }, 0.0);
+    }
+    for visit in 1..=past {
+        for page in 0..pages {
+            // Pages are seen at all hours, each at others.
+            let at = f64::from(visit) * PAST_GAP + f64::from(page % 24) / 24.0;
+            let changed = dice.changed(page, planner.last(page), at);
+            planner.recall(page, changed, at);
+        }
+    }
+    let begin = if past == 0 { 0.0 } else { PAST_DAYS };
+    let recalled = Usage::now()?;
+    planner.start_at(begin);
+    let planned = Usage::now()?;
+    let (mut made, mut now) = (0, begin);
+    while let Some(wake) = planner.wake().filter(|_| made < decisions) {
+        now = wake.max(now);
+        let Some(page) = planner.next(now) else {
+            continue;
+        };
+        let changed = dice.changed(page, planner.last(page), now);
+        planner.observe(page, changed, now);
+        made += 1;
+    }
+    let done = Usage::now()?;
+    let start = if past == 0 { &before } else { &recalled };
+    Ok(Cost {
+        start_us: planned.since(start).seconds() * 1e6 / f64::from(pages),
+        decisions: made,
+        each_us: done.since(&planned).seconds() * 1e6 / f64::from(made.max(1)),
+        uses_hours: planner.policy().uses_hours(),
+    })
+}
+
+/// Chance, the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    /// Whether a page has changed from one time to another. Every page has its own
+    /// rate, from one change in a year to ten a day, and one of two busy times.
+    fn changed(&mut self, page: PageId, from: f64, to: f64) -> bool {
+        let part = (u64::from(page).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as f64;
+        let rate = (1.0 / 365.0) * 3_650.0_f64.powf(part / f64::from(1 << 24));
+        let chance = -(-rate * busy(page).exposure(from, to)).exp_m1();
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 11) as f64) < chance * (1_u64 << 53) as f64
+    }
+}
+
+/// The hours in which a page changes: by day, or in the evening.
+fn busy(page: PageId) -> &'static Shape {
+    &shapes()[if page.is_multiple_of(3) { 6 } else { 4 }]
 }

@@ -43,11 +43,24 @@ pub(crate) const LIVE: &[&str] = &[
     "scope.site_budget",
     "scope.domain_hosts",
     "scope.ignore_after",
+    "refresh.every",
+    "refresh.requests_per_day",
+    "refresh.site_requests_per_day",
+    "refresh.requests_per_hour",
+    "refresh.quiet_hours",
+    "refresh.longest_gap",
     "output.min_free",
 ];
 
 /// The same of the keys of a `[[site]]` table, written `site.HOST.KEY`.
-const SITE_LIVE: &[&str] = &["site_delay", "max_pages", "depth", "include", "exclude"];
+const SITE_LIVE: &[&str] = &[
+    "site_delay",
+    "max_pages",
+    "refresh_per_day",
+    "depth",
+    "include",
+    "exclude",
+];
 
 /// Takes `KEY=VALUE`, or `KEY+=VALUE` which adds to a list.
 pub(crate) fn change_live(settings: &[String], written: &mut Written, problems: &mut Problems) {

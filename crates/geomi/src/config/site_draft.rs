@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use geomi_crawler::refresh::SitePlan;
 use geomi_crawler::{Credentials, RobotsMode, SiteOverride};
 use geomi_frontier::Delay;
 use geomi_scope::{PatternList, Scope, ScopeConfig, ScopeError, SiteScope, SiteTables};
@@ -31,6 +32,7 @@ pub(crate) struct SiteDraft {
     pub(crate) pages_max: Option<u64>,
     pub(crate) traffic_percent: Option<u8>,
     pub(crate) robots: Option<RobotsMode>,
+    pub(crate) plan: SitePlan,
     /// As written: a secret, or where it is found.
     pub(crate) auth: Option<String>,
     pub(crate) auth_over_http: bool,
@@ -60,6 +62,10 @@ impl Draft {
                 robots: table.robots,
                 credentials,
                 credentials_over_http: table.auth_over_http,
+            });
+            self.crawl.plan.sites.push(SitePlan {
+                names: table.scope.names.clone(),
+                ..table.plan
             });
             self.crawl.scope.sites.push(table.scope);
         }

@@ -9,7 +9,7 @@ use super::draft::Draft;
 use super::keys::{Key, unset};
 use super::kind::Kind;
 use super::site_draft::{SiteDelay, SiteDraft};
-use super::table::{MAX, ROBOTS};
+use super::table::{MAX, MAX_BUDGET, ROBOTS};
 
 /// What stands before the tables in a file.
 pub(crate) const ABOUT: &str =
@@ -64,6 +64,28 @@ pub(crate) const SITE_KEYS: &[Key] = &[
         "Traffic of these sites among all, from a ranking: a part of their URLs' priority.",
     ),
     unset(
+        "site.refresh_per_day",
+        "500",
+        Kind::Count(1, MAX_BUDGET, |d, n| site(d).plan.each_per_day = Some(n)),
+        "Requests a day that each of these sites gets from `geomi refresh run`, at most.",
+    ),
+    unset(
+        "site.refresh_group_per_day",
+        "2_000",
+        Kind::Count(1, MAX_BUDGET, |d, n| {
+            site(d).plan.together_per_day = Some(n);
+        }),
+        "The same for all of these sites together.",
+    ),
+    unset(
+        "site.refresh_weight_percent",
+        "300",
+        Kind::Count(1, 10_000, |d, n| {
+            site(d).plan.weight_percent = Some(n as u16);
+        }),
+        "What the freshness of their pages weighs, in hundredths of what that of others does.",
+    ),
+    unset(
         "site.depth",
         "3",
         Kind::Count(0, 65_535, |d, n| site(d).scope.depth_max = Some(n as u16)),
@@ -115,6 +137,7 @@ pub(crate) fn general(name: &str) -> Option<&'static str> {
         "include" => Some("scope.include"),
         "exclude" => Some("scope.exclude"),
         "robots" => Some("fetch.robots"),
+        "refresh_per_day" => Some("refresh.site_requests_per_day"),
         _ => None,
     }
 }
@@ -163,7 +186,13 @@ mod tests {
             let general = general(key.name());
             let has_none = matches!(
                 key.name(),
-                "match" | "max_pages" | "traffic" | "auth" | "auth_over_http"
+                "match"
+                    | "max_pages"
+                    | "traffic"
+                    | "refresh_group_per_day"
+                    | "refresh_weight_percent"
+                    | "auth"
+                    | "auth_over_http"
             );
             assert_eq!(general.is_none(), has_none, "{}", key.path);
             assert!(general.is_none_or(|path| keys::find(path).is_some()));

@@ -6,6 +6,8 @@
 //! their variables and help, the file `geomi init` writes, the suggestion for a
 //! misspelled key and every message about a wrong value.
 
+use geomi_crawler::refresh::Weights;
+
 use super::draft::{self, Draft};
 use super::keys::{Key, key, unset};
 use super::kind::Kind;
@@ -37,7 +39,7 @@ const SITEMAPS: &[&str] = &["robots", "guess", "none"];
 const SCOPES: &[&str] = &["page", "path", "host", "domain", "any", "party"];
 
 pub(super) const MAX: u64 = i64::MAX as u64;
-const MAX_BUDGET: u64 = 1_000_000_000;
+pub(super) const MAX_BUDGET: u64 = 1_000_000_000;
 
 /// The table.
 pub(crate) const KEYS: &[Key] = &[
@@ -543,6 +545,34 @@ pub(crate) const KEYS: &[Key] = &[
         "20_000",
         Kind::MaybeCount(1, MAX_BUDGET, draft::set_requests_per_day),
         "The budget in requests a day, for all pages together; stronger than `every`.",
+    ),
+    unset(
+        "refresh.site_requests_per_day",
+        "500",
+        Kind::MaybeCount(1, MAX_BUDGET, |d, n| {
+            d.crawl.plan.site_requests_per_day = n;
+        }),
+        "Requests a day that each site gets at most; what it cannot use goes to the others.",
+    ),
+    key(
+        "refresh.weights",
+        "\"none\"",
+        Kind::Choice(&Weights::NAMES, |d, at| {
+            d.crawl.plan.weights = Weights::ALL[at];
+        }),
+        "What pages weigh: all the same (none), or by the priority they were found with (importance).",
+    ),
+    unset(
+        "refresh.requests_per_hour",
+        "2_000",
+        Kind::MaybeCount(1, MAX_BUDGET, |d, n| d.crawl.plan.requests_per_hour = n),
+        "Requests in any hour, for all pages together, at most.",
+    ),
+    key(
+        "refresh.quiet_hours",
+        "[]",
+        Kind::List(|d, line| d.crawl.plan.quiet_hours.add(line)),
+        "Hours (UTC) in which nothing is visited, such as \"22-6\" or \"Mon-Fri 8-18\"; with \"25%\" behind, a quarter.",
     ),
     key(
         "refresh.longest_gap",

@@ -8,6 +8,7 @@ use geomi_refresh::PageId;
 use geomi_url::CrawlUrl;
 use serde_json::json;
 
+use super::limits::{Limit, held_by, hours_in_words};
 use super::run::PlanArgs;
 use super::view::{DirArgs, SHARE, View};
 use crate::Exit;
@@ -48,6 +49,16 @@ struct Told {
     chance: Option<f64>,
 }
 
+/// All there is to tell of the page.
+struct Explained<'a> {
+    view: &'a View,
+    page: PageId,
+    /// When it is visited next, in days.
+    due: f64,
+    visits: &'a [Told],
+    signs: Option<SiteSigns>,
+}
+
 /// Runs the command.
 pub(crate) fn run(args: &ExplainCommand, global: &Global) -> anyhow::Result<Exit> {
     let mut problems = Problems::default();
@@ -61,7 +72,7 @@ pub(crate) fn run(args: &ExplainCommand, global: &Global) -> anyhow::Result<Exit
     problems.into_result()?;
     let url = url.expect("a URL that could not be read was refused");
     let mut visits: Vec<Told> = Vec::new();
-    let view = View::open(&args.dir.dir, &args.plan, global, |moment| {
+    let mut view = View::open(&args.dir.dir, &args.plan, global, |moment| {
         if moment.visit.url == url {
             visits.push(Told {
                 at: moment.visit.time,
@@ -76,9 +87,17 @@ pub(crate) fn run(args: &ExplainCommand, global: &Global) -> anyhow::Result<Exit
         return Err(Problems::one(what).into());
     };
     let signs = signs(&view, &url);
+    let due = view.book.planner_mut().expected(page);
+    let told = Explained {
+        view: &view,
+        page,
+        due,
+        visits: &visits,
+        signs,
+    };
     match global.format {
-        Format::Human => print(&in_words(&view, page, &visits, signs))?,
-        _ => print(&as_json(&view, page, &visits, signs).to_string())?,
+        Format::Human => print(&in_words(&told))?,
+        _ => print(&as_json(&told).to_string())?,
     }
     Ok(Exit::Done)
 }
@@ -91,15 +110,20 @@ fn signs(view: &View, url: &CrawlUrl) -> Option<SiteSigns> {
     site_signs(&view.config, &view.dir, url.site_hash()).ok()
 }
 
-/// When a page is due, in days.
-fn due(view: &View, page: PageId) -> f64 {
-    view.book.planner().due(page)
+/// Why it is due then, in a sentence, and which budget it waits for.
+fn why(told: &Explained<'_>) -> String {
+    match held_by(told.view, told.page) {
+        Some(budget) => format!("{}; {budget}", why_then(told)),
+        None => why_then(told),
+    }
 }
 
-/// Why it is due then, in a sentence.
-fn why(view: &View, page: PageId) -> String {
+fn why_then(told: &Explained<'_>) -> String {
+    let Explained {
+        view, page, due, ..
+    } = *told;
     let planner = view.book.planner();
-    let (gap, terms) = (due(view, page) - planner.last(page), planner.terms());
+    let (gap, terms) = (due - planner.last(page), planner.terms());
     let seen = view.seen[page as usize];
     if gap >= terms.longest_gap * 0.999 {
         return format!(
@@ -116,15 +140,24 @@ fn why(view: &View, page: PageId) -> String {
     )
 }
 
-fn in_words(view: &View, page: PageId, visits: &[Told], signs: Option<SiteSigns>) -> String {
+/// The budgets of a page, beside that of the whole plan.
+fn limits(view: &View, page: PageId) -> Vec<Limit> {
+    let accounts = view.book.planner().accounts_of(page);
+    accounts.map(|account| Limit::of(view, account)).collect()
+}
+
+fn in_words(about: &Explained<'_>) -> String {
+    let Explained {
+        view, page, visits, ..
+    } = *about;
     let planner = view.book.planner();
     let (posterior, seen) = (view.posterior(page), view.seen[page as usize]);
     let (low, high) = posterior.interval(SHARE);
     let last = planner.last(page);
     let mut lines = vec![
         view.book.pages().url(page).to_owned(),
-        format!("due         {}", instant(due(view, page)).to_rfc3339_secs()),
-        format!("why         {}", why(view, page)),
+        format!("due         {}", instant(about.due).to_rfc3339_secs()),
+        format!("why         {}", why(about)),
         format!(
             "copy        of {}, right with {:.0} % probability by now",
             instant(last).to_rfc3339_secs(),
@@ -144,46 +177,59 @@ fn in_words(view: &View, page: PageId, visits: &[Told], signs: Option<SiteSigns>
             seen.missed
         ),
         format!(
-            "plan        policy {}, price {:.4}, {:.1} requests a day for {} pages",
+            "plan        policy {}, price {:.4}, {:.1} requests a day for {} pages{}",
             view.book.config().policy,
             planner.price(),
-            planner.terms().requests_per_day,
-            planner.pages()
+            planner.requests_per_day(),
+            planner.pages(),
+            hours_in_words(view)
         ),
     ];
-    if let Some(signs) = signs {
-        lines.push(format!(
-            "site's word 304: trust {:.2} ({} believed, {} audited, {} wrong); sitemaps and feeds: reliability {:.2} ({} of {} true)",
-            signs.trust(),
-            signs.not_modified,
-            signs.audits,
-            signs.lies,
-            signs.reliability(),
-            signs.signals_true,
-            signs.signals
-        ));
+    lines.push(format!(
+        "weight      {:.2}, weights {}",
+        seen.weight,
+        view.book.config().weights.as_str()
+    ));
+    for limit in limits(view, page) {
+        lines.push(format!("budget      {}", limit.in_words()));
     }
+    lines.extend(about.signs.as_ref().map(signs_in_words));
     lines.push("visits".to_owned());
-    for told in visits.iter().rev().take(VISITS_MAX).rev() {
-        let chance = told.chance.map_or(String::new(), |chance| {
-            format!(", a change was {:.0} % likely", chance * 100.0)
-        });
-        let at = told.at.to_rfc3339_secs();
-        lines.push(format!(
-            "  {at}  {:<9}  after {:.2} days{chance}",
-            told.kind.as_str(),
-            told.gap
-        ));
-    }
+    let shown = visits.iter().rev().take(VISITS_MAX).rev();
+    lines.extend(shown.map(visit_in_words));
     lines.join("\n")
 }
 
-fn as_json(
-    view: &View,
-    page: PageId,
-    visits: &[Told],
-    signs: Option<SiteSigns>,
-) -> serde_json::Value {
+fn signs_in_words(signs: &SiteSigns) -> String {
+    format!(
+        "site's word 304: trust {:.2} ({} believed, {} audited, {} wrong); sitemaps and feeds: reliability {:.2} ({} of {} true)",
+        signs.trust(),
+        signs.not_modified,
+        signs.audits,
+        signs.lies,
+        signs.reliability(),
+        signs.signals_true,
+        signs.signals
+    )
+}
+
+fn visit_in_words(told: &Told) -> String {
+    let chance = told.chance.map_or(String::new(), |chance| {
+        format!(", a change was {:.0} % likely", chance * 100.0)
+    });
+    let at = told.at.to_rfc3339_secs();
+    let found = told.kind.as_str();
+    format!("  {at}  {found:<9}  after {:.2} days{chance}", told.gap)
+}
+
+fn as_json(about: &Explained<'_>) -> serde_json::Value {
+    let Explained {
+        view,
+        page,
+        visits,
+        signs,
+        ..
+    } = *about;
     let planner = view.book.planner();
     let (posterior, seen) = (view.posterior(page), view.seen[page as usize]);
     let (low, high) = posterior.interval(SHARE);
@@ -200,15 +246,21 @@ fn as_json(
         .collect();
     json!({
         "url": view.book.pages().url(page),
-        "due": instant(due(view, page)).to_rfc3339_millis(),
-        "why": why(view, page),
+        "due": instant(about.due).to_rfc3339_millis(),
+        "why": why(about),
         "last": instant(planner.last(page)).to_rfc3339_millis(),
         "fresh": posterior.fresh((view.now - planner.last(page)).max(0.0)),
         "rate": posterior.mean(), "low": low, "high": high, "share": SHARE,
         "compared": seen.compared, "changed": seen.changed, "missed": seen.missed,
         "policy": view.book.config().policy,
         "price": planner.price(),
-        "requests_per_day": planner.terms().requests_per_day,
+        "weight": seen.weight,
+        "weights": view.book.config().weights.as_str(),
+        "price_of_page": planner.price_of(page),
+        "held_by": planner.held_by(page).map(|account| Limit::of(view, account).to_json(&[])),
+        "budgets": limits(view, page).iter().map(|limit| limit.to_json(&[])).collect::<Vec<_>>(),
+        "requests_per_day": planner.requests_per_day(),
+        "requests_per_hour": planner.requests_per_hour(),
         "trust": signs.map(|signs| signs.trust()),
         "audits": signs.map(|signs| signs.audits),
         "audits_wrong": signs.map(|signs| signs.lies),

@@ -4,6 +4,7 @@ mod estimate;
 mod explain;
 mod history_file;
 mod html;
+mod limits;
 mod plan;
 mod report;
 mod report_html;

@@ -16,6 +16,7 @@ use geomi_store::AtomicFile;
 use geomi_store::schedule::{self, DAYS, FreeHours, HEADER};
 use serde_json::{Value, json};
 
+use super::limits::{Limit, hours_in_words, print_limits};
 use super::run::PlanArgs;
 use super::view::{DirArgs, View, print_table};
 use crate::Exit;
@@ -68,7 +69,19 @@ pub(crate) fn run(args: &PlanCommand, global: &Global) -> anyhow::Result<Exit> {
             let rows: Vec<Value> = slots(&table)
                 .map(|(hour, pages)| slot_json(hour, pages, &view))
                 .collect();
-            print(&serde_json::to_string_pretty(&json!({ "slots": rows }))?)?;
+            let planned = planned(&table, &view).into_iter();
+            let budgets: Vec<Value> = Limit::all(&view)
+                .iter()
+                .zip(planned)
+                .map(|(limit, visits)| limit.to_json(&[("planned", visits.into())]))
+                .collect();
+            let told = json!({
+                "slots": rows,
+                "budgets": budgets,
+                "requests_per_day": view.book.planner().requests_per_day(),
+                "requests_per_hour": view.book.planner().requests_per_hour(),
+            });
+            print(&serde_json::to_string_pretty(&told)?)?;
         }
         Format::Jsonl => {
             for (hour, pages) in slots(&table) {
@@ -92,7 +105,7 @@ fn table(view: &mut View) -> Table {
     let (now, end) = (view.now, view.now + 7.0);
     for page in view.pages() {
         let planner = view.book.planner_mut();
-        let mut at = planner.due(page).max(now);
+        let mut at = planner.expected(page).max(now);
         for _ in 0..VISITS_MAX {
             if at >= end {
                 break;
@@ -101,10 +114,22 @@ fn table(view: &mut View) -> Table {
             if slot.last() != Some(&page) {
                 slot.push(page);
             }
-            at = planner.due_after(page, at);
+            at = planner.expected_after(page, at);
         }
     }
     table
+}
+
+/// Visits of the week by account.
+fn planned(table: &Table, view: &View) -> Vec<u64> {
+    let planner = view.book.planner();
+    let mut visits = vec![0; planner.accounts()];
+    for page in table.iter().flatten() {
+        for account in planner.accounts_of(*page) {
+            visits[account as usize] += 1;
+        }
+    }
+    visits
 }
 
 fn slots(table: &Table) -> impl Iterator<Item = (usize, &[PageId])> {
@@ -178,11 +203,16 @@ fn human(table: &Table, view: &View) -> anyhow::Result<()> {
         ]);
     }
     print_table(&lines, &[0, 3])?;
-    let budget = view.book.planner().terms().requests_per_day;
+    let budget = view.book.planner().requests_per_day();
     print(&format!(
-        "\n{visits} visits in the coming week to {} pages; the budget is {:.0}. Policy {}.",
+        "\n{visits} visits in the coming week to {} pages; the budget is {:.0}{}. Policy {}.",
         view.seen.len(),
         budget * 7.0,
+        hours_in_words(view),
         view.book.config().policy,
-    ))
+    ))?;
+    let planned = planned(table, view);
+    let limits = Limit::all(view).into_iter().zip(planned);
+    let rows = limits.map(|(limit, visits)| (limit, vec![visits.to_string()]));
+    print_limits(&rows.collect::<Vec<_>>(), &["planned this week"])
 }

@@ -10,6 +10,7 @@ use clap::Args;
 use geomi_crawler::refresh::instant;
 use serde_json::{Value, json};
 
+use super::limits::{Limit, Spending, Spent, print_limits};
 use super::report_html;
 use super::run::PlanArgs;
 use super::tally::{Compared, Point, Tally, over_time};
@@ -50,6 +51,10 @@ pub(super) struct Report {
     pub(super) pages: usize,
     /// Requests a day that the plan may make.
     pub(super) budget: f64,
+    /// The budgets of sites and groups, and what was spent of each.
+    limits: Vec<(Limit, Spent)>,
+    requests_per_hour: Option<f64>,
+    most_in_an_hour: u64,
 }
 
 impl Report {
@@ -83,9 +88,10 @@ impl Report {
 
 /// Runs the command.
 pub(crate) fn run(args: &ReportCommand, global: &Global) -> anyhow::Result<Exit> {
-    let mut tally = Tally::default();
+    let (mut tally, mut spending) = (Tally::default(), Spending::default());
     let view = View::open(&args.dir.dir, &args.plan, global, |moment| {
         tally.take(moment);
+        spending.take(moment);
     })?;
     let points = match tally.span {
         Some(span) => over_time(&view, span)?,
@@ -95,7 +101,14 @@ pub(crate) fn run(args: &ReportCommand, global: &Global) -> anyhow::Result<Exit>
         dir: args.dir.dir.display().to_string(),
         points,
         pages: view.seen.len(),
-        budget: view.book.planner().terms().requests_per_day,
+        budget: view.book.planner().requests_per_day(),
+        limits: Limit::all(&view)
+            .into_iter()
+            .enumerate()
+            .map(|(account, limit)| (limit, spending.of(account)))
+            .collect(),
+        requests_per_hour: view.book.planner().requests_per_hour(),
+        most_in_an_hour: spending.most_in_an_hour(),
         tally,
     };
     if let Some(path) = &args.html {
@@ -137,7 +150,14 @@ fn human(report: &Report) -> anyhow::Result<()> {
         .iter()
         .map(|(kind, count)| format!("{count} {kind}"))
         .collect();
-    print(&format!("visits      {}\n", kinds.join(", ")))?;
+    print(&format!("visits      {}", kinds.join(", ")))?;
+    if let Some(limit) = report.requests_per_hour {
+        let most = report.most_in_an_hour;
+        print(&format!(
+            "hours       {most} visits in one at most, of {limit:.0}"
+        ))?;
+    }
+    print("")?;
     for (name, kinds) in report.kin() {
         let head = [name, "compared", "changed", "share", "changes a day"];
         let mut lines = vec![head.map(str::to_owned).to_vec()];
@@ -163,7 +183,27 @@ fn human(report: &Report) -> anyhow::Result<()> {
             class.visits.to_string(),
         ]
     }));
-    print_table(&lines, &[])
+    print_table(&lines, &[])?;
+    print_budgets(report)
+}
+
+fn print_budgets(report: &Report) -> anyhow::Result<()> {
+    let spent = |spent: &Spent| vec![spent.visits.to_string(), spent.most.to_string()];
+    let limits = report.limits.iter();
+    let rows: Vec<_> = limits
+        .map(|(limit, of)| (limit.clone(), spent(of)))
+        .collect();
+    print_limits(&rows, &["spent", "most in a day"])
+}
+
+fn budgets_json(report: &Report) -> Vec<Value> {
+    let row = |(limit, spent): &(Limit, Spent)| {
+        limit.to_json(&[
+            ("spent", spent.visits.into()),
+            ("most_in_a_day", spent.most.into()),
+        ])
+    };
+    report.limits.iter().map(row).collect()
 }
 
 fn as_json(report: &Report) -> Value {
@@ -208,6 +248,9 @@ fn as_json(report: &Report) -> Value {
         "days": tally.days(),
         "requests_a_day": report.requests_a_day(),
         "budget_a_day": report.budget,
+        "budgets": budgets_json(report),
+        "requests_per_hour": report.requests_per_hour,
+        "most_in_an_hour": report.most_in_an_hour,
         "load_ratio": report.load_ratio(),
         "freshness": now.map(|point| point.freshness),
         "age_h": now.map(|point| point.age_h),

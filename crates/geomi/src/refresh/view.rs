@@ -11,7 +11,7 @@ use clap::Args;
 use geomi_crawler::refresh::{RefreshBook, Sighted, Sighting, days, facts, read_visits};
 use geomi_crawler::{Clock as _, CrawlConfig, Status, SystemClock};
 use geomi_model::{Timestamp, Visit};
-use geomi_refresh::{Learner, PageId, Posterior, Sight};
+use geomi_refresh::{AccountId, Learner, PageId, Posterior, Sight};
 use geomi_store::CrawlDir;
 
 use crate::args::Global;
@@ -43,6 +43,8 @@ pub(super) struct Seen {
     /// When it was first and last seen, in days.
     pub(super) first: f64,
     pub(super) last: f64,
+    /// What its freshness weighs; 0 where many pages are summed up.
+    pub(super) weight: f32,
 }
 
 /// A visit, and what was thought before it.
@@ -53,6 +55,8 @@ pub(super) struct Moment<'a> {
     pub(super) chance: Option<f64>,
     /// When the page was seen before.
     pub(super) before: f64,
+    /// The budgets it is subject to.
+    pub(super) accounts: [Option<AccountId>; 2],
 }
 
 /// The directory.
@@ -116,6 +120,7 @@ impl View {
             self.seen.push(Seen {
                 first: at,
                 last: at,
+                weight: sighted.weight,
                 ..Seen::default()
             });
         }
@@ -123,11 +128,13 @@ impl View {
         let chance = kind
             .changed()
             .map(|_| 1.0 - self.learner.posterior(page).fresh(at - before));
+        let mut accounts = self.book.planner().accounts_of(page);
         watch(&Moment {
             visit,
             sighted,
             chance,
             before,
+            accounts: [accounts.next(), accounts.next()],
         });
         let seen = &mut self.seen[page as usize];
         seen.visits += 1;

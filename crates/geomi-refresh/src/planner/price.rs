@@ -1,0 +1,100 @@
+//! The price of a request: how it is found first, and how it follows the budget.
+
+use super::{Planner, Stand, TICKS};
+use crate::policy::{Pace, PageId, Policy};
+
+/// Pages that must have been looked at before the price moves.
+const SAMPLE: usize = 256;
+/// Pages asked for the first price.
+const FIRST_SAMPLE: usize = 2_048;
+/// A step of the price is no more than this, in the logarithm.
+const STEP_MAX: f64 = 0.7;
+/// How much of a mismatch one step corrects: demand may answer more than in
+/// proportion, and a sample errs.
+const DAMPING: f64 = 0.3;
+/// How much of the budget a bucket that is full or empty adds or takes.
+const LEAN: f64 = 0.1;
+/// A page is moved forward in the queue by no less than this part of its gap.
+const MOVED_MIN: f64 = 0.1;
+/// The least price of a plan with accounts.
+const PRICE_MIN: f64 = 1e-6;
+
+impl<P: Policy> Planner<P> {
+    /// Finds the price at which a sample of the pages would use up the budget.
+    pub(super) fn find_price(&mut self) {
+        let count = self.places.len();
+        let asked = count.min(FIRST_SAMPLE);
+        for _ in 0..60 {
+            let mut demand = 0.0;
+            for at in 0..asked {
+                let page = if asked == count { at } else { self.roll() };
+                demand += 1.0 / self.settled_gap(page as PageId);
+            }
+            let step = self.step(demand / asked.max(1) as f64, self.wanted_a_day());
+            self.move_price(step);
+            if step.abs() < 1e-3 {
+                break;
+            }
+        }
+    }
+
+    /// Asks some page how often it would like to be visited, and moves it if it
+    /// stands far too late.
+    pub(super) fn look_at_another(&mut self) {
+        let page = self.roll() as PageId;
+        let settled = self.settled_gap(page);
+        self.demand += 1.0 / settled;
+        self.looked_at += 1;
+        let is_limited = self.price_of(page) > self.price;
+        // It comes up sooner than it is visited, and waits for its account.
+        let comes_up = if is_limited {
+            self.settled_gap_at(page, self.price)
+        } else {
+            settled
+        };
+        self.move_forward(page, comes_up);
+        if self.looked_at == SAMPLE {
+            self.reprice();
+        }
+    }
+
+    /// Moves a page that stands far too late. The question that was asked for the
+    /// price anyway spares most the other one.
+    fn move_forward(&mut self, page: PageId, settled: f64) {
+        let place = self.places[page as usize];
+        let is_late = |gap| place.last + (1.0 + MOVED_MIN) * gap < f64::from(place.tick) / TICKS;
+        if place.stand == Stand::Queued && !place.is_resting && is_late(settled) {
+            let gap = self.gap(page);
+            if is_late(gap) {
+                self.push(page, (place.last + gap).max(self.bucket_at));
+            }
+        }
+    }
+
+    fn reprice(&mut self) {
+        let full = match self.policy.pace() {
+            Pace::Even => 0.5,
+            Pace::WhenDue => self.bucket / self.bucket_max(),
+        };
+        let wanted = self.wanted_a_day() * (1.0 + LEAN * (2.0 * full - 1.0));
+        let step = self.step(self.demand / SAMPLE as f64, wanted);
+        self.move_price(step);
+        self.demand = 0.0;
+        self.looked_at = 0;
+    }
+
+    fn move_price(&mut self, step: f64) {
+        self.price *= step.exp();
+        if self.accounts.len() > 0 {
+            // Where no page may be visited more, nothing keeps the price up.
+            self.price = self.price.max(PRICE_MIN);
+        }
+    }
+
+    /// How the logarithm of the price must change, given what a page would like
+    /// on average and what all may have.
+    fn step(&self, demand_a_page: f64, wanted: f64) -> f64 {
+        let demand = demand_a_page * self.places.len() as f64;
+        (DAMPING * (demand / wanted).ln()).clamp(-STEP_MAX, STEP_MAX)
+    }
+}
