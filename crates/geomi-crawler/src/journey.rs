@@ -8,6 +8,7 @@
 //! again     what was visited before, in a round that visits it again    (again)
 //! refresh   what the plan of a crawl that is kept fresh says is due      (refresh)
 //! release   what was held back and is worth a request after all         (held)
+//! seeds     those that have come, and those of an earlier run           (stage/start)
 //! orders    other settings, more seeds, questions                       (orders)
 //! arrive    each answer: judge ─▶ keep ─▶ settle ─▶ admit its links     (stage/*)
 //! mail      links from other partitions: seen? ─▶ queue                 (post, stage/links)
@@ -20,17 +21,19 @@
 //! that runs this; network and readers work beside it and only ever see one
 //! lease each.
 
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crossbeam_channel::{after, select};
+use crossbeam_channel::{after, never, select};
 use geomi_cluster::embedded::{EmbeddedOwnership, OwnershipTable};
 use geomi_cluster::{Claim, Ownership, Partitions, WorkerId};
 use geomi_frontier::{Counts, Frontier, Importance};
 use geomi_model::{Timestamp, Visit};
 use geomi_novelty::{Mirrors, Missing, Nearby};
 use geomi_store::CrawlDir;
-use geomi_store::state::{FjallOptions, FjallStore};
+use geomi_store::seeds::SeedsWriter;
+use geomi_store::state::{FjallOptions, FjallStore, Scan};
 use geomi_store::warc::Position;
 use geomi_url::SiteHash;
 use hashbrown::{HashMap, HashSet};
@@ -48,7 +51,7 @@ use crate::policies::SitePolicies;
 use crate::post::Post;
 use crate::refresh::{RefreshBook, SiteSigns};
 use crate::report::Reporter;
-use crate::seeds::SeedBook;
+use crate::seeds::{self, Seed, SeedBook, SeedFeed, SeedStream};
 use crate::stage::admit::Admit;
 use crate::stage::fetch::fetcher;
 use crate::stage::likeness;
@@ -95,6 +98,8 @@ pub(crate) struct Journey<'a> {
     pub(crate) ends: Vec<Option<Position>>,
     pub(crate) archive: Archive,
     pub(crate) seeds: SeedBook,
+    /// Seeds that are still to be taken in.
+    pub(crate) feed: SeedFeed,
     pub(crate) robots: RobotsBook,
     pub(crate) cookies: Cookies,
     pub(crate) keyring: Keyring,
@@ -156,8 +161,19 @@ pub fn run(
     dir: &CrawlDir,
     surroundings: Surroundings<'_>,
 ) -> Result<Status, CrawlError> {
+    run_from(config, dir, surroundings, None)
+}
+
+/// The same, with a stream of seeds beside those of the configuration: they are
+/// taken in while pages are fetched.
+pub fn run_from(
+    config: &CrawlConfig,
+    dir: &CrawlDir,
+    surroundings: Surroundings<'_>,
+    stream: Option<SeedStream>,
+) -> Result<Status, CrawlError> {
     let control = surroundings.control.clone();
-    let outcome = Journey::open(config, dir, surroundings).and_then(to_the_end);
+    let outcome = Journey::open(config, dir, surroundings, stream).and_then(to_the_end);
     control.close();
     outcome
 }
@@ -181,6 +197,7 @@ impl<'a> Journey<'a> {
         config: &CrawlConfig,
         dir: &CrawlDir,
         surroundings: Surroundings<'a>,
+        stream: Option<SeedStream>,
     ) -> Result<Self, CrawlError> {
         let Surroundings {
             clock,
@@ -199,7 +216,7 @@ impl<'a> Journey<'a> {
             .meta::<bool>("clean")?
             .is_some_and(|clean| !clean);
         partitions[0].set_meta("clean", &false);
-        let seeds = SeedBook::load(partitions[0].seeds()?);
+        let seeds = SeedBook::load(&partitions[0])?;
         let crew = Crew::assemble(
             fetcher(config)?,
             Arc::clone(&clock),
@@ -249,6 +266,7 @@ impl<'a> Journey<'a> {
             map,
             partitions,
             archive,
+            feed: SeedFeed::open(seeds.len(), stream)?,
             seeds,
             admit,
             policies,
@@ -278,6 +296,7 @@ impl<'a> Journey<'a> {
             self.queue_again()?;
             self.queue_due()?;
             self.release_held()?;
+            self.take_seeds()?;
             for event in events {
                 self.arrive(event)?;
             }
@@ -296,6 +315,7 @@ impl<'a> Journey<'a> {
         let mut events = Vec::new();
         let on_its_way = self.is_rereading()
             || self.is_releasing()
+            || self.takes_seeds() && self.feed.is_due()
             || self.partitions.iter().any(Partition::awaits_mail)
             || self.others_wait() && self.frontier.has_room();
         let pause = if on_its_way {
@@ -303,8 +323,11 @@ impl<'a> Journey<'a> {
         } else {
             self.clock.wait_for(until.since(now))
         };
+        let seeds = self.feed.batches().filter(|_| self.takes_seeds());
+        let seeds = seeds.cloned().unwrap_or_else(never);
         select! {
             recv(self.crew.events) -> event => events.extend(event),
+            recv(seeds) -> batch => self.feed.arrived(batch),
             recv(self.control.bell()) -> _ => {}
             recv(after(pause)) -> _ => {}
         }
@@ -364,6 +387,7 @@ impl<'a> Journey<'a> {
             self.passed(DurableStep::WarcSynced)?;
         }
         let committed = self.commit_partitions()?;
+        self.seeds.committed();
         self.settled_now.clear();
         self.post.publish(&mut self.partitions)?;
         self.passed(DurableStep::MailPublished)?;
@@ -430,7 +454,10 @@ impl<'a> Journey<'a> {
         if desired == Desired::Stop {
             return Some(Ending::Stopped);
         }
-        let drained = self.waiting() == 0 && self.rereading.is_none() && !self.keeps_fresh();
+        let drained = self.waiting() == 0
+            && self.rereading.is_none()
+            && self.feed.is_over()
+            && !self.keeps_fresh();
         let holds = |limit: &Ending| {
             !drained || matches!(limit, Ending::TooManyFailures | Ending::DiskFull)
         };
@@ -439,6 +466,7 @@ impl<'a> Journey<'a> {
         }
         let idle = wakeup.is_none()
             && self.rereading.is_none()
+            && self.feed.is_over()
             && !self.novelty.held.is_due()
             && desired == Desired::Run
             && !self.others_wait()
@@ -533,7 +561,7 @@ impl<'a> Journey<'a> {
             self.answers(),
             &overview,
             counts,
-            self.seeds.len() as u64,
+            u64::from(self.seeds.len()),
             now,
         )
     }
@@ -545,7 +573,7 @@ impl<'a> Journey<'a> {
         self.commit()?;
         self.write_segment()?;
         self.archive.close()?;
-        geomi_store::seeds::write_seeds(self.reporter.dir(), self.seeds.rows())?;
+        self.write_seeds()?;
         // Requests that were given up may still be answered: as after a crash,
         // nobody knows when.
         self.partitions[0].set_meta("clean", &(self.in_flight == 0));
@@ -555,6 +583,30 @@ impl<'a> Journey<'a> {
         self.reporter.write_last(&status)?;
         self.crew.dismiss();
         Ok(status)
+    }
+
+    /// Writes seeds.parquet and seeds-out.txt, seed by seed.
+    fn write_seeds(&self) -> Result<(), CrawlError> {
+        let mut out = SeedsWriter::create(self.reporter.dir())?;
+        self.partitions[0].each_seed(0, &mut |number, seed| {
+            out.push(seeds::row(number, seed))?;
+            Ok(Scan::Continue)
+        })?;
+        Ok(out.finish()?)
+    }
+
+    /// A seed, by its number.
+    pub(crate) fn seed(&self, number: u32) -> Result<Rc<Seed>, CrawlError> {
+        self.seeds.get(&self.partitions[0], number)
+    }
+
+    /// Changes a seed; durable with the next commit.
+    pub(crate) fn edit_seed(
+        &mut self,
+        number: u32,
+        edit: impl FnOnce(&mut Seed),
+    ) -> Result<(), CrawlError> {
+        self.seeds.edit(&self.partitions[0], number, edit)
     }
 
     /// Which partition a site belongs to.
@@ -589,7 +641,7 @@ impl<'a> Journey<'a> {
             let index = usize::from(to.0);
             for body in self.post.collect(to, &mut self.partitions[index])? {
                 for entry in body.entries {
-                    if self.has_room(index, &entry) {
+                    if self.has_room(index, &entry)? {
                         self.queue(index, entry)?;
                     }
                 }

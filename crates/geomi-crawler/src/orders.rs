@@ -6,6 +6,7 @@ use geomi_url::SiteKey;
 use crate::explain::{Explanation, Knowledge, QueuedSample, SitesPage, SitesQuery, Topic};
 use crate::journey::Journey;
 use crate::policies::SitePolicies;
+use crate::seeds::Added;
 use crate::stage::admit::Admission;
 use crate::status::Phase;
 use crate::{CrawlConfig, CrawlError, SeedInput};
@@ -112,7 +113,9 @@ impl Journey<'_> {
                 result.known += 1;
                 continue;
             }
-            let number = self.seeds.add(input, None);
+            let Added::New(number) = self.seeds.add(&self.partitions[0], input, None)? else {
+                unreachable!("it was not known")
+            };
             match self.admit.seed(&input.url, number) {
                 Admission::Queue(entry, _) => {
                     let partition = self.partition_of(input.url.site_hash());
@@ -123,7 +126,7 @@ impl Journey<'_> {
                     }
                 }
                 Admission::Refused(refusal) => {
-                    self.refuse_seed(number, &refusal);
+                    self.refuse_seed(&input.url, number, &refusal)?;
                     let reason = self.admit.scope().explain_refusal(&input.url, refusal);
                     result.refused.push((input.url.to_string(), reason));
                 }
