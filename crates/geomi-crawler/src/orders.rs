@@ -155,6 +155,7 @@ impl Journey<'_> {
             unaddressed: Some(&self.unaddressed),
             status: &status,
             is_running: true,
+            awaits_seeds: !self.feed.is_over(),
             waiting: self.waiting(),
             free_bytes: self.reporter.free_bytes,
             now,

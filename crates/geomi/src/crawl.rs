@@ -37,12 +37,8 @@ pub(crate) fn run(args: &CrawlArgs, global: &Global) -> anyhow::Result<Exit> {
     seeds.survey(&written, &mut problems);
     seeds.allow_hosts(&mut written);
     let typed = std::mem::take(&mut seeds.arguments);
-    let mut config = config::resolve_beside(
-        &written,
-        typed,
-        seeds.survey.public.as_deref(),
-        &mut problems,
-    );
+    let public = seeds.survey.public.as_deref();
+    let mut config = config::resolve_beside(&written, typed, public, &mut problems);
     config.again = args.again;
     problems.into_result()?;
     let dir = dir.expect("a crawl without seeds and without a directory was refused");
@@ -67,14 +63,7 @@ pub(crate) fn run(args: &CrawlArgs, global: &Global) -> anyhow::Result<Exit> {
     let (status, exit) = session.run_from(&config, stream, global)?;
     drop(console);
     tell(&status, &dir, "", global)?;
-    let Some(listed) = listed else {
-        return Ok(exit);
-    };
-    if exit == Exit::Done && !has_others && !listed.has_seeds() {
-        eprintln!("error: standard input has no seeds that can be used: write one URL a line");
-        return Ok(Exit::Usage);
-    }
-    Ok(listed.exit(exit))
+    Ok(listed.map_or(exit, |listed| listed.exit(exit, has_others)))
 }
 
 /// Variables first, then flags, then `--set`.

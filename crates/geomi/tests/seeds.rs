@@ -23,7 +23,7 @@ const QUICK: [&str; 6] = [
     "8",
     "--no-progress",
 ];
-const PIPE: [&str; 5] = ["crawl", "--seeds", "-", "-o", "out"];
+const PIPE: [&str; 3] = ["crawl", "--seeds", "-"];
 
 fn serve(sites: u32, pages: u32) -> ServerThread {
     let web = Web::new(WebSpec::plain(sites, pages));
@@ -74,7 +74,7 @@ fn asked(server: &ServerThread) -> Vec<(String, u32)> {
 fn pages_are_fetched_while_the_pipe_is_open() {
     let (place, server) = (Workplace::new(), serve(2, 3));
     let pages = pages(&server);
-    let mut crawl = start(&place, &["--format", "jsonl"]);
+    let mut crawl = start(&place, &["-o", "out", "--format", "jsonl"]);
     let mut input = crawl.stdin.take().unwrap();
     let mut out = BufReader::new(crawl.stdout.take().unwrap()).lines();
     for page in &pages {
@@ -94,7 +94,7 @@ fn pages_are_fetched_while_the_pipe_is_open() {
 fn compressed_lists_come_through_a_pipe_and_from_a_file() {
     let (place, server) = (Workplace::new(), serve(2, 50));
     let list = packed(&pages(&server).join("\n"));
-    let done = pipe(&place, &list, &[]);
+    let done = pipe(&place, &list, &["-o", "out"]);
     assert_eq!(done.code, Some(0), "{done:#?}");
     assert!(done.last_line().starts_with("done: 100 saved"), "{done:#?}");
 
@@ -123,7 +123,7 @@ fn what_a_pipe_brings_and_cannot_be_used_is_told_and_passed_over() {
         "{}\nmailto:a@b.example\n\n{}\tnews\nhttps://example.com/\n",
         pages[0], pages[1]
     );
-    let done = pipe(&place, list.as_bytes(), &[]);
+    let done = pipe(&place, list.as_bytes(), &["-o", "out"]);
     done.fails(
         2,
         &[
@@ -164,7 +164,7 @@ fn a_file_is_looked_through_before_anything_begins() {
     assert!(!done.err.contains("list.txt:24:"), "{done:#?}");
     // So is a file that stands for standard input.
     let redirected = place
-        .command(&[&PIPE[..], &QUICK].concat())
+        .command(&[&PIPE[..], &["-o", "out"], &QUICK].concat())
         .stdin(std::fs::File::open(place.path("list.txt")).unwrap())
         .output()
         .unwrap();

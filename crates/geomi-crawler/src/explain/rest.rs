@@ -64,6 +64,7 @@ pub fn inspect(
         unaddressed: None,
         status: &status,
         is_running: false,
+        awaits_seeds: false,
         waiting,
         free_bytes: dir.free_bytes()?,
         now,

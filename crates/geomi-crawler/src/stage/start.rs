@@ -15,8 +15,9 @@ use crate::seeds::{Added, Seed, SeedOutcome};
 use crate::stage::admit::Admission;
 use crate::{CrawlError, SeedInput};
 
-/// Seeds taken in between two commits, of an earlier run and of a stream each.
-const SEEDS_PER_COMMIT: usize = 2_048;
+/// Seeds taken in between two commits, of an earlier run and of a stream each:
+/// so few that answers do not wait for long, so many that syncing is little of it.
+const SEEDS_PER_COMMIT: usize = 1_024;
 
 impl Journey<'_> {
     /// Before the first round: queues the seeds that were given outright, and

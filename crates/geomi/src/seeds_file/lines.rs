@@ -30,14 +30,14 @@ pub(crate) struct Lines {
 #[derive(Debug)]
 enum Input {
     Plain(BufReader<Whole>),
-    Gzip(BufReader<MultiGzDecoder<BufReader<Whole>>>),
+    Gzip(Box<BufReader<MultiGzDecoder<BufReader<Whole>>>>),
 }
 
 impl Input {
     fn reader(&mut self) -> &mut dyn BufRead {
         match self {
             Self::Plain(input) => input,
-            Self::Gzip(input) => input,
+            Self::Gzip(input) => &mut **input,
         }
     }
 
@@ -67,7 +67,8 @@ impl Lines {
         let whole = BufReader::with_capacity(BUFFER_BYTES, whole);
         let input = if is_gzip {
             let unpacked = MultiGzDecoder::new(whole);
-            Input::Gzip(BufReader::with_capacity(BUFFER_BYTES, unpacked))
+            let unpacked = BufReader::with_capacity(BUFFER_BYTES, unpacked);
+            Input::Gzip(Box::new(unpacked))
         } else {
             Input::Plain(whole)
         };

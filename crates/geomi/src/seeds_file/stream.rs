@@ -43,19 +43,18 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// Whether it brought any seed.
-    pub(crate) fn has_seeds(&self) -> bool {
-        self.seeds.load(Ordering::Acquire) > 0
-    }
-
-    /// The exit code of a crawl that would have ended with another: it did all
-    /// it could, and some of what it was given was of no use.
-    pub(crate) fn exit(&self, exit: Exit) -> Exit {
-        if !matches!(exit, Exit::Done) {
+    /// The exit code of a crawl that came to its end: it did all it could, but
+    /// some of what it was given may have been of no use, or all of it.
+    pub(crate) fn exit(&self, exit: Exit, has_others: bool) -> Exit {
+        if exit != Exit::Done {
             return exit;
         }
         if self.has_failed.load(Ordering::Acquire) {
             return Exit::Error;
+        }
+        if !has_others && self.seeds.load(Ordering::Acquire) == 0 {
+            eprintln!("error: standard input has no seeds that can be used: write one URL a line");
+            return Exit::Usage;
         }
         if self.bad.load(Ordering::Acquire) > 0 {
             return Exit::Usage;
