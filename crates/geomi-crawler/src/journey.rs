@@ -313,9 +313,10 @@ impl<'a> Journey<'a> {
         let now = self.clock.now();
         let until = wakeup.map_or(self.reporter.next, |wakeup| wakeup.min(self.reporter.next));
         let mut events = Vec::new();
-        let on_its_way = self.is_rereading()
+        let seeds_wait = self.takes_seeds() && self.feed.is_due();
+        let on_its_way = seeds_wait
+            || self.is_rereading()
             || self.is_releasing()
-            || self.takes_seeds() && self.feed.is_due()
             || self.partitions.iter().any(Partition::awaits_mail)
             || self.others_wait() && self.frontier.has_room();
         let pause = if on_its_way {
@@ -331,12 +332,17 @@ impl<'a> Journey<'a> {
             recv(self.control.bell()) -> _ => {}
             recv(after(pause)) -> _ => {}
         }
+        if seeds_wait {
+            // There is work to do while more answers gather, and one of them may
+            // have come when the pause was over.
+            events.extend(self.crew.events.try_iter().take(GATHER_MAX));
+        }
         if events.is_empty() {
             return events;
         }
         // One more pause, and not one wake-up an answer: a stop rings the bell,
         // which ends the pause; that it timed out is the usual case.
-        if events.len() + self.crew.events.len() < self.in_flight {
+        if !seeds_wait && events.len() + self.crew.events.len() < self.in_flight {
             let _rung = self.control.bell().recv_timeout(GATHER_TIME);
         }
         events.extend(self.crew.events.try_iter().take(GATHER_MAX));

@@ -37,6 +37,7 @@ pub(crate) struct Vetting {
 /// What came of a stream; complete when it has ended.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
+    name: String,
     seeds: AtomicU64,
     bad: AtomicU64,
     has_failed: AtomicBool,
@@ -53,7 +54,10 @@ impl Outcome {
             return Exit::Error;
         }
         if !has_others && self.seeds.load(Ordering::Acquire) == 0 {
-            eprintln!("error: standard input has no seeds that can be used: write one URL a line");
+            eprintln!(
+                "error: {} has no seeds that can be used: write one URL a line",
+                self.name
+            );
             return Exit::Usage;
         }
         if self.bad.load(Ordering::Acquire) > 0 {
@@ -66,9 +70,13 @@ impl Outcome {
 /// Makes a stream of a list. It opens nothing and reads nothing before it is
 /// asked for its first seeds.
 pub(crate) fn stream(list: List, vetting: Vetting) -> (SeedStream, Arc<Outcome>) {
-    let outcome = Arc::new(Outcome::default());
+    let bad = BadLines::new(list.path());
+    let outcome = Arc::new(Outcome {
+        name: bad.name().to_string(),
+        ..Outcome::default()
+    });
     let reader = Reader {
-        bad: BadLines::new(list.path()),
+        bad,
         place: Place::Closed(list),
         vetting,
         fresh_hosts: Vec::new(),
