@@ -21,7 +21,6 @@
 //! that runs this; network and readers work beside it and only ever see one
 //! lease each.
 
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,8 +31,7 @@ use geomi_frontier::{Counts, Frontier, Importance};
 use geomi_model::{Timestamp, Visit};
 use geomi_novelty::{Mirrors, Missing, Nearby};
 use geomi_store::CrawlDir;
-use geomi_store::seeds::SeedsWriter;
-use geomi_store::state::{FjallOptions, FjallStore, Scan};
+use geomi_store::state::{FjallOptions, FjallStore};
 use geomi_store::warc::Position;
 use geomi_url::SiteHash;
 use hashbrown::{HashMap, HashSet};
@@ -51,7 +49,7 @@ use crate::policies::SitePolicies;
 use crate::post::Post;
 use crate::refresh::{RefreshBook, SiteSigns};
 use crate::report::Reporter;
-use crate::seeds::{self, Seed, SeedBook, SeedFeed, SeedStream};
+use crate::seeds::{SeedBook, SeedFeed, SeedStream};
 use crate::stage::admit::Admit;
 use crate::stage::fetch::fetcher;
 use crate::stage::likeness;
@@ -589,30 +587,6 @@ impl<'a> Journey<'a> {
         self.reporter.write_last(&status)?;
         self.crew.dismiss();
         Ok(status)
-    }
-
-    /// Writes seeds.parquet and seeds-out.txt, seed by seed.
-    fn write_seeds(&self) -> Result<(), CrawlError> {
-        let mut out = SeedsWriter::create(self.reporter.dir())?;
-        self.partitions[0].each_seed(0, &mut |number, seed| {
-            out.push(seeds::row(number, seed))?;
-            Ok(Scan::Continue)
-        })?;
-        Ok(out.finish()?)
-    }
-
-    /// A seed, by its number.
-    pub(crate) fn seed(&self, number: u32) -> Result<Rc<Seed>, CrawlError> {
-        self.seeds.get(&self.partitions[0], number)
-    }
-
-    /// Changes a seed; durable with the next commit.
-    pub(crate) fn edit_seed(
-        &mut self,
-        number: u32,
-        edit: impl FnOnce(&mut Seed),
-    ) -> Result<(), CrawlError> {
-        self.seeds.edit(&self.partitions[0], number, edit)
     }
 
     /// Which partition a site belongs to.

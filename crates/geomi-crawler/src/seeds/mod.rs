@@ -12,11 +12,15 @@ pub(crate) use book::{Added, SeedBook};
 pub(crate) use feed::SeedFeed;
 pub use feed::SeedStream;
 
+use std::rc::Rc;
+
 use geomi_model::{Digest, NetworkState, Timestamp};
-use geomi_store::seeds::{SeedOrigin, SeedRow};
+use geomi_store::seeds::{SeedOrigin, SeedRow, SeedsWriter};
+use geomi_store::state::Scan;
 use geomi_url::CrawlUrl;
 use serde::{Deserialize, Serialize};
 
+use crate::journey::Journey;
 use crate::{CrawlError, SeedInput, keys};
 
 /// A seed, with what its row in seeds.parquet needs.
@@ -96,8 +100,34 @@ pub(crate) enum SeedOutcome {
     Refused,
 }
 
+impl Journey<'_> {
+    /// Writes seeds.parquet and seeds-out.txt, seed by seed.
+    pub(crate) fn write_seeds(&self) -> Result<(), CrawlError> {
+        let mut out = SeedsWriter::create(self.reporter.dir())?;
+        self.partitions[0].each_seed(0, &mut |number, seed| {
+            out.push(row(number, seed))?;
+            Ok(Scan::Continue)
+        })?;
+        Ok(out.finish()?)
+    }
+
+    /// A seed, by its number.
+    pub(crate) fn seed(&self, number: u32) -> Result<Rc<Seed>, CrawlError> {
+        self.seeds.get(&self.partitions[0], number)
+    }
+
+    /// Changes a seed; durable with the next commit.
+    pub(crate) fn edit_seed(
+        &mut self,
+        number: u32,
+        edit: impl FnOnce(&mut Seed),
+    ) -> Result<(), CrawlError> {
+        self.seeds.edit(&self.partitions[0], number, edit)
+    }
+}
+
 /// The row of a seed in seeds.parquet.
-pub(crate) fn row(number: u32, seed: Seed) -> SeedRow {
+fn row(number: u32, seed: Seed) -> SeedRow {
     SeedRow {
         id: u64::from(number) + 1,
         url: seed.url,
