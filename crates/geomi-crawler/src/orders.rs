@@ -6,7 +6,6 @@ use geomi_url::SiteKey;
 use crate::explain::{Explanation, Knowledge, QueuedSample, SitesPage, SitesQuery, Topic};
 use crate::journey::Journey;
 use crate::policies::SitePolicies;
-use crate::seeds::Added;
 use crate::stage::admit::Admission;
 use crate::status::Phase;
 use crate::{CrawlConfig, CrawlError, SeedInput};
@@ -113,7 +112,8 @@ impl Journey<'_> {
                 result.known += 1;
                 continue;
             }
-            let Added::New(number) = self.seeds.add(&self.partitions[0], input, None)? else {
+            let added = self.seeds.add(&self.partitions[0], input, None)?;
+            let crate::seeds::Added::New(number) = added else {
                 unreachable!("it was not known")
             };
             match self.admit.seed(&input.url, number) {

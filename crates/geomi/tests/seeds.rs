@@ -83,6 +83,8 @@ fn pages_are_fetched_while_the_pipe_is_open() {
         let is_it = |line: &str| line.contains(&format!("\"{page}\""));
         assert!(out.any(|line| is_it(&line.unwrap())), "{page}");
     }
+    let why = place.geomi(&["explain", "out", "--format", "json"]);
+    assert!(why.out.contains("\"awaiting-seeds\""), "{why:#?}");
     drop(input);
     assert!(out.next().is_none());
     assert_eq!(crawl.wait().unwrap().code(), Some(0));
