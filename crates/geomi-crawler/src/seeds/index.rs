@@ -1,4 +1,4 @@
-//! Which number a seed has: about 16 bytes a seed, and nothing else of it.
+//! Which number a seed has: 14 to 19 bytes a seed, and nothing else of it.
 //!
 //! The hashes of all URLs lie in blocks, in the order of their numbers, so that
 //! they take what they need and no more; a table of numbers finds them again.
