@@ -12,7 +12,6 @@ use super::Settings;
 Examples:
   geomi crawl https://example.com --contact https://example.org/about-our-crawler
   geomi crawl --seeds urls.txt -o news --scope domain -n 10000
-  zcat urls.gz | geomi crawl --seeds - -o news       (fetched as they come)
   geomi crawl -o news                  (resumes)
 
 Everything else is in geomi.toml (see `geomi init`) or --set KEY=VALUE.
