@@ -8,6 +8,7 @@
 //! again     what was visited before, in a round that visits it again    (again)
 //! refresh   what the plan of a crawl that is kept fresh says is due      (refresh)
 //! release   what was held back and is worth a request after all         (held)
+//! seeds     those that have come, and those of an earlier run           (stage/start)
 //! orders    other settings, more seeds, questions                       (orders)
 //! arrive    each answer: judge ─▶ keep ─▶ settle ─▶ admit its links     (stage/*)
 //! mail      links from other partitions: seen? ─▶ queue                 (post, stage/links)
@@ -23,7 +24,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crossbeam_channel::{after, select};
+use crossbeam_channel::{after, never, select};
 use geomi_cluster::embedded::{EmbeddedOwnership, OwnershipTable};
 use geomi_cluster::{Claim, Ownership, Partitions, WorkerId};
 use geomi_frontier::{Counts, Frontier, Importance};
@@ -48,7 +49,7 @@ use crate::policies::SitePolicies;
 use crate::post::Post;
 use crate::refresh::{RefreshBook, SiteSigns};
 use crate::report::Reporter;
-use crate::seeds::SeedBook;
+use crate::seeds::{SeedBook, SeedFeed, SeedStream};
 use crate::stage::admit::Admit;
 use crate::stage::fetch::fetcher;
 use crate::stage::likeness;
@@ -95,6 +96,8 @@ pub(crate) struct Journey<'a> {
     pub(crate) ends: Vec<Option<Position>>,
     pub(crate) archive: Archive,
     pub(crate) seeds: SeedBook,
+    /// Seeds that are still to be taken in.
+    pub(crate) feed: SeedFeed,
     pub(crate) robots: RobotsBook,
     pub(crate) cookies: Cookies,
     pub(crate) keyring: Keyring,
@@ -156,8 +159,19 @@ pub fn run(
     dir: &CrawlDir,
     surroundings: Surroundings<'_>,
 ) -> Result<Status, CrawlError> {
+    run_from(config, dir, surroundings, None)
+}
+
+/// The same, with a stream of seeds beside those of the configuration: they are
+/// taken in while pages are fetched.
+pub fn run_from(
+    config: &CrawlConfig,
+    dir: &CrawlDir,
+    surroundings: Surroundings<'_>,
+    stream: Option<SeedStream>,
+) -> Result<Status, CrawlError> {
     let control = surroundings.control.clone();
-    let outcome = Journey::open(config, dir, surroundings).and_then(to_the_end);
+    let outcome = Journey::open(config, dir, surroundings, stream).and_then(to_the_end);
     control.close();
     outcome
 }
@@ -181,6 +195,7 @@ impl<'a> Journey<'a> {
         config: &CrawlConfig,
         dir: &CrawlDir,
         surroundings: Surroundings<'a>,
+        stream: Option<SeedStream>,
     ) -> Result<Self, CrawlError> {
         let Surroundings {
             clock,
@@ -199,7 +214,7 @@ impl<'a> Journey<'a> {
             .meta::<bool>("clean")?
             .is_some_and(|clean| !clean);
         partitions[0].set_meta("clean", &false);
-        let seeds = SeedBook::load(partitions[0].seeds()?);
+        let seeds = SeedBook::load(&partitions[0])?;
         let crew = Crew::assemble(
             fetcher(config)?,
             Arc::clone(&clock),
@@ -251,6 +266,7 @@ impl<'a> Journey<'a> {
             map,
             partitions,
             archive,
+            feed: SeedFeed::open(seeds.len(), stream)?,
             seeds,
             admit,
             policies,
@@ -280,6 +296,7 @@ impl<'a> Journey<'a> {
             self.queue_again()?;
             self.queue_due()?;
             self.release_held()?;
+            self.take_seeds()?;
             for event in events {
                 self.arrive(event)?;
             }
@@ -296,7 +313,9 @@ impl<'a> Journey<'a> {
         let now = self.clock.now();
         let until = wakeup.map_or(self.reporter.next, |wakeup| wakeup.min(self.reporter.next));
         let mut events = Vec::new();
-        let on_its_way = self.is_rereading()
+        let seeds_wait = self.takes_seeds() && self.feed.is_due();
+        let on_its_way = seeds_wait
+            || self.is_rereading()
             || self.is_releasing()
             || self.partitions.iter().any(Partition::awaits_mail)
             || self.others_wait() && self.frontier.has_room();
@@ -305,17 +324,25 @@ impl<'a> Journey<'a> {
         } else {
             self.clock.wait_for(until.since(now))
         };
+        let seeds = self.feed.batches().filter(|_| self.takes_seeds());
+        let seeds = seeds.cloned().unwrap_or_else(never);
         select! {
             recv(self.crew.events) -> event => events.extend(event),
+            recv(seeds) -> batch => self.feed.arrived(batch),
             recv(self.control.bell()) -> _ => {}
             recv(after(pause)) -> _ => {}
+        }
+        if seeds_wait {
+            // There is work to do while more answers gather, and one of them may
+            // have come when the pause was over.
+            events.extend(self.crew.events.try_iter().take(GATHER_MAX));
         }
         if events.is_empty() {
             return events;
         }
         // One more pause, and not one wake-up an answer: a stop rings the bell,
         // which ends the pause; that it timed out is the usual case.
-        if events.len() + self.crew.events.len() < self.in_flight {
+        if !seeds_wait && events.len() + self.crew.events.len() < self.in_flight {
             let _rung = self.control.bell().recv_timeout(GATHER_TIME);
         }
         events.extend(self.crew.events.try_iter().take(GATHER_MAX));
@@ -366,6 +393,7 @@ impl<'a> Journey<'a> {
             self.passed(DurableStep::WarcSynced)?;
         }
         let committed = self.commit_partitions()?;
+        self.seeds.committed();
         self.settled_now.clear();
         self.post.publish(&mut self.partitions)?;
         self.passed(DurableStep::MailPublished)?;
@@ -432,7 +460,10 @@ impl<'a> Journey<'a> {
         if desired == Desired::Stop {
             return Some(Ending::Stopped);
         }
-        let drained = self.waiting() == 0 && self.rereading.is_none() && !self.keeps_fresh();
+        let drained = self.waiting() == 0
+            && self.rereading.is_none()
+            && self.feed.is_over()
+            && !self.keeps_fresh();
         let holds = |limit: &Ending| {
             !drained || matches!(limit, Ending::TooManyFailures | Ending::DiskFull)
         };
@@ -441,6 +472,7 @@ impl<'a> Journey<'a> {
         }
         let idle = wakeup.is_none()
             && self.rereading.is_none()
+            && self.feed.is_over()
             && !self.novelty.held.is_due()
             && desired == Desired::Run
             && !self.others_wait()
@@ -535,7 +567,7 @@ impl<'a> Journey<'a> {
             self.answers(),
             &overview,
             counts,
-            self.seeds.len() as u64,
+            u64::from(self.seeds.len()),
             now,
         )
     }
@@ -547,7 +579,7 @@ impl<'a> Journey<'a> {
         self.commit()?;
         self.write_segment()?;
         self.archive.close()?;
-        geomi_store::seeds::write_seeds(self.reporter.dir(), self.seeds.rows())?;
+        self.write_seeds()?;
         // Requests that were given up may still be answered: as after a crash,
         // nobody knows when.
         self.partitions[0].set_meta("clean", &(self.in_flight == 0));
@@ -591,7 +623,7 @@ impl<'a> Journey<'a> {
             let index = usize::from(to.0);
             for body in self.post.collect(to, &mut self.partitions[index])? {
                 for entry in body.entries {
-                    if self.has_room(index, &entry) {
+                    if self.has_room(index, &entry)? {
                         self.queue(index, entry)?;
                     }
                 }

@@ -150,6 +150,16 @@ pub(crate) fn seed(number: u32) -> Vec<u8> {
     key(b'e', &[&number.to_be_bytes()])
 }
 
+/// The number at the end of such a key.
+pub(crate) fn seed_number(key: &[u8]) -> Result<u32, CrawlError> {
+    let number = key.get(1..).and_then(|number| number.try_into().ok());
+    number
+        .map(u32::from_be_bytes)
+        .ok_or_else(|| CrawlError::Damaged {
+            what: "the key of a seed".to_owned(),
+        })
+}
+
 pub(crate) fn novelty(site: SiteHash) -> Vec<u8> {
     key(b't', &[&site.0.to_be_bytes()])
 }

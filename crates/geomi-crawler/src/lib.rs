@@ -76,7 +76,7 @@ pub use control::{Control, Desired};
 pub use credentials::Credentials;
 pub use error::CrawlError;
 pub use fate::{Attempt, Fate};
-pub use journey::{Surroundings, run};
+pub use journey::{Surroundings, run, run_from};
 pub use log::LogLine;
 pub use mirrors::mirrored_content;
 pub use orders::{Order, Reply, SeedsAdded};
@@ -86,5 +86,6 @@ pub use probe::{
     RobotsRequest, RobotsStep, ScopeStep, StoredStep, probe,
 };
 pub use reread::Rereader;
+pub use seeds::SeedStream;
 pub use status::{Answers, Counters, Ending, Observer, Phase, Silent, Status};
 pub use steps::{DurableStep, NoFaults, Steps};

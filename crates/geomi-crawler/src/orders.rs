@@ -118,7 +118,10 @@ impl Journey<'_> {
                 result.known += 1;
                 continue;
             }
-            let number = self.seeds.add(input, None);
+            let added = self.seeds.add(&self.partitions[0], input, None)?;
+            let crate::seeds::Added::New(number) = added else {
+                unreachable!("it was not known")
+            };
             match self.admit.seed(&input.url, number) {
                 Admission::Queue(entry, _) => {
                     let partition = self.partition_of(input.url.site_hash());
@@ -129,7 +132,7 @@ impl Journey<'_> {
                     }
                 }
                 Admission::Refused(refusal) => {
-                    self.refuse_seed(number, &refusal);
+                    self.refuse_seed(&input.url, number, &refusal)?;
                     let reason = self.admit.scope().explain_refusal(&input.url, refusal);
                     result.refused.push((input.url.to_string(), reason));
                 }
@@ -158,6 +161,7 @@ impl Journey<'_> {
             unaddressed: Some(&self.unaddressed),
             status: &status,
             is_running: true,
+            awaits_seeds: !self.feed.is_over(),
             waiting: self.waiting(),
             free_bytes: self.reporter.free_bytes,
             now,

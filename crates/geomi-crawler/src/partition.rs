@@ -225,15 +225,29 @@ impl Partition {
         self.batch.put(&keys::seed(number), seed);
     }
 
-    /// Every seed, in order.
-    pub(crate) fn seeds(&self) -> Result<Vec<Seed>, CrawlError> {
-        let (from, to) = keys::all(b'e');
-        let mut seeds = Vec::new();
-        self.store.scan(&from, &to, &mut |_, value| {
-            seeds.push(Seed::decode(value));
-            Scan::Continue
+    /// A seed.
+    pub(crate) fn seed(&self, number: u32) -> Result<Option<Seed>, CrawlError> {
+        let stored = self.store.get(&keys::seed(number))?;
+        stored.map(|value| Seed::decode(&value)).transpose()
+    }
+
+    /// Shows seeds in order, from this number on, until told to stop.
+    pub(crate) fn each_seed(
+        &self,
+        from: u32,
+        visit: &mut dyn FnMut(u32, Seed) -> Result<Scan, CrawlError>,
+    ) -> Result<(), CrawlError> {
+        let (_, to) = keys::all(b'e');
+        let mut broken = None;
+        self.store.scan(&keys::seed(from), &to, &mut |key, value| {
+            let shown =
+                keys::seed_number(key).and_then(|number| visit(number, Seed::decode(value)?));
+            shown.unwrap_or_else(|error| {
+                broken = Some(error);
+                Scan::Stop
+            })
         })?;
-        seeds.into_iter().collect()
+        broken.map_or(Ok(()), Err)
     }
 
     /// Hands a URL to another partition, with the next commit.

@@ -37,6 +37,7 @@ impl Journey<'_> {
         if is_over || !self.admit.promotes() || self.seeds.knows(url) {
             return Ok(());
         }
+        let seed = self.seed(on.seed)?;
         let found = Found {
             url,
             kind,
@@ -44,7 +45,7 @@ impl Journey<'_> {
             is_sitemap: false,
             on,
             importance: self.importance.of(credit.cash),
-            home: &self.seeds.get(on.seed).home,
+            home: &seed.home,
             standing: self.standing(url, None),
         };
         let Admission::Queue(entry, _) = self.admit.link(&found) else {

@@ -72,7 +72,7 @@ pub use error::FetchError;
 pub use fetcher::Fetcher;
 pub use head::Headers;
 pub use outcome::{Body, FetchOutcome};
-pub use policy::{AddressPolicy, Refusal, is_public};
+pub use policy::{AddressPolicy, Refusal, SharedHosts, is_public};
 pub use proxy::{Proxy, ProxyRotation};
 pub use request::FetchRequest;
 pub use resolve::{AddressSource, Considered, LookUp, Resolution};

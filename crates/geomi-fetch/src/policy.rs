@@ -13,6 +13,7 @@
 use std::collections::HashSet;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::Cidr;
 
@@ -30,6 +31,28 @@ pub struct AddressPolicy {
     /// Hosts the user typed, in lower case and without brackets; they may be
     /// anywhere.
     pub typed_hosts: HashSet<String>,
+    /// Hosts that are found to be allowed while requests are made.
+    pub shared_hosts: SharedHosts,
+}
+
+/// Hosts that may be anywhere, as those of seeds that come while a crawl runs.
+/// Clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct SharedHosts(Arc<RwLock<HashSet<String>>>);
+
+impl SharedHosts {
+    /// Allows a host, from the next request on.
+    pub fn insert(&self, host: &str) {
+        let host = bare_host(host).to_ascii_lowercase();
+        // A set has no half-inserted state: a poisoned lock is as good as another.
+        let mut hosts = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        hosts.insert(host);
+    }
+
+    fn contains(&self, bare: &str) -> bool {
+        let hosts = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        hosts.contains(bare)
+    }
 }
 
 /// An address that may not be asked, and why.
@@ -63,6 +86,7 @@ impl AddressPolicy {
         if self.allow_all
             || self.allow.iter().any(|range| range.contains(addr))
             || self.typed_hosts.contains(bare_host(host))
+            || self.shared_hosts.contains(bare_host(host))
         {
             return Ok(());
         }
@@ -176,6 +200,18 @@ mod tests {
         };
         assert!(policy.check("example.com", ip("8.8.8.8")).is_err());
         assert!(policy.check("localhost", ip("127.0.0.1")).is_ok());
+    }
+
+    #[test]
+    fn a_host_that_is_shared_later_counts_for_every_clone() {
+        let policy = AddressPolicy::default();
+        let in_use = policy.clone();
+        assert!(in_use.check("intranet", ip("10.0.0.1")).is_err());
+        policy.shared_hosts.insert("Intranet");
+        policy.shared_hosts.insert("[::1]");
+        assert!(in_use.check("intranet", ip("10.0.0.1")).is_ok());
+        assert!(in_use.check("[::1]", ip("::1")).is_ok());
+        assert!(in_use.check("elsewhere", ip("10.0.0.1")).is_err());
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use geomi_model::{Digest, NetworkState};
@@ -65,19 +65,46 @@ impl SeedOrigin {
 
 /// Writes the table and the list, each replaced atomically, seed by seed: there
 /// may be millions.
+pub struct SeedsWriter {
+    table: TableWriter<SeedRow>,
+    path: PathBuf,
+    list: AtomicFile,
+}
+
+impl SeedsWriter {
+    /// Begins both.
+    pub fn create(dir: &CrawlDir) -> Result<Self, StoreError> {
+        let path = dir.seeds_out();
+        Ok(Self {
+            table: TableWriter::create(&dir.seeds_table(), "seed", COLUMNS)?,
+            list: AtomicFile::create(&path)?,
+            path,
+        })
+    }
+
+    /// Adds a seed.
+    pub fn push(&mut self, row: SeedRow) -> Result<(), StoreError> {
+        write_line(&mut self.list, &row).map_err(StoreError::io("write", &self.path))?;
+        self.table.push(row)
+    }
+
+    /// Puts both in the place of those before.
+    pub fn finish(self) -> Result<(), StoreError> {
+        self.table.finish()?;
+        self.list.commit()
+    }
+}
+
+/// Writes both at once.
 pub fn write_seeds(
     dir: &CrawlDir,
     rows: impl IntoIterator<Item = SeedRow>,
 ) -> Result<(), StoreError> {
-    let mut table = TableWriter::create(&dir.seeds_table(), "seed", COLUMNS)?;
-    let path = dir.seeds_out();
-    let mut list = AtomicFile::create(&path)?;
+    let mut writer = SeedsWriter::create(dir)?;
     for row in rows {
-        write_line(&mut list, &row).map_err(StoreError::io("write", &path))?;
-        table.push(row)?;
+        writer.push(row)?;
     }
-    table.finish()?;
-    list.commit()
+    writer.finish()
 }
 
 /// Reads the table back, row by row.

@@ -3,21 +3,24 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use geomi_crawler::{FastClock, SeedInput};
+use geomi_crawler::{CrawlConfig, FastClock, SeedInput, SeedStream};
 
 use crate::Exit;
 use crate::args::{CrawlArgs, Global, Settings};
 use crate::config::{self, Locality, Place, Problems, Setting, Sources, Written};
-use crate::seeds_file;
+use crate::seeds_file::{self, List, Survey, Vetting};
 use crate::serve;
 use crate::session::{Session, tell};
+
+/// The flag that names a list of seeds.
+const FLAG: &str = "--seeds";
 
 /// Runs the command.
 pub(crate) fn run(args: &CrawlArgs, global: &Global) -> anyhow::Result<Exit> {
     let mut problems = Problems::default();
-    let seeds = Seeds::collect(args, &mut problems);
+    let mut seeds = Seeds::collect(args, &mut problems);
     let dir = args.out.clone().or_else(|| seeds.directory(args));
-    if dir.as_deref().is_none_or(|dir| !has_begun(dir)) && seeds.is_empty() && !seeds.were_given {
+    if dir.as_deref().is_none_or(|dir| !has_begun(dir)) && !seeds.were_given {
         problems.add_general(
             "nothing to crawl: give a URL, --seeds FILE, or -o with the directory of a crawl to resume",
         );
@@ -31,11 +34,15 @@ pub(crate) fn run(args: &CrawlArgs, global: &Global) -> anyhow::Result<Exit> {
         },
         &mut problems,
     );
+    seeds.survey(&written, &mut problems);
     seeds.allow_hosts(&mut written);
-    let mut config = config::resolve(&written, seeds.into_inputs(), &mut problems);
+    let typed = std::mem::take(&mut seeds.arguments);
+    let public = seeds.survey.public.as_deref();
+    let mut config = config::resolve_beside(&written, typed, public, &mut problems);
     config.again = args.again;
     problems.into_result()?;
     let dir = dir.expect("a crawl without seeds and without a directory was refused");
+    let was_begun = has_begun(&dir);
     let session = match args.time_scale {
         None => Session::open(&dir, &written)?,
         Some(times) => {
@@ -51,10 +58,12 @@ pub(crate) fn run(args: &CrawlArgs, global: &Global) -> anyhow::Result<Exit> {
     if let Some(console) = &console {
         serve::announce(console, global);
     }
-    let (status, exit) = session.run(&config, global)?;
+    let has_others = was_begun || !config.seeds.is_empty();
+    let (stream, listed) = seeds.stream(&config, &session).unzip();
+    let (status, exit) = session.run_from(&config, stream, global)?;
     drop(console);
     tell(&status, &dir, "", global)?;
-    Ok(exit)
+    Ok(listed.map_or(exit, |listed| listed.exit(exit, has_others)))
 }
 
 /// Variables first, then flags, then `--set`.
@@ -97,7 +106,9 @@ pub(crate) fn has_begun(dir: &Path) -> bool {
 #[derive(Debug, Default)]
 struct Seeds {
     arguments: Vec<SeedInput>,
-    file: Vec<SeedInput>,
+    list: Option<List>,
+    /// What is in the list, if it could be looked through.
+    survey: Survey,
     /// Whether there were any, usable or not.
     were_given: bool,
 }
@@ -115,20 +126,27 @@ impl Seeds {
             }
         }
         if let Some(path) = &args.seeds {
-            let before = problems.iter().count();
-            seeds.file = seeds_file::read(path, problems);
-            if seeds.is_empty() && problems.iter().count() == before {
-                problems.add_general(format!(
-                    "{} has no seeds: write one URL a line",
-                    path.display()
-                ));
+            match List::open(path) {
+                Ok(list) => seeds.list = Some(list),
+                Err(error) => seeds_file::cannot_read(FLAG, path, &error, problems),
             }
         }
         seeds
     }
 
-    fn is_empty(&self) -> bool {
-        self.arguments.is_empty() && self.file.is_empty()
+    /// Looks through a list that can be read twice.
+    fn survey(&mut self, written: &Written, problems: &mut Problems) {
+        let Some(list) = self.list.as_ref().filter(|list| list.is_repeatable()) else {
+            return;
+        };
+        let overrides = config::overrides(written);
+        self.survey = list.survey(FLAG, &Locality::new(&overrides), problems);
+        if self.survey.seeds == 0 && self.arguments.is_empty() && !self.survey.has_problems {
+            problems.add_general(format!(
+                "{} has no seeds: write one URL a line",
+                list.name().display()
+            ));
+        }
     }
 
     /// A directory named after the first seed, or after the file of seeds, so
@@ -156,19 +174,29 @@ impl Seeds {
     /// file, which may be long or found by an earlier crawl, those whose name
     /// says that they are not on the internet.
     fn allow_hosts(&self, written: &mut Written) {
-        let locality = Locality::new(&[]);
         let typed = self.arguments.iter().map(|seed| seed.url.host());
-        let listed = self.file.iter().map(|seed| seed.url.host());
-        let local = listed.filter(|host| locality.looks_internal(host));
-        let mut hosts: Vec<&str> = typed.chain(local).collect();
+        let mut hosts: Vec<&str> = typed.chain(self.survey.internal.iter()).collect();
         hosts.sort_unstable();
         hosts.dedup();
         written.extend("fetch.allow_hosts", hosts.into_iter().map(str::to_owned));
     }
 
-    fn into_inputs(self) -> Vec<SeedInput> {
-        let mut inputs = self.arguments;
-        inputs.extend(self.file);
-        inputs
+    /// The list as a stream, and what will come of it.
+    fn stream(
+        self,
+        config: &CrawlConfig,
+        session: &Session,
+    ) -> Option<(SeedStream, Arc<seeds_file::Outcome>)> {
+        let running = session.config().clone();
+        if let Some(public) = &self.survey.public {
+            running.note_public(public);
+        }
+        let vetting = Vetting {
+            running,
+            overrides: config.fetch.overrides.clone(),
+            allowed: config.fetch.address_policy.shared_hosts.clone(),
+            internal: self.survey.internal,
+        };
+        Some(seeds_file::stream(self.list?, vetting))
     }
 }

@@ -7,15 +7,15 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use geomi_crawler::{
-    Clock, Control, CrawlConfig, CrawlError, Desired, Ending, LogLine, NoFaults, Observer, Status,
-    Surroundings, SystemClock,
+    Clock, Control, CrawlConfig, CrawlError, Desired, Ending, LogLine, NoFaults, Observer,
+    SeedStream, Status, Surroundings, SystemClock,
 };
 use geomi_model::{Timestamp, Visit};
 use geomi_store::{CrawlDir, DirLock, Owner, StoreError};
 
 use crate::Exit;
 use crate::args::{Format, Global};
-use crate::config::{self, Problems, Written};
+use crate::config::{self, Locality, Problems, RunningConfig, Written};
 use crate::progress::Progress;
 use crate::report;
 use crate::running::server::{Desk, Server};
@@ -28,7 +28,7 @@ pub(crate) struct Session {
     clock: Arc<dyn Clock>,
     started: Timestamp,
     /// The configuration of this run.
-    written: Written,
+    config: RunningConfig,
     /// That of the run before.
     previous: Option<String>,
     /// Held until the session ends.
@@ -59,19 +59,34 @@ impl Session {
             CrawlDir::write_atomic(&path, used.as_bytes())?;
         }
         Ok(Self {
+            config: RunningConfig::new(dir.clone(), written.clone()),
             dir,
             clock,
             started,
-            written: written.clone(),
             previous,
             _lock: lock,
         })
+    }
+
+    /// The configuration, which others may change while the crawl runs.
+    pub(crate) const fn config(&self) -> &RunningConfig {
+        &self.config
     }
 
     /// Runs to the end; the last status, and how to exit.
     pub(crate) fn run(
         &self,
         config: &CrawlConfig,
+        global: &Global,
+    ) -> anyhow::Result<(Status, Exit)> {
+        self.run_from(config, None, global)
+    }
+
+    /// The same with a stream of seeds beside those of the configuration.
+    pub(crate) fn run_from(
+        &self,
+        config: &CrawlConfig,
+        seeds: Option<SeedStream>,
         global: &Global,
     ) -> anyhow::Result<(Status, Exit)> {
         let control = Control::default();
@@ -90,7 +105,7 @@ impl Session {
             observer: &mut watcher,
             steps: &mut NoFaults,
         };
-        let outcome = geomi_crawler::run(config, &self.dir, surroundings);
+        let outcome = geomi_crawler::run_from(config, &self.dir, surroundings, seeds);
         watcher.close();
         if let Some(error) = watcher.failure.take() {
             eprintln!("warning: standard output was closed ({error}); the crawl was stopped");
@@ -118,12 +133,12 @@ impl Session {
     /// Lets other terminals reach the crawl. One that cannot be reached is
     /// still a crawl.
     fn reachable(&self, control: &Control, config: &CrawlConfig) -> Option<Server> {
-        let desk = Desk::new(
-            self.dir.clone(),
-            control.clone(),
-            self.written.clone(),
-            config.seeds.clone(),
-        );
+        let locality = Locality::new(&config.fetch.overrides);
+        let mut hosts = config.seeds.iter().map(|seed| seed.url.host());
+        if let Some(public) = hosts.find(|host| !locality.is_local(host)) {
+            self.config.note_public(public);
+        }
+        let desk = Desk::new(self.dir.clone(), control.clone(), self.config.clone());
         Server::start(desk)
             .inspect_err(|error| {
                 tracing::warn!(%error, "this crawl cannot be steered from another terminal");

@@ -102,6 +102,7 @@ impl Knowledge<'_> {
         causes.extend(self.wanted());
         causes.extend(self.disk());
         causes.extend(self.moving());
+        causes.extend(self.awaited_seeds());
         if self.waiting > 0 {
             self.sites_causes(&busy, &mut causes);
         }
@@ -217,6 +218,15 @@ impl Knowledge<'_> {
             Ending::Stopped => Cause::new("stopped", "somebody stopped the crawl")
                 .advise("run the same command again to go on"),
         }
+    }
+
+    /// It does not end before its list of seeds has.
+    fn awaited_seeds(&self) -> Option<Cause> {
+        self.awaits_seeds.then(|| {
+            let text = "seeds are still being read: the list has not ended";
+            Cause::new("awaiting-seeds", text)
+                .advise("close the pipe they come from, or `geomi stop DIR`")
+        })
     }
 
     /// It is at work, and all is well.

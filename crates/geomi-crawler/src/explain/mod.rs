@@ -82,6 +82,8 @@ pub(crate) struct Knowledge<'a> {
     pub(crate) status: &'a Status,
     /// Whether a process is at work on it.
     pub(crate) is_running: bool,
+    /// Whether seeds are still to come.
+    pub(crate) awaits_seeds: bool,
     /// URLs waiting, those of sites not in memory included.
     pub(crate) waiting: u64,
     /// Room on its disk.

@@ -25,7 +25,7 @@ pub fn inspect(
 ) -> Result<Explanation, CrawlError> {
     let map = Partitions::new(config.partitions);
     let partitions = open_partitions(config, dir, map)?;
-    let seeds = SeedBook::load(partitions[0].seeds()?);
+    let seeds = SeedBook::load(&partitions[0])?;
     let policies = SitePolicies::new(config)?;
     let mut frontier = Frontier::new(config.frontier);
     let mut opened = 0;
@@ -64,6 +64,7 @@ pub fn inspect(
         unaddressed: None,
         status: &status,
         is_running: false,
+        awaits_seeds: false,
         waiting,
         free_bytes: dir.free_bytes()?,
         now,

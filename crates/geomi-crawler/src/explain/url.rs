@@ -142,7 +142,7 @@ impl Knowledge<'_> {
         };
         let lanes = state.map(|state| state.lanes).unwrap_or_default();
         let queued = partition.find_queued(url, &lanes)?;
-        let scope = self.scope_of(url, queued.as_ref().map(|(_, entry)| entry));
+        let scope = self.scope_of(url, queued.as_ref().map(|(_, entry)| entry))?;
         let robots = self.robots_of(url)?;
         let seen = partition.has_seen(url.hash64())?;
         let not_worth = self.not_worth(url)?;
@@ -185,7 +185,9 @@ impl Knowledge<'_> {
             listed_modified: (partition.signal(url)?)
                 .and_then(|signal| signal.modified)
                 .map(Timestamp::to_rfc3339_secs),
-            queue: queued.map(|(ahead, entry)| self.queue_place(ahead, &entry, told.as_ref())),
+            queue: queued
+                .map(|(ahead, entry)| self.queue_place(ahead, &entry, told.as_ref()))
+                .transpose()?,
             next,
             novelty: self.template_of(url)?,
             not_worth,
@@ -248,9 +250,14 @@ impl Knowledge<'_> {
         }
     }
 
-    fn queue_place(&self, ahead: u64, entry: &Entry, told: Option<&ChangeSignal>) -> QueuePlace {
-        let seed = self.seeds.get(entry.seed);
-        QueuePlace {
+    fn queue_place(
+        &self,
+        ahead: u64,
+        entry: &Entry,
+        told: Option<&ChangeSignal>,
+    ) -> Result<QueuePlace, CrawlError> {
+        let seed = self.seeds.get(&self.partitions[0], entry.seed)?;
+        Ok(QueuePlace {
             priority: entry.priority,
             ahead,
             score: self.score(entry, told),
@@ -260,18 +267,16 @@ impl Knowledge<'_> {
             topic: seed.topic.clone(),
             attempts: entry.attempts,
             not_before: entry.not_before.map(Timestamp::to_rfc3339_millis),
-        }
+        })
     }
 
     /// What scope says: by the seed it belongs to, or by any that takes it.
-    fn scope_of(&self, url: &CrawlUrl, queued: Option<&Entry>) -> Placing {
+    fn scope_of(&self, url: &CrawlUrl, queued: Option<&Entry>) -> Result<Placing, CrawlError> {
         let depth = queued.map_or(1, |entry| entry.depth);
-        let numbers = queued.map_or(0..self.seeds.len() as u32, |entry| {
-            entry.seed..entry.seed + 1
-        });
+        let numbers = queued.map_or(0..self.seeds.len(), |entry| entry.seed..entry.seed + 1);
         let mut refused = None;
         for number in numbers.take(SEEDS_TRIED_MAX) {
-            let seed = self.seeds.get(number);
+            let seed = self.seeds.get(&self.partitions[0], number)?;
             let is_seed = seed.url == *url;
             let candidate = Candidate {
                 url,
@@ -283,17 +288,17 @@ impl Knowledge<'_> {
             let verdict = self.admit.scope().judge(&candidate);
             let words = self.admit.scope().explain(&candidate, &verdict);
             if verdict.is_accepted() {
-                return Placing {
+                return Ok(Placing {
                     accepted: true,
                     words: format!("in scope: {words}"),
-                };
+                });
             }
             refused.get_or_insert_with(|| format!("out of scope: {words}"));
         }
-        Placing {
+        Ok(Placing {
             accepted: false,
             words: refused.unwrap_or_else(|| "there is no seed".to_owned()),
-        }
+        })
     }
 
     /// What robots.txt says; `None` if it was not asked for yet.

@@ -15,6 +15,7 @@ use geomi_url::{CrawlUrl, UrlHash, registrable_domain};
 use crate::held::is_held;
 use crate::journey::Journey;
 use crate::novelty::{PARAMETER_IGNORED, is_asset};
+use crate::seeds::Added;
 use crate::stage::admit::{Admission, Found, Standing, may_follow};
 use crate::{CrawlError, SeedInput, SitemapMode};
 
@@ -191,7 +192,7 @@ impl Journey<'_> {
         }
         if on.is_seed {
             let target = target.clone();
-            self.seeds.edit(on.seed, |seed| seed.home = target);
+            self.edit_seed(on.seed, |seed| seed.home = target)?;
         }
         // What a page has is that of the page it stands for.
         let share = self.importance.visited(on.url.hash64(), 1);
@@ -234,19 +235,24 @@ impl Journey<'_> {
             return Ok(none);
         }
         let home = self.partition_of(on.url.site_hash());
-        let found = Found {
+        let seed = self.seed(on.seed)?;
+        let admission = self.admit.link(&Found {
             url,
             kind,
             is_redirect: way == Way::Redirect,
             is_sitemap: way == Way::Sitemap,
             on,
             importance: self.importance.of(credit.cash),
-            home: &self.seeds.get(on.seed).home,
+            home: &seed.home,
             standing: self.standing(url, told),
-        };
-        match self.admit.link(&found) {
-            Admission::Queue(entry, _) if !self.has_room(home, &entry) => Ok(none),
+        });
+        // Held on to, it would be copied when it is changed.
+        drop(seed);
+        match admission {
             Admission::Queue(mut entry, _) => {
+                if !self.has_room(home, &entry)? {
+                    return Ok(none);
+                }
                 if way == Way::Dive {
                     entry.priority = 1;
                 }
@@ -324,21 +330,25 @@ impl Journey<'_> {
                 .refusal(DomainNovelty::REFUSAL);
             return Ok(());
         }
-        let topic = self.seeds.get(on.seed).topic.clone();
-        let number = self.seeds.add(&SeedInput { url, topic }, Some(&on.url));
-        self.admit_seed(number)
+        let topic = self.seed(on.seed)?.topic.clone();
+        let input = SeedInput { url, topic };
+        match self.seeds.add(&self.partitions[0], &input, Some(&on.url))? {
+            Added::New(number) => self.admit_seed(&input.url, number),
+            Added::Known => Ok(()),
+        }
     }
 
     /// Whether the party of a URL may have another one; where not, the link
     /// counts as refused.
-    pub(crate) fn has_room(&mut self, partition: usize, entry: &Entry) -> bool {
-        let urls = self.seeds.get(entry.seed).urls;
-        let is_full = self.config.party_urls_max.is_some_and(|max| urls >= max);
-        if entry.is_seed || !is_full {
-            return true;
+    pub(crate) fn has_room(&mut self, partition: usize, entry: &Entry) -> Result<bool, CrawlError> {
+        let Some(max) = self.config.party_urls_max.filter(|_| !entry.is_seed) else {
+            return Ok(true);
+        };
+        if self.seed(entry.seed)?.urls < max {
+            return Ok(true);
         }
         self.partitions[partition].counters.refusal(PARTY_FULL);
-        false
+        Ok(false)
     }
 
     /// Queues a URL here, or posts it to the partition that owns its site.
@@ -370,7 +380,7 @@ impl Journey<'_> {
         }
         self.partitions[partition].first_sight(entry.url.hash64())?;
         self.partitions[partition].counters.admitted += 1;
-        self.seeds.edit(entry.seed, |seed| seed.urls += 1);
+        self.edit_seed(entry.seed, |seed| seed.urls += 1)?;
         self.importance.queued(entry.url.hash64(), entry.priority);
         let now = self.clock.now();
         self.enqueue(partition, entry, now)?;

@@ -134,7 +134,7 @@ impl Journey<'_> {
         self.look_for_soft_404(&mut read);
         let near = self.near_duplicate(&read, judgement.duplicate_of.is_some());
         let links_admitted = self.take_links(&entry, &read, fate, is_first, near.is_some())?;
-        self.count_page(partition, &entry, &read, fate, links_admitted);
+        self.count_page(partition, &entry, &read, fate, links_admitted)?;
         self.refresh_heard(
             judgement.before.as_ref(),
             read.lease.site(),
@@ -143,12 +143,8 @@ impl Journey<'_> {
         )?;
         let record = record(judgement.before, &entry, &read, judgement.change);
         self.partitions[partition].set_record(&entry.url, &record);
-        let story = Story::of(
-            &entry,
-            self.seeds.get(entry.seed),
-            links_admitted,
-            judgement.change,
-        );
+        let seed = self.seed(entry.seed)?;
+        let story = Story::of(&entry, &seed, links_admitted, judgement.change);
         let story = Story { near, ..story };
         let settlement = settlement(
             &self.config,
@@ -241,7 +237,7 @@ impl Journey<'_> {
         read: &Read,
         fate: Fate,
         links_admitted: u32,
-    ) {
+    ) -> Result<(), CrawlError> {
         let counters = &mut self.partitions[partition].counters;
         counters.links += read.document.links.len() as u64;
         match fate {
@@ -263,7 +259,7 @@ impl Journey<'_> {
             read.stored.as_ref().map(|stored| stored.payload),
         );
         let (started, ended) = (read.started, read.ended);
-        self.seeds.edit(entry.seed, |seed| {
+        self.edit_seed(entry.seed, |seed| {
             seed.pages += u64::from(fate != Fate::Retry);
             let first = seed.party.map_or(started, |(first, _)| first.min(started));
             seed.party = Some((first, seed.party.map_or(ended, |(_, last)| last.max(ended))));
@@ -272,7 +268,7 @@ impl Journey<'_> {
                 seed.digest = digest.or(seed.digest);
                 seed.outcome = outcome.unwrap_or(seed.outcome);
             }
-        });
+        })
     }
 
     /// Queues the row of a visit for the next commit.
@@ -344,8 +340,7 @@ impl Journey<'_> {
         }
         if entry.is_seed {
             tracing::warn!(url = %entry.url, reason, "seed refused");
-            self.seeds
-                .edit(entry.seed, |seed| seed.outcome = SeedOutcome::Refused);
+            self.edit_seed(entry.seed, |seed| seed.outcome = SeedOutcome::Refused)?;
         }
         self.refresh_refused(&entry.url, now);
         self.frontier.settle(lease, Settlement::NotAsked, now);
@@ -378,7 +373,7 @@ impl Journey<'_> {
             document,
             stored: None,
         };
-        self.count_page(partition, &entry, &read, Fate::Failed, 0);
+        self.count_page(partition, &entry, &read, Fate::Failed, 0)?;
         let record = record(
             self.partitions[partition].record(&entry.url)?,
             &entry,
@@ -386,7 +381,8 @@ impl Journey<'_> {
             None,
         );
         self.partitions[partition].set_record(&entry.url, &record);
-        let story = Story::of(&entry, self.seeds.get(entry.seed), 0, None);
+        let seed = self.seed(entry.seed)?;
+        let story = Story::of(&entry, &seed, 0, None);
         self.add_visit(partition, &read, story, None)?;
         self.frontier.settle(read.lease, Settlement::NotAsked, now);
         Ok(())

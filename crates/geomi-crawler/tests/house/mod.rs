@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use geomi_crawler::{
-    Control, CrawlConfig, CrawlError, DurableStep, NoFaults, SeedInput, Silent, Status, Steps,
-    Surroundings, SystemClock, run,
+    Control, CrawlConfig, CrawlError, DurableStep, NoFaults, Observer, SeedInput, SeedStream,
+    Silent, Status, Steps, Surroundings, SystemClock, run_from,
 };
 use geomi_frontier::Delay;
 use geomi_model::Visit;
@@ -74,13 +74,23 @@ impl House {
         config: &CrawlConfig,
         steps: &mut dyn Steps,
     ) -> Result<Status, CrawlError> {
+        self.try_crawl_from(config, None, &mut Silent, steps)
+    }
+
+    pub(crate) fn try_crawl_from(
+        &self,
+        config: &CrawlConfig,
+        stream: Option<SeedStream>,
+        observer: &mut dyn Observer,
+        steps: &mut dyn Steps,
+    ) -> Result<Status, CrawlError> {
         let surroundings = Surroundings {
             clock: Arc::new(SystemClock::default()),
             control: Control::default(),
-            observer: &mut Silent,
+            observer,
             steps,
         };
-        run(config, &self.dir, surroundings)
+        run_from(config, &self.dir, surroundings, stream)
     }
 
     /// Every row of visits/.

@@ -62,10 +62,12 @@ impl Draft {
         }
     }
 
-    /// Resolves what belongs together, takes the seeds, and checks the whole.
+    /// Resolves what belongs together, takes the seeds, and checks the whole. There
+    /// may be more seeds than these, one of them on a public host.
     pub(crate) fn finish(
         mut self,
         seeds: Vec<SeedInput>,
+        public: Option<&str>,
         written: &Written,
         problems: &mut Problems,
     ) -> CrawlConfig {
@@ -77,7 +79,11 @@ impl Draft {
         self.take_key(written, problems);
         self.check_patterns(written, problems);
         self.check_robots(written, problems);
-        self.check_manners(&seeds, written, problems);
+        let locality = Locality::new(&self.crawl.fetch.overrides);
+        let mut hosts = seeds.iter().map(|seed| seed.url.host());
+        if let Some(host) = hosts.find(|host| !locality.is_local(host)).or(public) {
+            self.check_manners(host, written, problems);
+        }
         self.finish_sites(written, problems);
         self.crawl.seeds = seeds;
         self.crawl
@@ -142,16 +148,9 @@ impl Draft {
         }
     }
 
-    /// The rules for leaving our own machine and network.
-    fn check_manners(&self, seeds: &[SeedInput], written: &Written, problems: &mut Problems) {
-        let locality = Locality::new(&self.crawl.fetch.overrides);
-        let Some(public) = seeds
-            .iter()
-            .find(|seed| !locality.is_local(seed.url.host()))
-        else {
-            return;
-        };
-        let host = public.url.host();
+    /// The rules for leaving our own machine and network, as a seed on this host
+    /// does.
+    pub(super) fn check_manners(&self, host: &str, written: &Written, problems: &mut Problems) {
         if self.contact.is_none() {
             problems.add_general(format!(
                 "{host} is not on this machine or in a private range, so its owner must be able to reach you: \
@@ -357,7 +356,7 @@ mod tests {
                 topic: None,
             })
             .collect();
-        let config = draft.finish(seeds, written, &mut problems);
+        let config = draft.finish(seeds, None, written, &mut problems);
         (config, problems.iter().map(str::to_owned).collect())
     }
 

@@ -297,7 +297,7 @@ mod tests {
         let (mut written, mut problems) = (Written::defaults(), Problems::default());
         read(Path::new("geomi.toml"), text, &mut written, &mut problems);
         let draft = written.apply(&mut problems);
-        draft.finish(Vec::new(), &written, &mut problems);
+        draft.finish(Vec::new(), None, &written, &mut problems);
         let told: Vec<&str> = problems.iter().collect();
         assert_eq!(told.len(), 5, "{told:#?}");
         for (told, expected) in told.iter().zip([

@@ -23,6 +23,7 @@ mod live;
 mod locality;
 mod place;
 mod presets;
+mod running;
 mod schema;
 mod signing;
 mod site_draft;
@@ -32,16 +33,19 @@ mod table;
 mod units;
 mod written;
 
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use geomi_crawler::{CrawlConfig, SeedInput};
+use geomi_fetch::HostPattern;
 
 pub(crate) use explain::{SiteValue, explain, for_site};
 pub(crate) use file::{as_used, template, with_places};
 pub(crate) use kind::Raw;
-pub(crate) use live::change_live;
+use live::change_live;
 pub(crate) use locality::Locality;
 pub(crate) use place::{Place, Problems};
+pub(crate) use running::RunningConfig;
 pub(crate) use schema::schema;
 pub(crate) use units::{parse_duration, parse_size};
 pub(crate) use written::{Written, unknown};
@@ -139,8 +143,35 @@ pub(crate) fn resolve(
     seeds: Vec<SeedInput>,
     problems: &mut Problems,
 ) -> CrawlConfig {
+    resolve_beside(written, seeds, None, problems)
+}
+
+/// The same where there are more seeds than these, one of them on this public
+/// host.
+pub(crate) fn resolve_beside(
+    written: &Written,
+    seeds: Vec<SeedInput>,
+    public: Option<&str>,
+    problems: &mut Problems,
+) -> CrawlConfig {
     let draft = written.apply(problems);
-    draft.finish(seeds, written, problems)
+    draft.finish(seeds, public, written, problems)
+}
+
+/// What is wrong with the configuration if a seed is on this public host.
+fn public_faults(written: &Written, host: &str) -> Vec<String> {
+    let mut problems = Problems::default();
+    // What else is wrong was told when the crawl began.
+    let draft = written.apply(&mut Problems::default());
+    draft.check_manners(host, written, &mut problems);
+    problems.iter().map(str::to_owned).collect()
+}
+
+/// Addresses of hosts that the operator decided. What is wrong with the values
+/// is told by [`resolve`].
+pub(crate) fn overrides(written: &Written) -> Vec<(HostPattern, IpAddr)> {
+    let draft = written.apply(&mut Problems::default());
+    draft.crawl.fetch.overrides
 }
 
 /// Reads `KEY=VALUE` as `--set` takes it: the value as in the file, or bare.

@@ -4,6 +4,8 @@
 //! below. A list is replaced as a whole, not added to, and so are the tables of
 //! sites. A preset comes last and fills in what nobody wrote.
 
+use std::collections::HashSet;
+
 use super::draft::Draft;
 use super::file::read_value;
 use super::keys::{self, KEYS, SECTIONS};
@@ -132,8 +134,9 @@ impl Written {
         let Value::List(list) = value else {
             unreachable!("{path} is a list")
         };
+        let mut known: HashSet<String> = list.iter().cloned().collect();
         for word in words {
-            if !list.contains(&word) {
+            if known.insert(word.clone()) {
                 list.push(word);
             }
         }

@@ -17,7 +17,7 @@ use geomi_store::CrawlDir;
 use geomi_url::CrawlUrl;
 
 use super::registry::Note;
-use crate::config::{self, Problems, Written};
+use crate::config::RunningConfig;
 
 /// Listens until dropped.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl Server {
         let until = Arc::clone(&closing);
         let thread = std::thread::Builder::new()
             .name("control".to_owned())
-            .spawn(move || listen(&listener, &until, desk))?;
+            .spawn(move || listen(&listener, &until, &desk))?;
         Ok(Self {
             socket,
             dir,
@@ -82,7 +82,7 @@ impl Drop for Server {
     }
 }
 
-fn listen(listener: &UnixListener, closing: &AtomicBool, mut desk: Desk) {
+fn listen(listener: &UnixListener, closing: &AtomicBool, desk: &Desk) {
     for stream in listener.incoming() {
         if closing.load(Ordering::Acquire) {
             return;
@@ -103,33 +103,26 @@ fn listen(listener: &UnixListener, closing: &AtomicBool, mut desk: Desk) {
     }
 }
 
-/// Answers requests: knows the configuration as written and the crawl.
+/// Answers requests: knows the configuration and the crawl.
 #[derive(Debug)]
 pub(crate) struct Desk {
     dir: CrawlDir,
     control: Control,
-    written: Written,
-    seeds: Vec<SeedInput>,
+    config: RunningConfig,
     stopped: Arc<AtomicBool>,
 }
 
 impl Desk {
-    pub(crate) fn new(
-        dir: CrawlDir,
-        control: Control,
-        written: Written,
-        seeds: Vec<SeedInput>,
-    ) -> Self {
+    pub(crate) fn new(dir: CrawlDir, control: Control, config: RunningConfig) -> Self {
         Self {
             dir,
             control,
-            written,
-            seeds,
+            config,
             stopped: Arc::default(),
         }
     }
 
-    fn answer(&mut self, request: Request) -> Response {
+    fn answer(&self, request: Request) -> Response {
         match request {
             Request::Status => Response::Status {
                 pid: std::process::id(),
@@ -170,19 +163,11 @@ impl Desk {
         Response::Done
     }
 
-    fn set(&mut self, settings: &[String]) -> Result<Response, Vec<String>> {
-        let mut problems = Problems::default();
-        let mut next = self.written.clone();
-        config::change_live(settings, &mut next, &mut problems);
-        let meant = config::resolve(&next, self.seeds.clone(), &mut problems);
-        if let Err(problems) = problems.into_result() {
-            return Err(problems.iter().map(ToString::to_string).collect());
-        }
-        self.order(Order::Reconfigure(Box::new(meant)))?;
-        let used = config::as_used(&next);
-        self.written = next;
-        CrawlDir::write_atomic(&self.dir.config(), used.as_bytes())
-            .map_err(|error| vec![format!("changed, but not kept for the next run: {error}")])?;
+    fn set(&self, settings: &[String]) -> Result<Response, Vec<String>> {
+        self.config.change(settings, |meant| {
+            self.order(Order::Reconfigure(Box::new(meant)))?;
+            Ok(())
+        })?;
         Ok(Response::Done)
     }
 

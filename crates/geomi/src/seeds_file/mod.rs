@@ -1,23 +1,28 @@
 //! Where to begin: seeds from arguments, a file or standard input.
 //!
 //! A file has one URL a line, an optional topic after a tab, `#` comments, and
-//! may be compressed with gzip. It is read as a stream; a line that cannot be
-//! used is reported with its number, all such lines at once.
+//! may be compressed with gzip ([`lines`]). A crawl does not hold it in memory:
+//! what can be read twice is looked through first, so that every line that
+//! cannot be used is reported with its number before anything begins
+//! ([`List::survey`]), and then read as a stream while the crawl goes on
+//! ([`stream`]). A pipe is only streamed: what cannot be used is reported when
+//! it comes, passed over, and told by the exit code.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+mod hosts;
+mod lines;
+mod list;
+mod stream;
+
 use std::path::Path;
 
-use flate2::read::MultiGzDecoder;
 use geomi_crawler::SeedInput;
 use geomi_url::CrawlUrl;
 
 use crate::config::{Locality, Place, Problems};
 
-/// A line longer than this is no URL.
-const LINE_BYTES_MAX: u64 = 64 << 10;
-/// Bad lines told one by one; a file of another kind would have millions.
-const BAD_LINES_MAX: usize = 20;
+use list::BadLines;
+pub(crate) use list::{List, Survey};
+pub(crate) use stream::{Outcome, Vetting, stream};
 
 /// Reads a seed as a person types it: a host without scheme is asked by https,
 /// or by http on this machine.
@@ -56,118 +61,42 @@ pub(crate) fn read(path: &Path, problems: &mut Problems) -> Vec<SeedInput> {
     read_for("--seeds", path, problems)
 }
 
-/// Reads a file of URLs in the form of seeds that another flag names.
+/// Reads a file of URLs in the form of seeds that another flag names: all of it
+/// at once.
 pub(crate) fn read_for(flag: &str, path: &Path, problems: &mut Problems) -> Vec<SeedInput> {
-    let opened = if path == Path::new("-") {
-        Ok(Box::new(io::stdin().lock()) as Box<dyn Read>)
-    } else {
-        File::open(path).map(|file| Box::new(file) as Box<dyn Read>)
-    };
-    let outcome = opened.and_then(|file| {
-        let lines = decompress(file)?;
-        read_lines(path, lines, problems)
-    });
-    outcome.unwrap_or_else(|error| {
-        problems.add(
-            &Place::Flag(flag.to_owned()),
-            format!(
-                "cannot read {}: {error}; check the path and its permissions",
-                path.display()
-            ),
-        );
-        Vec::new()
-    })
-}
-
-/// Looks at the first bytes instead of the name: standard input has none.
-fn decompress(file: Box<dyn Read>) -> io::Result<Box<dyn BufRead>> {
-    let mut file = BufReader::new(file);
-    let is_gzip = file.fill_buf()?.starts_with(&[0x1f, 0x8b]);
-    if is_gzip {
-        return Ok(Box::new(BufReader::new(MultiGzDecoder::new(file))));
-    }
-    Ok(Box::new(file))
-}
-
-fn read_lines(
-    path: &Path,
-    mut lines: Box<dyn BufRead>,
-    problems: &mut Problems,
-) -> io::Result<Vec<SeedInput>> {
     let mut seeds = Vec::new();
-    let mut line = Vec::new();
-    let mut bad_lines = 0;
-    for number in 1.. {
-        line.clear();
-        // One line at a time and never more than the longest: a compressed
-        // file cannot fill the memory.
-        let mut capped = (&mut lines).take(LINE_BYTES_MAX);
-        if capped.read_until(b'\n', &mut line)? == 0 {
-            break;
-        }
-        let is_cut = line.len() as u64 == LINE_BYTES_MAX && !line.ends_with(b"\n");
-        if is_cut {
-            skip_line(&mut lines)?;
-        }
-        let read = if is_cut {
-            Err("the line is too long".to_owned())
-        } else {
-            read_line(&line)
-        };
-        match read {
-            Ok(seed) => seeds.extend(seed),
-            Err(what) => {
-                bad_lines += 1;
-                if bad_lines <= BAD_LINES_MAX {
-                    problems.add(&Place::File(path.to_owned(), number), what);
-                }
+    let mut bad = BadLines::new(path);
+    let outcome = List::open(path).and_then(|list| {
+        let mut lines = list.lines()?;
+        while let Some((number, line)) = lines.next_seed()? {
+            match line {
+                Ok(seed) => seeds.push(seed),
+                Err(what) => bad.add(number, &what, problems),
             }
         }
+        Ok(())
+    });
+    bad.tell_rest(problems);
+    if let Err(error) = outcome {
+        cannot_read(flag, path, &error, problems);
     }
-    if bad_lines > BAD_LINES_MAX {
-        let more = bad_lines - BAD_LINES_MAX;
-        problems.add_general(format!(
-            "{}: {more} more lines cannot be used",
+    seeds
+}
+
+/// Notes that a list cannot be read.
+pub(crate) fn cannot_read(
+    flag: &str,
+    path: &Path,
+    error: &std::io::Error,
+    problems: &mut Problems,
+) {
+    problems.add(
+        &Place::Flag(flag.to_owned()),
+        format!(
+            "cannot read {}: {error}; check the path and its permissions",
             path.display()
-        ));
-    }
-    Ok(seeds)
-}
-
-fn skip_line(lines: &mut dyn BufRead) -> io::Result<()> {
-    loop {
-        let buffer = lines.fill_buf()?;
-        if buffer.is_empty() {
-            return Ok(());
-        }
-        let newline = buffer.iter().position(|byte| *byte == b'\n');
-        let used = newline.map_or(buffer.len(), |at| at + 1);
-        lines.consume(used);
-        if newline.is_some() {
-            return Ok(());
-        }
-    }
-}
-
-/// A seed, or nothing where the line is blank or a comment.
-fn read_line(line: &[u8]) -> Result<Option<SeedInput>, String> {
-    let line = str::from_utf8(line).map_err(|_| "the line is not UTF-8".to_owned())?;
-    let line = line.trim_start_matches('\u{feff}').trim();
-    if line.is_empty() || line.starts_with('#') {
-        return Ok(None);
-    }
-    let (url, topic) = match line.split_once('\t') {
-        Some((url, topic)) => (
-            url.trim(),
-            Some(topic.trim()).filter(|topic| !topic.is_empty()),
         ),
-        None => (line, None),
-    };
-    let seed = typed(url).map_err(|what| format!("{url:?}: {what}"))?;
-    Ok(Some(SeedInput {
-        topic: topic.map(str::to_owned),
-        ..seed
-    }))
+    );
 }
 
 #[cfg(test)]
