@@ -21,7 +21,7 @@ const HALF_LIFE: f64 = 365.0;
 const NEW_DAYS: f64 = 28.0;
 
 /// Visits after which it is so no longer, however young.
-const NEW_VISITS: u8 = 9;
+const NEW_VISITS: u8 = 7;
 
 /// What is believed of all pages.
 #[derive(Clone, Debug, Default)]

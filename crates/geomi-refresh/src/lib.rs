@@ -34,6 +34,7 @@
 
 mod accounts;
 mod bucket;
+mod course;
 pub mod estimators;
 mod groups;
 mod hours;
@@ -50,6 +51,7 @@ mod rhythm;
 pub mod schedule;
 pub mod shape;
 mod success;
+mod wishes;
 mod worth;
 
 pub use accounts::{AccountId, AccountState};

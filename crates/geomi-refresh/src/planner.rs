@@ -11,9 +11,9 @@
 //! stands in the queue is moved; one that stands too early is noticed when it
 //! comes up, and goes back.
 //!
-//! **The budget** is a bucket of requests that fills evenly and holds half a
-//! day's worth, so that a policy that knows the hours can use them but nobody
-//! spends in an afternoon what was meant for a week.
+//! **The budget** is a bucket of requests that fills evenly and holds half a day's
+//! worth, or a day's for a policy that knows the hours and visits most pages in a few
+//! of them, so that nobody spends in an afternoon what was meant for a week.
 //!
 //! **Accounts** are budgets of some of the pages, with prices and buckets of their own
 //! (see `accounts`). The budget of the whole plan stands above them.
@@ -350,7 +350,7 @@ impl<P: Policy> Planner<P> {
     fn bucket_max(&self) -> f64 {
         match self.policy.pace() {
             Pace::Even => 1.0,
-            Pace::WhenDue => (self.requests_at(self.bucket_at) / 2.0).max(1.0),
+            Pace::WhenDue => (self.requests_at(self.bucket_at) * self.policy.saves_days()).max(1.0),
         }
     }
 

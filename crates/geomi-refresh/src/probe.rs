@@ -7,8 +7,7 @@
 //!
 //! So in its first weeks a page is visited, unless it is due sooner, when a change has
 //! become somewhat less likely than not. Each answer then halves what may be true,
-//! gaps become shorter as long as the page is found changed, and a page that turns out
-//! to be beyond following is let go.
+//! and gaps become shorter as long as the page is found changed.
 
 use crate::policy::crossing;
 use crate::posterior::Posterior;
@@ -17,7 +16,7 @@ use crate::rates::Span;
 /// How likely a page is to be unchanged when it is looked at. An even chance would
 /// teach most a visit; a little more is better because a page that was found
 /// unchanged has been watched for longer.
-const UNCHANGED: f64 = 0.65;
+const UNCHANGED: f64 = 0.55;
 
 /// The gap after which a visit to a page teaches most.
 pub(crate) fn gap(posterior: &Posterior) -> f64 {

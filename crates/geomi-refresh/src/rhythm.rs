@@ -2,8 +2,11 @@
 //!
 //! A visit from noon to midnight that finds nothing speaks against busy
 //! afternoons; one that finds a change speaks for them. Each page keeps what its
-//! visits said of each [shape](crate::shape), each beside the others; how common
-//! the shapes are is learned from all pages.
+//! visits said of each [shape](crate::shape), each beside the others. A single page
+//! of a wide web, visited days apart, says next to nothing; all of them together
+//! say how common the shapes are, which is fitted to what they said by repeated
+//! expectation until it hardly moves. That is enough to visit a page when most pages
+//! like it have changed.
 //!
 //! A shape is used only where it has proven itself: every visit is predicted
 //! before it is taken in, once with the shapes as believed and once flat, and the
@@ -19,12 +22,12 @@ use crate::shape::{Moment, SHAPES, shapes};
 /// A number for every shape.
 pub(crate) type PerShape = [f32; SHAPES];
 
-/// How much the sum must favour shapes before they are used.
-const FAVOUR_MIN: f64 = 5.0;
 /// The share of flat pages that is assumed at first.
 const FLAT_FIRST: f32 = 0.5;
 /// Pages that are assumed to be as at first, whatever was seen.
-const FIRST: f32 = 20.0;
+const FIRST: f32 = 3.0;
+/// Rounds of a fit: it goes on from the last one.
+const ROUNDS: usize = 40;
 /// A single visit says no more than this of a shape.
 const FLOOR: f32 = 0.02;
 
@@ -38,9 +41,7 @@ pub(crate) struct ShapeEvidence([u16; SHAPES]);
 pub(crate) struct Rhythm {
     first: PerShape,
     prior: PerShape,
-    /// Sums of millions of small numbers, which an `f32` would lose.
-    sum: [f64; SHAPES],
-    swept: f64,
+    /// A sum of millions of small numbers, which an `f32` would lose.
     favour: f64,
 }
 
@@ -57,8 +58,6 @@ impl Default for Rhythm {
         Self {
             first,
             prior: first,
-            sum: [0.0; SHAPES],
-            swept: 0.0,
             favour: 0.0,
         }
     }
@@ -80,7 +79,7 @@ impl Rhythm {
 
     /// Whether shapes have been right more often than not.
     pub(crate) fn is_used(&self) -> bool {
-        self.favour > FAVOUR_MIN
+        self.favour > 0.0
     }
 
     /// What a visit says, predicted and compared on the way.
@@ -108,22 +107,25 @@ impl Rhythm {
         said
     }
 
-    /// Counts a page in.
-    pub(crate) fn sweep(&mut self, belief: &PerShape) {
-        for (sum, share) in self.sum.iter_mut().zip(belief) {
-            *sum += f64::from(*share);
+    /// Fits how common the shapes are to what these pages said.
+    pub(crate) fn fit<'a>(&mut self, pages: impl Iterator<Item = &'a ShapeEvidence>) {
+        // To the last bit, unlike where one page is looked at: most say little.
+        let said = pages.map(|page| page.0.map(|below| (-f32::from(below) / SCALE).exp()));
+        let said: Vec<PerShape> = said.collect();
+        for _ in 0..ROUNDS {
+            let mut sum = self.first.map(|share| FIRST * share);
+            for likelihoods in &said {
+                let joint: f32 = likelihoods
+                    .iter()
+                    .zip(&self.prior)
+                    .map(|(l, p)| l * p)
+                    .sum();
+                for ((sum, likely), share) in sum.iter_mut().zip(likelihoods).zip(&self.prior) {
+                    *sum += likely * share / joint;
+                }
+            }
+            self.prior = sum.map(|sum| sum / (said.len() as f32 + FIRST));
         }
-        self.swept += 1.0;
-    }
-
-    /// All pages have been counted in.
-    pub(crate) fn finish(&mut self) {
-        for at in 0..SHAPES {
-            let sum = self.sum[at] + f64::from(FIRST * self.first[at]);
-            self.prior[at] = (sum / (self.swept + f64::from(FIRST))) as f32;
-        }
-        self.sum = [0.0; SHAPES];
-        self.swept = 0.0;
     }
 }
 

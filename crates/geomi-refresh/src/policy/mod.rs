@@ -18,7 +18,7 @@
 //! | [`Harmonic`] | as often as the root of its rate, rates known | no |
 //! | [`Greedy`] | what a visit brings, averaged over the posterior | yes |
 //! | [`Age`] | the same for age instead of freshness | yes |
-//! | [`Clock`] | as greedy, at the hours in which a visit brings most | yes |
+//! | [`Clock`] | what a visit brings and teaches, at the hours in which it brings most | yes |
 
 mod age;
 mod clock;
@@ -34,7 +34,7 @@ mod static_cycle;
 pub use age::Age;
 pub use clock::Clock;
 pub use greedy::Greedy;
-pub(crate) use greedy::crossing;
+pub(crate) use greedy::{crossing, gap as greedy_gap};
 pub use grouped::Grouped;
 pub use harmonic::Harmonic;
 pub use multiplicative::Multiplicative;
@@ -102,6 +102,11 @@ pub trait Policy: std::fmt::Debug + Send {
     /// How it likes to be served.
     fn pace(&self) -> Pace;
 
+    /// How many days' worth of requests it may save up, to spend them together.
+    fn saves_days(&self) -> f64 {
+        0.5
+    }
+
     /// One more page; its number is how many there were.
     fn add(&mut self, page: &Page);
 
@@ -128,6 +133,10 @@ const INTERVAL_MIN: f64 = 1.0 / 24.0;
 impl<P: Policy + ?Sized> Policy for Box<P> {
     fn pace(&self) -> Pace {
         (**self).pace()
+    }
+
+    fn saves_days(&self) -> f64 {
+        (**self).saves_days()
     }
 
     fn add(&mut self, page: &Page) {

@@ -193,14 +193,20 @@ impl Ledger {
     /// A page is put back into its queue.
     pub(super) fn spends(&mut self, url: &CrawlUrl, now: Timestamp) -> Result<(), String> {
         let rate = self.requests_per_day();
+        // What can be saved while the process runs; more by the policy that knows
+        // the hours.
+        let days_kept = if self.wishes.policy == "clock" {
+            1.0
+        } else {
+            0.5
+        };
         let Account {
             most,
             most_at,
             has_saved,
             ..
         } = &mut self.account;
-        // Half a day of it can be saved while the process runs.
-        let days_saved = if *has_saved { SAVED_MAX } else { 0.5 };
+        let days_saved = if *has_saved { SAVED_MAX } else { days_kept };
         let room = (rate * days_saved).max(1.0);
         let filled = *most + (days(now) - *most_at).max(0.0) * rate;
         *most = filled.min(room.max(*most)) - 1.0;
