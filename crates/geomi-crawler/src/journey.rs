@@ -12,7 +12,7 @@
 //! orders    other settings, more seeds, questions                       (orders)
 //! arrive    each answer: judge ─▶ keep ─▶ settle ─▶ admit its links     (stage/*)
 //! mail      links from other partitions: seen? ─▶ queue                 (post, stage/links)
-//! commit    WARC synced ─▶ partitions committed ─▶ mail out ─▶ log      (below)
+//! commit    WARC synced ─▶ partitions committed ─▶ mail out ─▶ log      (journey/commit)
 //! lease     what may be done now: robots? ─▶ fetch ─▶ read ─▶ next round (stage/lease, crew)
 //! report    status.json, stats.jsonl, progress                          (report)
 //! ```
@@ -21,17 +21,19 @@
 //! that runs this; network and readers work beside it and only ever see one
 //! lease each.
 
+mod commit;
+mod open;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use crossbeam_channel::{after, never, select};
-use geomi_cluster::embedded::{EmbeddedOwnership, OwnershipTable};
-use geomi_cluster::{Claim, Ownership, Partitions, WorkerId};
+use geomi_cluster::Partitions;
+use geomi_cluster::embedded::EmbeddedOwnership;
 use geomi_frontier::{Counts, Frontier, Importance};
 use geomi_model::{Timestamp, Visit};
 use geomi_novelty::{Mirrors, Missing, Nearby};
 use geomi_store::CrawlDir;
-use geomi_store::state::{FjallOptions, FjallStore};
 use geomi_store::warc::Position;
 use geomi_url::SiteHash;
 use hashbrown::{HashMap, HashSet};
@@ -51,20 +53,17 @@ use crate::refresh::{RefreshBook, SiteSigns};
 use crate::report::Reporter;
 use crate::seeds::{SeedBook, SeedFeed, SeedStream};
 use crate::stage::admit::Admit;
-use crate::stage::fetch::fetcher;
-use crate::stage::likeness;
-use crate::stage::read::ReadSettings;
 use crate::status::{Answers, Counters, Ending, Observer, Phase, Status};
-use crate::steps::{DurableStep, Steps};
-use crate::{Clock, CrawlConfig, CrawlError, RobotsMode, promotion};
+use crate::steps::Steps;
+use crate::{Clock, CrawlConfig, CrawlError};
+
+pub(crate) use open::open_partitions;
 
 /// After the first answer of a round, more are waited for this long, so that
 /// they share one sync.
 const GATHER_TIME: Duration = Duration::from_millis(4);
 /// Answers that make a round full.
 const GATHER_MAX: usize = 256;
-/// URLs whose importance is remembered: 2 MiB.
-const IMPORTANCE_PLACES: usize = 256 << 10;
 /// How often people are told.
 const REPORT_EVERY: Duration = Duration::from_millis(500);
 
@@ -190,94 +189,7 @@ fn to_the_end(mut journey: Journey<'_>) -> Result<Status, CrawlError> {
     }
 }
 
-impl<'a> Journey<'a> {
-    fn open(
-        config: &CrawlConfig,
-        dir: &CrawlDir,
-        surroundings: Surroundings<'a>,
-        stream: Option<SeedStream>,
-    ) -> Result<Self, CrawlError> {
-        let Surroundings {
-            clock,
-            control,
-            observer,
-            steps,
-        } = surroundings;
-        let admit = Admit::new(config)?;
-        let policies = SitePolicies::new(config)?;
-        let now = clock.now();
-        let map = Partitions::new(config.partitions);
-        let ownership = claim_all(config, map, now)?;
-        let mut partitions = open_partitions(config, dir, map)?;
-        let archive = Archive::open(dir, config, config.output.gzip(), &mut partitions)?;
-        let unclean = partitions[0]
-            .meta::<bool>("clean")?
-            .is_some_and(|clean| !clean);
-        partitions[0].set_meta("clean", &false);
-        let seeds = SeedBook::load(&partitions[0])?;
-        let crew = Crew::assemble(
-            fetcher(config)?,
-            Arc::clone(&clock),
-            &ReadSettings::of(config),
-            config.connections,
-        )?;
-        let frontier_config = geomi_frontier::Config {
-            ask_robots: config.robots == RobotsMode::Respect,
-            wait_max: config.wait_max(config.frontier.wait_max),
-            retires_hopeless: !config.is_endless(),
-            ..config.frontier
-        };
-        let count = partitions.len();
-        let round = partitions[0].meta("round")?.unwrap_or_default();
-        let counters = total(&partitions);
-        let mut journey = Self {
-            frontier: Frontier::new(frontier_config),
-            _ownership: ownership,
-            post: Post::new(map),
-            reporter: Reporter::open(dir, &control, now, &counters)?,
-            visits: vec![Vec::new(); count],
-            ends: vec![None; count],
-            robots: RobotsBook::default(),
-            cookies: Cookies::default(),
-            keyring: Keyring::new(config)?,
-            unaddressed: HashMap::new(),
-            novelty: NoveltyBook::new(config, now),
-            nearby: likeness::remembered(dir, &partitions)?,
-            mirrors: crate::mirrors::load(&partitions)?,
-            missing: Missing::default(),
-            in_flight: 0,
-            under_way: HashSet::new(),
-            importance: Importance::new(IMPORTANCE_PLACES),
-            settled_now: HashSet::new(),
-            has_promoted: partitions[0].meta(promotion::META)?.unwrap_or_default(),
-            parked: 0,
-            round,
-            rereading: None,
-            refresh: None,
-            refresh_is_over: false,
-            signs: HashMap::new(),
-            called: HashSet::new(),
-            limit: None,
-            sent: HashSet::new(),
-            unclean_since: unclean.then_some(now),
-            config: config.clone(),
-            clock,
-            control,
-            map,
-            partitions,
-            archive,
-            feed: SeedFeed::open(seeds.len(), stream)?,
-            seeds,
-            admit,
-            policies,
-            crew,
-            observer,
-            steps,
-        };
-        journey.open_sites(now)?;
-        Ok(journey)
-    }
-
+impl Journey<'_> {
     /// Goes round until the crawl is at its end.
     fn go(&mut self) -> Result<Ending, CrawlError> {
         self.take_up_round()?;
@@ -352,99 +264,6 @@ impl<'a> Journey<'a> {
             Event::Lost => 0,
         });
         events
-    }
-
-    /// Makes the round durable. The order is the promise; see the crate's
-    /// documentation.
-    pub(crate) fn commit(&mut self) -> Result<(), CrawlError> {
-        let committed = self.commit_state()?;
-        if committed.is_empty() && !self.archive.segment_due() {
-            return Ok(());
-        }
-        self.archive.log(&committed)?;
-        self.passed(DurableStep::LogWritten)?;
-        for visit in &committed {
-            self.observer.visited(visit);
-        }
-        if self.archive.segment_due() {
-            self.write_segment()?;
-        }
-        Ok(())
-    }
-
-    fn commit_state(&mut self) -> Result<Vec<Visit>, CrawlError> {
-        self.spill_parked()?;
-        for append in self.frontier.take_appends().collect::<Vec<_>>() {
-            let partition = self.partition_of(append.site);
-            self.partitions[partition].append(&append);
-        }
-        for save in self.frontier.take_saves() {
-            let partition = self.partition_of(save.state.key.hash64());
-            self.partitions[partition].save(&save);
-        }
-        self.seeds.save(&mut self.partitions[0]);
-        if self.partitions[0].is_dirty() {
-            let queued = self.waiting() + self.frontier.counts().leased;
-            self.partitions[0].set_meta("queued", &queued);
-        }
-        if self.ends.iter().any(Option::is_some) {
-            self.passed(DurableStep::WarcWritten)?;
-            self.archive.sync()?;
-            self.passed(DurableStep::WarcSynced)?;
-        }
-        let committed = self.commit_partitions()?;
-        self.seeds.committed();
-        self.settled_now.clear();
-        self.post.publish(&mut self.partitions)?;
-        self.passed(DurableStep::MailPublished)?;
-        self.post.acknowledge(&mut self.partitions)?;
-        if self.archive.take_file_closed() {
-            self.passed(DurableStep::WarcRolled)?;
-        }
-        Ok(committed)
-    }
-
-    /// Commits the partitions in order. Visits are numbered here, so that a
-    /// crash between two commits leaves no gap.
-    fn commit_partitions(&mut self) -> Result<Vec<Visit>, CrawlError> {
-        let mut committed = Vec::new();
-        for index in 0..self.partitions.len() {
-            let partition = &mut self.partitions[index];
-            for mut visit in self.visits[index].drain(..) {
-                visit.number = self.archive.next_number();
-                partition.add_visit(&visit);
-                committed.push(visit);
-            }
-            if let Some(end) = self.ends[index].take() {
-                self.archive.reached(end);
-            }
-            if partition.is_dirty() {
-                partition.commit(self.archive.mark())?;
-                self.passed(DurableStep::PartitionCommitted)?;
-            }
-        }
-        Ok(committed)
-    }
-
-    pub(crate) fn write_segment(&mut self) -> Result<(), CrawlError> {
-        let numbers = self.archive.write_segment(&self.partitions)?;
-        self.passed(DurableStep::SegmentWritten)?;
-        // Each number is in one partition; deleting it in the others is nothing.
-        for partition in &mut self.partitions {
-            for number in &numbers {
-                partition.forget_visit(*number);
-            }
-            partition.commit(self.archive.mark())?;
-        }
-        self.passed(DurableStep::SegmentForgotten)
-    }
-
-    fn passed(&mut self, step: DurableStep) -> Result<(), CrawlError> {
-        if self.steps.passed(step) {
-            Ok(())
-        } else {
-            Err(CrawlError::Crashed)
-        }
     }
 
     /// Whether the crawl is at its end, and why.
@@ -648,47 +467,4 @@ fn total(partitions: &[Partition]) -> Counters {
             sum.add(&partition.counters);
             sum
         })
-}
-
-/// On one machine the directory's lock decides who owns everything; the claim
-/// is made all the same, through the interface a cluster uses.
-fn claim_all(
-    config: &CrawlConfig,
-    map: Partitions,
-    now: Timestamp,
-) -> Result<EmbeddedOwnership, CrawlError> {
-    let mut ownership =
-        OwnershipTable::new(Duration::MAX / 4).handle(WorkerId::new(&config.worker));
-    for partition in map.iter() {
-        if let Claim::Held(holder) = ownership.claim(partition, now)? {
-            return Err(CrawlError::NotOurs {
-                partition: partition.to_string(),
-                holder: holder.worker.to_string(),
-            });
-        }
-    }
-    Ok(ownership)
-}
-
-/// Opens the state of every partition of a crawl directory.
-pub(crate) fn open_partitions(
-    config: &CrawlConfig,
-    dir: &CrawlDir,
-    map: Partitions,
-) -> Result<Vec<Partition>, CrawlError> {
-    let mut partitions = Vec::new();
-    let seen_bytes = config.seen_bytes / usize::from(map.count());
-    for id in map.iter() {
-        let path = dir.frontier().join(format!("p{:04}", id.0));
-        let seen = dir.frontier().join(format!("p{:04}.seen", id.0));
-        let store = FjallStore::open(&path, FjallOptions::default())?;
-        partitions.push(Partition::open(Box::new(store), &seen, seen_bytes)?);
-    }
-    let wanted = map.count();
-    match partitions[0].meta::<u16>("partitions")? {
-        None => partitions[0].set_meta("partitions", &wanted),
-        Some(found) if found != wanted => return Err(CrawlError::Partitions { found, wanted }),
-        Some(_) => {}
-    }
-    Ok(partitions)
 }

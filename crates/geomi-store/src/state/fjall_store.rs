@@ -81,6 +81,18 @@ impl FjallOptions {
     const JOURNAL_BYTES_MIN: u64 = 64 * 1024 * 1024;
     const OPEN_FILES_MIN: usize = 10;
 
+    /// The budgets of one of so many partitions: what a large state may take is for
+    /// all of them.
+    #[must_use]
+    pub fn shared_by(self, partitions: u16) -> Self {
+        let share = u64::from(partitions.max(1));
+        Self {
+            cache_bytes_max: self.cache_bytes_max / share,
+            memtable_bytes_max: self.memtable_bytes_max / share,
+            ..self
+        }
+    }
+
     fn memtable_at(&self, disk_bytes: u64) -> u64 {
         let (least, most) = (self.memtable_bytes, self.memtable_bytes_max);
         let share = disk_bytes.saturating_sub(SMALL_BYTES) / MEMTABLE_SHARE;
