@@ -151,6 +151,7 @@ fn number(field: &Field) -> Option<f64> {
 mod tests {
     use std::sync::Arc;
 
+    use parquet::basic::Compression;
     use parquet::data_type::{ByteArrayType, DoubleType, Int64Type};
     use parquet::file::properties::WriterProperties;
     use parquet::file::writer::SerializedFileWriter;
@@ -166,7 +167,9 @@ mod tests {
         );
         let schema = Arc::new(parse_message_type(&schema).unwrap());
         let file = tempfile::NamedTempFile::new().unwrap();
-        let properties = Arc::new(WriterProperties::builder().build());
+        // As most programs write it.
+        let properties = WriterProperties::builder().set_compression(Compression::SNAPPY);
+        let properties = Arc::new(properties.build());
         let out = file.reopen().unwrap();
         let mut writer = SerializedFileWriter::new(out, schema, properties).unwrap();
         let mut group = writer.next_row_group().unwrap();
