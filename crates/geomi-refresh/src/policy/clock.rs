@@ -72,16 +72,30 @@ impl Clock {
         course.best(last).unwrap_or(last + steady)
     }
 
-    /// Now and then asks an even sample of the pages how common the hours are.
+    /// Now and then asks a sample of the pages how common the hours are.
     fn ask_pages(&mut self) {
         self.heard += 1;
-        let pages = self.shapes.len();
+        let (pages, shapes) = (self.shapes.len(), &self.shapes);
         if self.heard >= ASKED_EVERY_MIN.max(pages / 16) {
             self.heard = 0;
-            let stride = pages.div_ceil(SAMPLE_MAX);
-            self.rhythm.fit(self.shapes.iter().step_by(stride));
+            let asked = pages.min(SAMPLE_MAX);
+            let page = |at| {
+                if asked == pages {
+                    at
+                } else {
+                    scattered(at, pages)
+                }
+            };
+            self.rhythm.fit((0..asked).map(|at| &shapes[page(at)]));
         }
     }
+}
+
+/// A page of so many, always the same ones and in no step with their numbers: every
+/// thousandth page may be of one kind.
+fn scattered(at: usize, pages: usize) -> usize {
+    let part = (at as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+    ((part * pages as u64) >> 32) as usize
 }
 
 impl Policy for Clock {
@@ -126,5 +140,23 @@ impl Policy for Clock {
         let price = price / f64::from(self.learner.weight(page));
         let steady = self.wishes.gap(&posterior, price);
         self.timed(page, &posterior, (last, price), steady)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_is_spread_and_in_no_step() {
+        let pages = 3 * SAMPLE_MAX * 5;
+        let sample: Vec<usize> = (0..SAMPLE_MAX).map(|at| scattered(at, pages)).collect();
+        let share = |is_in: &dyn Fn(usize) -> bool| {
+            let count = sample.iter().filter(|page| is_in(**page)).count();
+            count as f64 / SAMPLE_MAX as f64
+        };
+        assert!((share(&|page| page % 3 == 0) - 1.0 / 3.0).abs() < 0.05);
+        assert!((share(&|page| page < pages / 4) - 0.25).abs() < 0.05);
+        assert!(sample.iter().all(|page| *page < pages));
     }
 }
