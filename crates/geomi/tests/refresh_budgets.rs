@@ -8,16 +8,12 @@ mod common;
 use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 
-use common::Workplace;
+use common::{START, Workplace, serve_fast};
 use geomi_model::Timestamp;
-use geomi_testweb::{
-    ChangeMix, PageBytes, RateLaw, ServerOptions, ServerThread, Web, WebSpec, WebTime,
-};
+use geomi_testweb::{ChangeMix, PageBytes, RateLaw, ServerThread, WebSpec};
 
 /// Seconds of the web a second: a day in six.
 const SPEED: u32 = 14_400;
-/// Where the web's time begins: a midnight.
-const START: Timestamp = Timestamp::from_secs(20_500 * 86_400);
 const SITES: u32 = 4;
 const PAGES: u32 = 12;
 const FLAGS: [&str; 8] = [
@@ -40,14 +36,7 @@ fn changing_web() -> ServerThread {
         rate: RateLaw::Bands(vec![(1.0, 14.0, 60.0)]),
         profiles: [1.0, 0.0, 0.0],
     };
-    let options = ServerOptions {
-        time: WebTime::From {
-            start: START,
-            speed: f64::from(SPEED),
-        },
-        ..ServerOptions::default()
-    };
-    ServerThread::start(Web::new(spec), options).unwrap()
+    serve_fast(spec, SPEED)
 }
 
 /// The sites as they are named in a configuration.

@@ -11,18 +11,16 @@ use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 use std::time::Duration;
 
-use common::Workplace;
+use common::{START, Workplace, serve_fast};
 use geomi_crawler::{Clock as _, SystemClock};
 use geomi_model::Timestamp;
 use geomi_testweb::{
     ChangeMix, FixedPage, PageBytes, RateLaw, Robots, ServerOptions, ServerThread, SiteBehaviour,
-    Web, WebSpec, WebTime,
+    Web, WebSpec,
 };
 
 /// Seconds of the web a second: a day in three.
 const SPEED: u32 = 28_800;
-/// Where the web's time begins: a midnight.
-const START: Timestamp = Timestamp::from_secs(20_500 * 86_400);
 const DAY: Duration = Duration::from_hours(24);
 /// What both runs are told, beside their directory.
 const FLAGS: [&str; 6] = [
@@ -45,14 +43,7 @@ fn changing_web(pages: u32) -> ServerThread {
         rate: RateLaw::Bands(vec![(2.0, 14.0, 28.0), (3.0, 3.0, 10.0), (4.0, 0.3, 2.0)]),
         profiles: [1.0, 0.0, 0.0],
     };
-    let options = ServerOptions {
-        time: WebTime::From {
-            start: START,
-            speed: f64::from(SPEED),
-        },
-        ..ServerOptions::default()
-    };
-    ServerThread::start(Web::new(spec), options).unwrap()
+    serve_fast(spec, SPEED)
 }
 
 fn first_crawl(place: &Workplace, server: &ServerThread, pages: usize) {

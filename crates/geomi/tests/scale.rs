@@ -5,12 +5,7 @@
 
 mod common;
 
-use std::collections::BTreeMap;
-use std::io::{BufRead as _, BufReader};
-use std::process::Stdio;
-
 use common::Workplace;
-use geomi_store::{CrawlDir, segment, visits};
 use geomi_testweb::{ServerOptions, ServerThread, Web, WebSpec};
 
 /// The seen test goes on from disk after 256 URLs, and four sites at a time are
@@ -36,31 +31,14 @@ fn killed_with_hardly_any_memory_it_goes_on_and_stores_each_page_once() {
     let seeds: Vec<String> = server.seeds().iter().map(ToString::to_string).collect();
     place.write("seeds.txt", &seeds.join("\n"));
     let words = ["crawl", "--seeds", "seeds.txt", "-o", "out"];
-    let mut crawl = place
-        .command(&[&words[..], &CRAMPED, &["--format", "jsonl"]].concat())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let out = BufReader::new(crawl.stdout.take().unwrap());
-    // Its first half is told, and then it is killed: `kill` is SIGKILL.
-    assert_eq!(out.lines().take(400).count(), 400);
-    crawl.kill().unwrap();
-    crawl.wait().unwrap();
+    // Its first half is told, and then it is killed.
+    let words = [&words[..], &CRAMPED, &["--format", "jsonl"]].concat();
+    place.kill_after(400, &words);
 
     let done = place.geomi(&[&["crawl", "-o", "out"], &CRAMPED[..]].concat());
     assert_eq!(done.code, Some(0), "{done:#?}");
     assert!(done.last_line().starts_with("done: "), "{done:#?}");
-    let dir = CrawlDir::new(place.path("out"));
-    let mut stored: BTreeMap<String, u32> = BTreeMap::new();
-    for segment in segment::list(&dir).unwrap() {
-        for visit in visits::read_visits(&segment.table(&dir)).unwrap() {
-            let visit = visit.unwrap();
-            if visit.capture.is_some() && !visit.is_robots {
-                *stored.entry(visit.url.to_string()).or_default() += 1;
-            }
-        }
-    }
+    let stored = place.stored("out");
     assert_eq!(stored.len(), 800, "no page is lost");
     assert!(
         stored.values().all(|count| *count == 1),

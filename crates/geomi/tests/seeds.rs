@@ -4,14 +4,12 @@
 
 mod common;
 
-use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Stdio};
 
 use common::{Done, Workplace};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use geomi_store::{CrawlDir, segment, visits};
 use geomi_testweb::{ServerOptions, ServerThread, Web, WebSpec};
 
 /// Only the seeds, as quickly as it goes.
@@ -184,29 +182,12 @@ fn killed_while_seeds_come_in_the_same_command_takes_the_rest() {
     place.write("list.txt", &pages.join("\n"));
     let words = ["crawl", "--seeds", "list.txt", "-o", "out"];
     for lines in [1, 500] {
-        let mut crawl = place
-            .command(&[&words[..], &QUICK, &["--format", "jsonl"]].concat())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let out = BufReader::new(crawl.stdout.take().unwrap());
-        assert_eq!(out.lines().take(lines).count(), lines);
-        crawl.kill().unwrap();
-        crawl.wait().unwrap();
+        let words = [&words[..], &QUICK, &["--format", "jsonl"]].concat();
+        place.kill_after(lines, &words);
     }
     let done = place.geomi(&[&words[..], &QUICK].concat());
     assert_eq!(done.code, Some(0), "{done:#?}");
-    let dir = CrawlDir::new(place.path("out"));
-    let mut stored: BTreeMap<String, u32> = BTreeMap::new();
-    for segment in segment::list(&dir).unwrap() {
-        for visit in visits::read_visits(&segment.table(&dir)).unwrap() {
-            let visit = visit.unwrap();
-            if visit.capture.is_some() && !visit.is_robots {
-                *stored.entry(visit.url.to_string()).or_default() += 1;
-            }
-        }
-    }
+    let stored = place.stored("out");
     assert_eq!(stored.len(), pages.len(), "no seed is lost");
     assert!(
         stored.values().all(|count| *count == 1),

@@ -9,8 +9,7 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use common::Workplace;
-use rustls::pki_types::PrivateKeyDer;
+use common::{Workplace, identity};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 const PAGES: usize = 12;
@@ -39,21 +38,6 @@ impl Open {
     fn most(&self) -> usize {
         self.counts.lock().unwrap().1
     }
-}
-
-/// A certificate for both hosts, and how a server shows it.
-fn identity() -> (Arc<ServerConfig>, String) {
-    let names = vec!["one.test".to_owned(), "two.test".to_owned()];
-    let made = rcgen::generate_simple_self_signed(names).unwrap();
-    let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(vec![made.cert.der().clone()], key)
-        .unwrap();
-    (Arc::new(config), made.cert.pem())
 }
 
 /// Serves pages that link to all others of their host; the port.
@@ -124,7 +108,8 @@ fn crawl(identities: [&(Arc<ServerConfig>, String); 2]) -> usize {
 
 #[test]
 fn a_certificate_shown_at_two_addresses_makes_them_share_a_limit() {
-    let (shared, other) = (identity(), identity());
+    let hosts = ["one.test", "two.test"];
+    let (shared, other) = (identity(&hosts), identity(&hosts));
     assert_eq!(crawl([&shared, &shared]), 1);
     // Two servers are asked at once: the pages would have met.
     assert_eq!(crawl([&shared, &other]), 2);

@@ -52,6 +52,15 @@ impl Clock {
         self.rhythm.is_used()
     }
 
+    /// What is believed of a page, the price by what it weighs, and its gap without
+    /// hours.
+    fn wished(&mut self, page: PageId, price: f64) -> (Posterior, f64, f64) {
+        let posterior = self.learner.posterior(page);
+        let price = price / f64::from(self.learner.weight(page));
+        let steady = self.wishes.gap(&posterior, price);
+        (posterior, price, steady)
+    }
+
     /// When a page is due if there is nothing to find out about it, at the best hour.
     /// `steady` is the gap without hours.
     fn timed(
@@ -123,9 +132,7 @@ impl Policy for Clock {
     }
 
     fn due(&mut self, page: PageId, last: f64, price: f64) -> f64 {
-        let posterior = self.learner.posterior(page);
-        let price = price / f64::from(self.learner.weight(page));
-        let steady = self.wishes.gap(&posterior, price);
+        let (posterior, price, steady) = self.wished(page, price);
         if self.learner.is_new(page, last) {
             let gap = probe::gap(&posterior);
             if gap < steady {
@@ -136,9 +143,7 @@ impl Policy for Clock {
     }
 
     fn settled(&mut self, page: PageId, last: f64, price: f64) -> f64 {
-        let posterior = self.learner.posterior(page);
-        let price = price / f64::from(self.learner.weight(page));
-        let steady = self.wishes.gap(&posterior, price);
+        let (posterior, price, steady) = self.wished(page, price);
         self.timed(page, &posterior, (last, price), steady)
     }
 }

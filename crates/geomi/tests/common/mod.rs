@@ -2,10 +2,48 @@
 
 #![allow(dead_code, reason = "each file of tests uses what it needs")]
 
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
 
+use geomi_model::Timestamp;
+use geomi_store::{CrawlDir, segment, visits};
+use geomi_testweb::{ServerOptions, ServerThread, Web, WebSpec, WebTime};
+use rustls::ServerConfig;
+use rustls::pki_types::PrivateKeyDer;
 use tempfile::TempDir;
+
+/// Where the time of a web begins whose days pass in seconds: a midnight.
+pub(crate) const START: Timestamp = Timestamp::from_secs(20_500 * 86_400);
+
+/// Serves a web in which so many seconds pass in one.
+pub(crate) fn serve_fast(spec: WebSpec, speed: u32) -> ServerThread {
+    let options = ServerOptions {
+        time: WebTime::From {
+            start: START,
+            speed: f64::from(speed),
+        },
+        ..ServerOptions::default()
+    };
+    ServerThread::start(Web::new(spec), options).unwrap()
+}
+
+/// A certificate for these names: how a server shows it, and as PEM.
+pub(crate) fn identity(names: &[&str]) -> (Arc<ServerConfig>, String) {
+    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    let made = rcgen::generate_simple_self_signed(names).unwrap();
+    let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![made.cert.der().clone()], key)
+        .unwrap();
+    (Arc::new(config), made.cert.pem())
+}
 
 /// A folder to work in, without anybody's configuration.
 pub(crate) struct Workplace {
@@ -56,6 +94,36 @@ impl Workplace {
 
     pub(crate) fn geomi(&self, arguments: &[&str]) -> Done {
         self.command(arguments).output().unwrap().into()
+    }
+
+    /// Kills the program once it has told so many lines of standard output:
+    /// `kill` is SIGKILL.
+    pub(crate) fn kill_after(&self, lines: usize, arguments: &[&str]) {
+        let mut program = self
+            .command(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let out = BufReader::new(program.stdout.take().unwrap());
+        assert_eq!(out.lines().take(lines).count(), lines);
+        program.kill().unwrap();
+        program.wait().unwrap();
+    }
+
+    /// How often each page of a crawl directory is stored.
+    pub(crate) fn stored(&self, name: &str) -> BTreeMap<String, u32> {
+        let dir = CrawlDir::new(self.path(name));
+        let mut stored = BTreeMap::new();
+        for segment in segment::list(&dir).unwrap() {
+            for visit in visits::read_visits(&segment.table(&dir)).unwrap() {
+                let visit = visit.unwrap();
+                if visit.capture.is_some() && !visit.is_robots {
+                    *stored.entry(visit.url.to_string()).or_default() += 1;
+                }
+            }
+        }
+        stored
     }
 
     pub(crate) fn exists(&self, name: &str) -> bool {

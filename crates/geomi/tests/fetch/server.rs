@@ -5,8 +5,9 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
-use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
+
+use crate::common::identity;
 
 /// Longer requests are not ours.
 const REQUEST_BYTES_MAX: usize = 16 << 10;
@@ -60,17 +61,8 @@ impl Server {
 
     /// The same behind TLS, with a certificate for this name; returns it as PEM.
     pub(crate) fn start_secure(name: &str, pages: Pages) -> (Self, String) {
-        let made = rcgen::generate_simple_self_signed(vec![name.to_owned()]).unwrap();
-        let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let config = ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
-            .with_single_cert(vec![made.cert.der().clone()], key)
-            .unwrap();
-        let server = Self::listen("127.0.0.1", pages, Some(Arc::new(config)));
-        (server, made.cert.pem())
+        let (config, pem) = identity(&[name]);
+        (Self::listen("127.0.0.1", pages, Some(config)), pem)
     }
 
     fn listen(address: &str, pages: Pages, tls: Option<Arc<ServerConfig>>) -> Self {
