@@ -135,12 +135,12 @@ fn live_freshness_is_what_the_laboratory_predicts() {
     place.write("changes.csv", &rows);
     let predicted = predicted(&place);
     eprintln!("measured {measured:.4}, predicted {predicted:.4}, spent {spent:.3}");
-    eprintln!("measured {measured:.4}, predicted {predicted:.4}, spent {spent:.3}");
     assert!(
         (measured - predicted).abs() < 0.02,
         "{measured} {predicted}"
     );
-    assert!((spent / 0.8 - 1.0).abs() < 0.08, "{spent}");
+    // What is saved for good hours is not always used, and never exceeded.
+    assert!((0.85..1.03).contains(&(spent / 0.8)), "{spent}");
     assert_eq!(place.geomi(&["verify", "c"]).code, Some(0));
 }
 
