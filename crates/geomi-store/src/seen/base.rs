@@ -56,12 +56,12 @@ pub(super) struct Base {
 }
 
 /// What of a base is in memory.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Held {
     /// All of it.
     All(Arc<Vec<u64>>),
-    /// A filter.
-    Filter(Bloom),
+    /// None but its fences.
+    Fences,
 }
 
 impl Default for Held {
@@ -70,30 +70,45 @@ impl Default for Held {
     }
 }
 
-impl Base {
-    /// Reads a base, and keeps of it what the budget allows.
-    pub(super) fn open(
-        folder: &Path,
-        generation: u64,
-        len: u64,
-        budget: &Budget,
-    ) -> Result<Self, StoreError> {
-        let path = path(folder, generation);
-        let mut index = Index::new(len as usize, budget);
-        let mut hashes = Hashes::open(&path, len)?;
-        while let Some(hash) = hashes.next()? {
-            index.add(hash);
-        }
-        hashes.check_trailer(index.sum)?;
-        index.into_base(path, generation)
-    }
+/// A base that is gone over to, and the filter that goes with it if the one before will
+/// not do.
+#[derive(Debug, Default)]
+pub(super) struct NewBase {
+    pub(super) base: Base,
+    pub(super) filter: Option<Bloom>,
+}
 
+/// What a new base is to bring.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Needs {
+    /// The size of the filter there is; 0 if there is none.
+    pub(super) filter_bytes: usize,
+    pub(super) budget: Budget,
+}
+
+/// Reads a base, and keeps of it what the budget allows.
+pub(super) fn open(
+    folder: &Path,
+    generation: u64,
+    len: u64,
+    budget: &Budget,
+) -> Result<NewBase, StoreError> {
+    let path = path(folder, generation);
+    let needs = Needs {
+        filter_bytes: 0,
+        budget: *budget,
+    };
+    let mut index = Index::new(len as usize, &needs);
+    let mut hashes = Hashes::open(&path, len)?;
+    while let Some(hash) = hashes.next()? {
+        index.add(hash);
+    }
+    hashes.check_trailer(index.sum)?;
+    index.into_base(path, generation)
+}
+
+impl Base {
     pub(super) fn contains(&self, hash: u64) -> Result<bool, StoreError> {
-        if let Held::Filter(bloom) = &self.held
-            && !bloom.may_contain(hash)
-        {
-            return Ok(false);
-        }
         let guess = share_of(hash, u64::MAX, self.fences.len());
         let after = count_up_to(&self.fences, hash, guess);
         let Some(block) = after.checked_sub(1) else {
@@ -110,7 +125,7 @@ impl Base {
                 let upto = count_up_to(block, hash, guess);
                 Ok(upto > 0 && block[upto - 1] == hash)
             }
-            Held::Filter(_) => self.block_contains(start, len, hash),
+            Held::Fences => self.block_contains(start, len, hash),
         }
     }
 
@@ -140,30 +155,26 @@ impl Base {
     }
 
     pub(super) const fn is_on_disk(&self) -> bool {
-        matches!(self.held, Held::Filter(_))
+        matches!(self.held, Held::Fences)
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
         let held = match &self.held {
             Held::All(hashes) => hashes.len() * HASH_BYTES,
-            Held::Filter(bloom) => bloom.bytes(),
+            Held::Fences => 0,
         };
         held + self.fences.len() * HASH_BYTES
     }
 
     /// What a merge needs of it.
     pub(super) fn share(&self) -> Share {
-        let held = match &self.held {
-            Held::All(hashes) => Some(Arc::clone(hashes)),
-            Held::Filter(_) => None,
-        };
         Share {
             generation: self
                 .file
                 .as_ref()
                 .map_or(0, |(_, generation, _)| *generation),
             len: self.len,
-            held,
+            held: self.held.clone(),
         }
     }
 
@@ -182,8 +193,7 @@ impl Base {
 pub(super) struct Share {
     pub(super) generation: u64,
     pub(super) len: u64,
-    /// Its hashes, where they are in memory.
-    pub(super) held: Option<Arc<Vec<u64>>>,
+    pub(super) held: Held,
 }
 
 /// What is gathered of a base while it is read or written.
@@ -192,20 +202,23 @@ pub(super) struct Index {
     len: u64,
     pub(super) sum: u64,
     fences: Vec<u64>,
-    hashes: Vec<u64>,
-    bloom: Option<Bloom>,
+    /// All, if they are to be in memory.
+    hashes: Option<Vec<u64>>,
+    filter: Option<Bloom>,
 }
 
 impl Index {
     /// Of a base of at most that length.
-    pub(super) fn new(len: usize, budget: &Budget) -> Self {
-        let is_held = len <= budget.base_len;
+    pub(super) fn new(len: usize, needs: &Needs) -> Self {
+        let is_held = len <= needs.budget.base_len;
+        let filter_bytes = Bloom::bytes_for(len, needs.budget.bloom_bytes);
+        let is_wanted = !is_held && filter_bytes != needs.filter_bytes;
         Self {
             len: 0,
             sum: 0,
             fences: Vec::with_capacity(len / BLOCK_LEN + 1),
-            hashes: Vec::with_capacity(if is_held { len } else { 0 }),
-            bloom: (!is_held).then(|| Bloom::new(len, budget.bloom_bytes)),
+            hashes: is_held.then(|| Vec::with_capacity(len)),
+            filter: is_wanted.then(|| Bloom::new(filter_bytes)),
         }
     }
 
@@ -219,22 +232,27 @@ impl Index {
         }
         self.len += 1;
         self.sum = fold(self.sum, hash);
-        match &mut self.bloom {
-            Some(bloom) => bloom.insert(hash),
-            None => self.hashes.push(hash),
+        if let Some(filter) = &mut self.filter {
+            filter.insert(hash);
+        }
+        if let Some(hashes) = &mut self.hashes {
+            hashes.push(hash);
         }
     }
 
-    pub(super) fn into_base(self, path: PathBuf, generation: u64) -> Result<Base, StoreError> {
+    pub(super) fn into_base(self, path: PathBuf, generation: u64) -> Result<NewBase, StoreError> {
         let file = File::open(&path).map_err(StoreError::io("open", &path))?;
-        Ok(Base {
+        let base = Base {
             len: self.len,
             file: Some((path, generation, file)),
             fences: self.fences,
-            held: match self.bloom {
-                Some(bloom) => Held::Filter(bloom),
-                None => Held::All(Arc::new(self.hashes)),
-            },
+            held: self
+                .hashes
+                .map_or(Held::Fences, |hashes| Held::All(Arc::new(hashes))),
+        };
+        Ok(NewBase {
+            base,
+            filter: self.filter,
         })
     }
 }

@@ -4,9 +4,10 @@
 
 /// Words of a block.
 const BLOCK_WORDS: usize = 8;
+const BLOCK_BYTES: usize = BLOCK_WORDS * size_of::<u64>();
 /// Bits set a hash. Best at about seven bits a hash, good from five to ten.
 const BITS_SET: u32 = 5;
-/// More bits a hash than this bring little.
+/// Bits a hash has at least, if there is memory; more than twice as many bring little.
 const BITS_PER_HASH: usize = 10;
 /// Spreads the bits of a hash anew: its upper ones choose the block.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -17,12 +18,18 @@ pub(super) struct Bloom {
 }
 
 impl Bloom {
-    /// An empty filter for so many hashes, of at most so many bytes.
-    pub(super) fn new(hashes: usize, bytes_max: usize) -> Self {
-        let bytes = (hashes * BITS_PER_HASH / 8).min(bytes_max);
-        let blocks = (bytes / (BLOCK_WORDS * size_of::<u64>())).max(1);
+    /// The size of a filter for so many hashes, of at most so many bytes. It grows by
+    /// doubling, because a filter that grows is filled anew.
+    pub(super) fn bytes_for(hashes: usize, bytes_max: usize) -> usize {
+        let bytes = (hashes * BITS_PER_HASH / 8).next_power_of_two();
+        let bytes = bytes.min(bytes_max).max(BLOCK_BYTES);
+        bytes - bytes % BLOCK_BYTES
+    }
+
+    /// An empty filter of a size that [`Bloom::bytes_for`] gave.
+    pub(super) fn new(bytes: usize) -> Self {
         Self {
-            words: vec![0; blocks * BLOCK_WORDS],
+            words: vec![0; bytes / size_of::<u64>()],
         }
     }
 
@@ -69,14 +76,14 @@ mod tests {
     #[test]
     fn what_is_in_is_never_denied_and_little_else_passes() {
         for (bytes_max, wrong_max) in [(usize::MAX, 300), (50_000 * 5 / 8, 1_800)] {
-            let mut bloom = Bloom::new(50_000, bytes_max);
+            let mut bloom = Bloom::new(Bloom::bytes_for(50_000, bytes_max));
             (0..50_000).for_each(|n| bloom.insert(hash(n)));
             assert!((0..50_000).all(|n| bloom.may_contain(hash(n))));
             let wrong = (50_000..60_000)
                 .filter(|n| bloom.may_contain(hash(*n)))
                 .count();
             assert!(wrong < wrong_max, "{wrong} of 10,000 at {bytes_max}");
-            assert!(bloom.bytes() <= 62_528);
+            assert!(bloom.bytes() <= bytes_max.min(65_536));
         }
     }
 }

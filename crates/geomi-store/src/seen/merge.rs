@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use super::base::{self, Base, Hashes, Index, MARK, Share};
-use super::{Budget, Manifest};
+use super::Manifest;
+use super::base::{self, Hashes, Held, Index, MARK, Needs, NewBase, Share};
 use crate::{AtomicFile, StoreError};
 
 /// Hashes between two looks at whether to give up.
@@ -21,8 +21,8 @@ pub(super) struct Merge {
     frozen: Arc<Vec<u64>>,
     given_up: Arc<AtomicBool>,
     log_from: u64,
-    work: Option<JoinHandle<Result<Option<Base>, StoreError>>>,
-    base: Option<Base>,
+    work: Option<JoinHandle<Result<Option<NewBase>, StoreError>>>,
+    base: Option<NewBase>,
     generation: u64,
 }
 
@@ -32,7 +32,7 @@ impl Merge {
         base: Share,
         mut frozen: Vec<u64>,
         log_from: u64,
-        budget: Budget,
+        needs: Needs,
     ) -> Result<Self, StoreError> {
         frozen.sort_unstable();
         let frozen = Arc::new(frozen);
@@ -44,7 +44,7 @@ impl Merge {
             old: base,
             frozen: Arc::clone(&frozen),
             given_up: Arc::clone(&given_up),
-            budget,
+            needs,
         };
         let work = std::thread::Builder::new()
             .name("seen-merge".to_owned())
@@ -74,14 +74,14 @@ impl Merge {
             let outcome = work.join().expect("a merge does not panic");
             self.base = outcome?;
         }
-        Ok(self.base.as_ref().map(|base| Manifest {
+        Ok(self.base.as_ref().map(|new| Manifest {
             generation: self.generation,
-            len: base.len(),
+            len: new.base.len(),
             log_from: self.log_from,
         }))
     }
 
-    pub(super) fn take_base(&mut self) -> Option<Base> {
+    pub(super) fn take_base(&mut self) -> Option<NewBase> {
         self.base.take()
     }
 }
@@ -103,16 +103,16 @@ struct Task {
     old: Share,
     frozen: Arc<Vec<u64>>,
     given_up: Arc<AtomicBool>,
-    budget: Budget,
+    needs: Needs,
 }
 
 impl Task {
     /// Nothing, if it was given up.
-    fn run(self) -> Result<Option<Base>, StoreError> {
+    fn run(self) -> Result<Option<NewBase>, StoreError> {
         let path = base::path(&self.folder, self.generation);
         let mut out = AtomicFile::create(&path)?;
         let len_max = self.old.len as usize + self.frozen.len();
-        let mut index = Index::new(len_max, &self.budget);
+        let mut index = Index::new(len_max, &self.needs);
         let mut old = self.old_hashes()?;
         let mut young = self.frozen.iter().copied().peekable();
         let mut next_old = old.next()?;
@@ -141,7 +141,7 @@ impl Task {
     }
 
     fn old_hashes(&self) -> Result<Old, StoreError> {
-        if let Some(hashes) = &self.old.held {
+        if let Held::All(hashes) = &self.old.held {
             return Ok(Old::Held(Arc::clone(hashes), 0));
         }
         let path = base::path(&self.folder, self.old.generation);

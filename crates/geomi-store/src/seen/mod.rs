@@ -3,10 +3,11 @@
 //! New hashes gather in a table in memory, the *young*. When it is full it is
 //! frozen, sorted, and merged in the background with the *base*, one sorted file
 //! of everything older, into the next base. The base is held in memory while it
-//! is small; past that only a Bloom filter and the first hash of every block
-//! are, and a hash the filter lets through costs one read of one block. Hashes
-//! found that way are kept in a small table of recent finds, because links
-//! repeat. Which of the two holds is decided by the memory given, at each merge.
+//! is small; past that only the first hash of every block is, beside a Bloom filter
+//! of all hashes, old and young. Most that are not there end at the filter; one it
+//! lets through that is not young costs one read of one block. Hashes found that way
+//! are kept in a small table of recent finds, because links repeat. Which of the two
+//! holds is decided by the memory given, at each merge.
 //!
 //! What is promised:
 //!
@@ -42,7 +43,8 @@ use hashbrown::HashSet;
 use serde::{Deserialize, Serialize};
 
 use crate::StoreError;
-use base::Base;
+use base::{Base, Needs, NewBase};
+use bloom::Bloom;
 use merge::Merge;
 use recent::Recent;
 
@@ -67,24 +69,31 @@ pub struct Manifest {
 struct Budget {
     /// A base of this many hashes is held in memory.
     base_len: usize,
-    /// Bytes of a filter; there are two of them during a merge.
+    /// Bytes of the filter.
     bloom_bytes: usize,
-    /// Hashes the young table takes without growing past its share.
+    /// Hashes the young table takes without growing past its share, while the base
+    /// is in memory and when it is not.
     young_len: usize,
+    young_len_beside_disk: usize,
     /// Places for recent finds.
     recent_len: usize,
 }
 
 impl Budget {
-    /// A quarter for the base or its filter, twice during a merge; a quarter
-    /// for the young, of which the table takes half and the frozen the rest.
+    /// A quarter for the base, twice during a merge, and a quarter for the young, of
+    /// which the table takes half and the frozen the rest. When the base is on disk,
+    /// five sixteenths are for the filter and the rest for the young: the larger that
+    /// is, the fewer merges.
     fn of(bytes: usize) -> Self {
-        let buckets = (bytes / 4 / BUCKET_BYTES).max(8);
-        let buckets = 1 << buckets.ilog2();
+        let young_len = |table_bytes: usize| {
+            let buckets = (table_bytes / BUCKET_BYTES).max(8);
+            (1 << buckets.ilog2()) / 8 * 7
+        };
         Self {
             base_len: bytes / 4 / size_of::<u64>(),
-            bloom_bytes: bytes / 4,
-            young_len: buckets / 8 * 7,
+            bloom_bytes: bytes / 16 * 5,
+            young_len: young_len(bytes / 4),
+            young_len_beside_disk: young_len(bytes / 16 * 5),
             recent_len: (bytes / 32 / size_of::<u64>()).max(1),
         }
     }
@@ -97,6 +106,8 @@ pub struct Seen {
     budget: Budget,
     young: Young,
     base: Base,
+    /// Of all hashes, while the base is on disk.
+    filter: Option<Bloom>,
     recent: Recent,
     merge: Option<Merge>,
 }
@@ -113,8 +124,8 @@ impl Seen {
         let budget = Budget::of(memory_bytes);
         std::fs::create_dir_all(folder).map_err(StoreError::io("create", folder))?;
         base::remove_others(folder, manifest.map(|manifest| manifest.generation))?;
-        let base = manifest.map_or(Ok(Base::default()), |manifest| {
-            Base::open(folder, manifest.generation, manifest.len, &budget)
+        let new = manifest.map_or(Ok(NewBase::default()), |manifest| {
+            base::open(folder, manifest.generation, manifest.len, &budget)
         })?;
         let mut seen = Self {
             folder: folder.to_owned(),
@@ -122,22 +133,31 @@ impl Seen {
             young: Young::default(),
             recent: Recent::new(budget.recent_len),
             base: Base::default(),
+            filter: None,
             merge: None,
         };
-        seen.go_over_to(base);
+        seen.go_over_to(new);
         Ok(seen)
     }
 
     /// Asks that base from now on; gives the one before back.
-    fn go_over_to(&mut self, base: Base) -> Base {
-        if base.is_on_disk() {
+    fn go_over_to(&mut self, new: NewBase) -> Base {
+        if new.base.is_on_disk() {
             self.recent.begin();
         }
-        std::mem::replace(&mut self.base, base)
+        if let Some(mut filter) = new.filter {
+            self.young.iter().for_each(|hash| filter.insert(*hash));
+            self.filter = Some(filter);
+        }
+        std::mem::replace(&mut self.base, new.base)
     }
 
     /// Whether a hash was inserted before.
     pub fn contains(&self, hash: u64) -> Result<bool, StoreError> {
+        let filter = self.filter.as_ref();
+        if filter.is_some_and(|filter| !filter.may_contain(hash)) {
+            return Ok(false);
+        }
         if self.young.contains(&hash) || self.recent.contains(hash) {
             return Ok(true);
         }
@@ -155,6 +175,9 @@ impl Seen {
     /// Adds a hash that is not there: ask [`Seen::contains`] first.
     pub fn insert(&mut self, hash: u64) {
         self.young.insert(hash);
+        if let Some(filter) = &mut self.filter {
+            filter.insert(hash);
+        }
     }
 
     /// Hashes inserted so far.
@@ -175,7 +198,17 @@ impl Seen {
             .merge
             .as_ref()
             .map_or(0, |merge| merge.frozen_len() * 8);
-        (young + frozen + self.recent.bytes() + self.base.memory_bytes()) as u64
+        let filter = self.filter.as_ref().map_or(0, Bloom::bytes);
+        (young + frozen + filter + self.recent.bytes() + self.base.memory_bytes()) as u64
+    }
+
+    /// Hashes the young table may take.
+    fn young_len_max(&self) -> usize {
+        if self.base.is_on_disk() {
+            self.budget.young_len_beside_disk
+        } else {
+            self.budget.young_len
+        }
     }
 
     /// Begins a merge if one is due and none is under way. To be called right
@@ -183,7 +216,7 @@ impl Seen {
     /// `log_from`.
     pub fn freeze_if_due(&mut self, log_from: u64) -> Result<(), StoreError> {
         let share = (self.base.len() / 4) as usize;
-        let due = share.max(MERGE_LEN_MIN).min(self.budget.young_len);
+        let due = share.max(MERGE_LEN_MIN).min(self.young_len_max());
         if self.merge.is_some() || self.young.len() < due {
             return Ok(());
         }
@@ -193,7 +226,10 @@ impl Seen {
             self.base.share(),
             frozen,
             log_from,
-            self.budget,
+            Needs {
+                filter_bytes: self.filter.as_ref().map_or(0, Bloom::bytes),
+                budget: self.budget,
+            },
         )?);
         Ok(())
     }
@@ -202,7 +238,7 @@ impl Seen {
     /// [`Seen::adopt`]. Waits for a merge under way if the young table is full
     /// again.
     pub fn merged(&mut self) -> Result<Option<Manifest>, StoreError> {
-        let is_full = self.young.len() >= self.budget.young_len;
+        let is_full = self.young.len() >= self.young_len_max();
         match &mut self.merge {
             Some(merge) => merge.result(is_full),
             None => Ok(None),
