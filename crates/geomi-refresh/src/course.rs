@@ -13,7 +13,7 @@ use crate::shape::{PARTS, shapes};
 use crate::worth::{GAP_PARTS, Worths};
 
 /// What is believed less than this is left out of a decision.
-const BELIEF_MIN: f32 = 0.02;
+const BELIEF_MIN: f32 = 0.04;
 
 /// A copy on its way from a visit to the next.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 //!
 //! A [`Planner`] keeps every page in a queue under the time at which its policy
 //! says it is due at the present price. A visit plans its page anew and looks at
-//! one or two others, taken by chance; so a decision costs a few questions to the policy
+//! a few others, taken by chance; so a decision costs a few questions to the policy
 //! and a place in the queue, however many pages there are.
 //!
 //! **The price** keeps the budget. The pages looked at say how often they would be
@@ -36,10 +36,14 @@ use crate::bucket::Bucket;
 use crate::policy::{Pace, Page, PageId, Policy, Sight};
 use crate::queue::Queue;
 
-/// Pages looked at with each visit of a plan of so many: one is enough where there are
-/// many visits a day.
+/// Pages looked at with each visit of a plan of so many. One is enough where there are
+/// many visits a day; where there are few, the price would follow days too late.
 const fn looked_at(pages: usize) -> usize {
-    if pages < 65_536 { 2 } else { 1 }
+    match pages {
+        ..4_096 => 8,
+        4_096..65_536 => 2,
+        _ => 1,
+    }
 }
 
 /// Ticks of the queue's clock a day: about ten seconds.
@@ -85,6 +89,18 @@ struct Place {
     /// Its first visit is where it was put to spread pages, not where the policy
     /// would like it.
     is_first: bool,
+    /// About the price at which it was put there.
+    price: PriceMark,
+}
+
+/// A price to a sixteenth in the logarithm; marks of prices far apart may be the same.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct PriceMark(u8);
+
+impl PriceMark {
+    fn of(price: f64) -> Self {
+        Self((price.ln() * 16.0).floor() as i64 as u8)
+    }
 }
 
 /// Where a page is.
@@ -151,6 +167,7 @@ impl<P: Policy> Planner<P> {
             stand: Stand::Queued,
             is_resting: false,
             is_first: true,
+            price: PriceMark(0),
         });
         if self.is_started {
             self.plan_first(id);
@@ -237,9 +254,12 @@ impl<P: Policy> Planner<P> {
         }
     }
 
-    /// Asks again about the page at the head of the queue, which may have been put
-    /// there at another price; it goes back if it is not due after all.
+    /// Asks again about the page at the head of the queue if it was put there at
+    /// another price; it goes back if it is not due after all.
     fn is_put_off(&mut self, page: PageId, now_tick: u32) -> bool {
+        if self.places[page as usize].price == PriceMark::of(self.price) {
+            return false;
+        }
         let due = self.plan(page);
         if tick(due) <= now_tick {
             return false;
@@ -332,6 +352,7 @@ impl<P: Policy> Planner<P> {
         place.tick = tick(due);
         place.stand = Stand::Queued;
         place.is_resting = false;
+        place.price = PriceMark::of(self.price);
         self.queue.push((place.tick, page));
         if self.queue.len() > 2 * self.places.len() + 64 {
             self.sweep_queue();
