@@ -425,6 +425,17 @@ mod tests {
     }
 
     #[test]
+    fn marks_tell_prices_apart_that_matter() {
+        for price in [1e-6, 0.02, 1.0, 3.7, 900.0_f64] {
+            let mark = PriceMark::of(price);
+            assert_eq!(mark, PriceMark::of(price * 1.000_01), "{price}");
+            for other in [price / 1.1, price * 1.1, price * 1e4] {
+                assert_ne!(mark, PriceMark::of(other), "{price} {other}");
+            }
+        }
+    }
+
+    #[test]
     fn the_first_days_are_used_as_well() {
         let visits = visits_until(3.0, None);
         assert!((280..=301).contains(&visits), "{visits}");
