@@ -40,7 +40,7 @@ use crate::queue::Queue;
 /// many visits a day; where there are few, the price would follow days too late.
 const fn looked_at(pages: usize) -> usize {
     match pages {
-        ..4_096 => 8,
+        ..4_096 => 4,
         4_096..65_536 => 2,
         _ => 1,
     }
