@@ -88,7 +88,7 @@ fn fresh_days(changes: &[f64], copies: &[f64], (from, to): (f64, f64)) -> f64 {
 
 #[test]
 fn live_freshness_is_what_the_laboratory_predicts() {
-    const PAGES: u32 = 50;
+    const PAGES: u32 = 120;
     let (place, server) = (Workplace::new(), changing_web(PAGES));
     let count = 5 * PAGES as usize;
     first_crawl(&place, &server, count);
