@@ -33,6 +33,12 @@ impl Partition {
         self.batch.put(&key, &keys::encode(entry));
     }
 
+    /// Whether a URL was refused when its turn came, and not put back since.
+    pub(crate) fn is_refused(&self, url: &CrawlUrl) -> Result<bool, CrawlError> {
+        let key = keys::refused(url.site_hash(), url.hash64());
+        Ok(self.store.get(&key)?.is_some())
+    }
+
     /// Forgets that a URL was refused.
     pub(crate) fn forget_refused(&mut self, url: &CrawlUrl) {
         self.batch

@@ -264,9 +264,14 @@ impl RefreshBook {
         for (page, trouble) in &self.troubles {
             self.planner.failed(*page, trouble.retry);
         }
-        for page in self.tried.drain() {
-            self.planner.call(page);
+        for page in &self.tried {
+            self.planner.call(*page);
         }
+    }
+
+    /// The pages that were being tried again when the last run ended, once.
+    pub(crate) fn take_tried(&mut self) -> Vec<PageId> {
+        self.tried.drain().collect()
     }
 
     /// A table by hours; what is not in the crawl is said and left out.
@@ -489,6 +494,19 @@ pub(super) mod tests {
         assert_eq!(book.next(103.0), None, "it waits in its queue");
         book.take(&visit(0, 103.0, 200, Some(false)), 3);
         assert_eq!(book.next(110.0), Some(0));
+    }
+
+    #[test]
+    fn a_page_that_was_refused_instead_of_tried_again_is_queued_again() {
+        let mut book = book(24.0);
+        book.take(&visit(0, 100.0, 200, None), 3);
+        book.take(&visit(0, 101.0, 503, None), 3);
+        book.start(101.5, 1.0);
+        assert_eq!(book.take_tried(), [0]);
+        assert!(book.take_tried().is_empty());
+        book.missed(0, 101.5);
+        assert_eq!(book.next(102.0), None, "it rests for a day");
+        assert_eq!(book.next(103.0), Some(0));
     }
 
     #[test]

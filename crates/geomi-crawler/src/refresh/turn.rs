@@ -41,7 +41,15 @@ impl Journey<'_> {
         } else {
             SAVED_MAX
         };
-        book.start(days(self.clock.now()), saved_max);
+        let now = days(self.clock.now());
+        book.start(now, saved_max);
+        for page in book.take_tried() {
+            // It may have been refused since, which leaves no visit: then it does not
+            // wait in its queue.
+            if self.was_refused(book.pages().url(page))? {
+                book.missed(page, now);
+            }
+        }
         tracing::info!(
             pages = book.pages().len(),
             policy = config.policy,
@@ -52,6 +60,14 @@ impl Journey<'_> {
         // What limits are about is this run.
         self.round.count_from(Counted::of(&self.counters()));
         Ok(())
+    }
+
+    fn was_refused(&self, url: &str) -> Result<bool, CrawlError> {
+        // What is in the files was a URL once; a row that is damaged is no page.
+        let Ok(url) = CrawlUrl::parse(url) else {
+            return Ok(false);
+        };
+        self.partitions[self.partition_of(url.site_hash())].is_refused(&url)
     }
 
     /// When the plan wants to be asked again; `None` if it does not.
@@ -126,6 +142,7 @@ impl Journey<'_> {
             is_revisit: true,
             not_before: None,
         };
+        self.partitions[partition].forget_refused(&entry.url);
         self.put_back(partition, entry, record)?;
         Ok(true)
     }

@@ -29,6 +29,17 @@ impl World {
         let (plan, out) = Plan::of(rows.into_iter(), self.wishes(), days(now));
         self.ledger.begins(&plan, &out, now)?;
         self.plan = Some(plan);
+        // A page that was to be tried again may have been refused since, which leaves
+        // no row.
+        for url in out {
+            if self
+                .records
+                .get(&url)
+                .is_some_and(|record| record.is_refused)
+            {
+                self.hear_refused(&url);
+            }
+        }
         Ok(())
     }
 
@@ -82,6 +93,7 @@ impl World {
         self.watch.put_back(&url)?;
         self.ledger.spends(&url, self.clock())?;
         record.attempts = 0;
+        record.is_refused = false;
         record.round += 1;
         self.keep_record(&url, record);
         self.ensure_open(&url);

@@ -45,6 +45,8 @@ pub(super) struct Record {
     /// Tries since it was last queued: a queue entry with a lower number has been
     /// dealt with.
     pub(super) attempts: u8,
+    /// Whether it was refused when its turn came, and not put back since.
+    pub(super) is_refused: bool,
     /// How often it was put back into its queue.
     pub(super) round: u32,
     /// The copy that is stored.

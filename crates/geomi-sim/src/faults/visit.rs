@@ -260,7 +260,13 @@ impl World {
     /// A page that robots.txt forbids: never requested.
     fn refuse(&mut self, lease: Lease, entry: &Entry) {
         self.tell(format_args!("refused {}", entry.url));
-        self.count_try(entry);
+        let record = self.records.get(&entry.url).copied().unwrap_or_default();
+        let refused = Record {
+            attempts: entry.attempts + 1,
+            is_refused: true,
+            ..record
+        };
+        self.keep_record(&entry.url, refused);
         self.hear_refused(&entry.url);
         self.finish(&entry.url, Vec::new());
         let now = self.clock();
