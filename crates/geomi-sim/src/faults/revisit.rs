@@ -85,7 +85,7 @@ impl World {
 
     /// Puts a page back into its queue, unless it waits there.
     fn put_back(&mut self, url: CrawlUrl) -> Result<(), String> {
-        let mut record = self.records.get(&url).copied().unwrap_or_default();
+        let mut record = self.record(&url);
         if record.attempts == 0 && !self.is(Mutation::PutBackTwice) {
             return Ok(());
         }

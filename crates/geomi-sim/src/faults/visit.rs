@@ -42,7 +42,7 @@ impl World {
     }
 
     fn start_page(&mut self, lease: Lease, entry: &Entry) -> Result<(), Stop> {
-        let record = self.records.get(&entry.url).copied().unwrap_or_default();
+        let record = self.record(&entry.url);
         let rules = self.rules.get(&lease.site());
         let path = entry.url.path_and_query();
         let may = rules.is_some_and(|rules| rules.verdict(AGENT, path).allowed);
@@ -230,7 +230,7 @@ impl World {
 
     /// Remembers that a page was dealt with, without an answer.
     fn count_try(&mut self, entry: &Entry) {
-        let record = self.records.get(&entry.url).copied().unwrap_or_default();
+        let record = self.record(&entry.url);
         let attempts = entry.attempts + 1;
         self.keep_record(&entry.url, Record { attempts, ..record });
     }
@@ -260,7 +260,7 @@ impl World {
     /// A page that robots.txt forbids: never requested.
     fn refuse(&mut self, lease: Lease, entry: &Entry) {
         self.tell(format_args!("refused {}", entry.url));
-        let record = self.records.get(&entry.url).copied().unwrap_or_default();
+        let record = self.record(&entry.url);
         let refused = Record {
             attempts: entry.attempts + 1,
             is_refused: true,

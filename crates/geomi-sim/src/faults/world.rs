@@ -244,6 +244,11 @@ impl World {
         self.web.site(site) % PARTITIONS
     }
 
+    /// What is remembered of a URL; of one that was never tried, nothing.
+    pub(super) fn record(&self, url: &CrawlUrl) -> Record {
+        self.records.get(url).copied().unwrap_or_default()
+    }
+
     /// Remembers a URL, from the next commit on for good.
     pub(super) fn keep_record(&mut self, url: &CrawlUrl, record: Record) {
         let partition = self.partition_of(url);
