@@ -98,6 +98,11 @@ impl Learner {
         is_young && page.visits < NEW_VISITS
     }
 
+    /// The group of the pages of its site.
+    pub(crate) fn site(&self, page: PageId) -> u32 {
+        self.pages[page as usize].groups.site()
+    }
+
     /// How much a page matters.
     pub fn weight(&self, page: PageId) -> f32 {
         self.pages[page as usize].weight

@@ -51,6 +51,7 @@ mod rhythm;
 pub mod schedule;
 pub mod shape;
 mod success;
+mod week;
 mod wishes;
 mod worth;
 

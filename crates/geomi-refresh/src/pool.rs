@@ -41,6 +41,15 @@ pub struct Kin(pub [u64; KINSHIPS]);
 pub(crate) struct Groups([u32; KINSHIPS]);
 
 const NO_GROUP: u32 = u32::MAX;
+/// Which kinship is that by site.
+const SITE: usize = 3;
+
+impl Groups {
+    /// The group of a page's site; that of pages without one is a group too.
+    pub(crate) fn site(self) -> u32 {
+        self.0[SITE]
+    }
+}
 
 #[derive(Clone, Debug)]
 struct Group {

@@ -64,6 +64,13 @@ impl Default for Rhythm {
 }
 
 impl Rhythm {
+    /// What is believed where shapes are not used.
+    pub(crate) fn flat() -> PerShape {
+        let mut belief = [0.0; SHAPES];
+        belief[0] = 1.0;
+        belief
+    }
+
     /// What is believed of a page's shape.
     pub(crate) fn belief(&self, evidence: &ShapeEvidence) -> PerShape {
         let likelihoods = likelihoods();
@@ -82,8 +89,15 @@ impl Rhythm {
         self.favour > 0.0
     }
 
-    /// What a visit says, predicted and compared on the way.
-    pub(crate) fn hear(&mut self, sight: &Sight, belief: &PerShape, rates: &Posterior) -> Said {
+    /// What a visit says, predicted and compared on the way. On the days since the last
+    /// one, pages are believed to change at this part of their mean rate.
+    pub(crate) fn hear(
+        &mut self,
+        sight: &Sight,
+        part: f64,
+        belief: &PerShape,
+        rates: &Posterior,
+    ) -> Said {
         // The probabilities of no change, of all shapes and of all rates.
         let mut said = Said {
             rates: [0.0; RATES],
@@ -91,7 +105,7 @@ impl Rhythm {
         };
         let (from, to) = (Moment::of(sight.from), Moment::of(sight.to));
         for (at, shape) in shapes().iter().enumerate() {
-            let fresh = Span::of(shape.between(&from, &to)).fresh_all();
+            let fresh = Span::of(part * shape.between(&from, &to)).fresh_all();
             for (sum, fresh) in said.rates.iter_mut().zip(&fresh) {
                 *sum += belief[at] * fresh;
             }

@@ -18,10 +18,15 @@ const BUSY_SHARE: f64 = 0.85;
 /// How long busy times are, in parts.
 const BUSY_PARTS: [usize; 2] = [3, 5];
 
+/// A number for every part of the day.
+pub(crate) type PerPart = [f32; PARTS];
+
 /// The rate by the part of the day, against the mean.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Shape {
     rate: [f64; PARTS],
+    /// The same, to look at them quickly.
+    rates: PerPart,
     /// Days of mean rate from midnight until each part begins.
     until: [f64; PARTS + 1],
 }
@@ -45,7 +50,11 @@ impl Shape {
         for at in 0..PARTS {
             until[at + 1] = until[at] + rate[at] / PARTS as f64;
         }
-        Self { rate, until }
+        Self {
+            rate,
+            rates: rate.map(|rate| rate as f32),
+            until,
+        }
     }
 
     fn busy(begin: usize, length: usize) -> Self {
@@ -59,6 +68,11 @@ impl Shape {
     /// The rate in a part of the day, against the mean.
     pub fn rate(&self, part: usize) -> f64 {
         self.rate[part]
+    }
+
+    /// The rate in all parts of the day.
+    pub(crate) const fn rates(&self) -> &PerPart {
+        &self.rates
     }
 
     /// Days of mean rate between two times.

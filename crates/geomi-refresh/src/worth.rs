@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 use crate::policy::best_gap;
 use crate::rates::{RATES, rate};
-use crate::shape::{PARTS, SHAPES, Shape, shapes};
+use crate::shape::{PARTS, PerPart, SHAPES, Shape, shapes};
 
 /// Parts a gap may have: 14 days.
 pub(crate) const GAP_PARTS: usize = 14 * PARTS;
@@ -23,22 +23,18 @@ const CELLS: f64 = 12.0;
 /// Rates below this, a day, do not care for the hour.
 const SLOW: f64 = 0.03;
 
-/// The plan of a page, seen from its worth.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Worth {
-    /// For each part of the day the share of freshness below which a visit is
-    /// better than waiting: the yield less how the worth grows in that part.
-    pub(crate) threshold: [f32; PARTS],
-}
+/// For each part of the day the share of freshness below which a visit is better than
+/// waiting: the yield less how the worth grows in that part.
+type Thresholds = PerPart;
 
-/// Worths that have been asked for.
+/// Thresholds that have been asked for.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Worths {
-    found: HashMap<i32, Vec<Option<Worth>>>,
+    found: HashMap<i32, Vec<Option<Thresholds>>>,
 }
 
 impl Worths {
-    /// The worths of all shapes and rates at a price, as a table to read from.
+    /// The thresholds of all shapes and rates at a price, as a table to read from.
     pub(crate) fn at(&mut self, price: f64) -> Cell<'_> {
         let cell = (price.max(1e-9).ln() * CELLS).round();
         let empty = || vec![None; SHAPES * RATES];
@@ -49,22 +45,20 @@ impl Worths {
     }
 }
 
-/// The worths at one price.
+/// The thresholds at one price.
 pub(crate) struct Cell<'a> {
     price: f64,
-    found: &'a mut Vec<Option<Worth>>,
+    found: &'a mut Vec<Option<Thresholds>>,
 }
 
 impl Cell<'_> {
-    /// That of a shape and a rate; computed when it is first asked for.
-    pub(crate) fn of(&mut self, shape: usize, at: usize) -> Worth {
+    /// Those of a shape and a rate; computed when they are first asked for.
+    pub(crate) fn of(&mut self, shape: usize, at: usize) -> &Thresholds {
         let price = self.price;
-        *self.found[shape * RATES + at].get_or_insert_with(|| {
+        self.found[shape * RATES + at].get_or_insert_with(|| {
             let rate = rate(at);
             if shape == 0 || rate < SLOW {
-                return Worth {
-                    threshold: [steady(rate, price) as f32; PARTS],
-                };
+                return [steady(rate, price) as f32; PARTS];
             }
             solve(&shapes()[shape], rate, price)
         })
@@ -80,7 +74,7 @@ fn steady(rate: f64, price: f64) -> f64 {
     (-rate * gap).exp()
 }
 
-fn solve(shape: &Shape, rate: f64, price: f64) -> Worth {
+fn solve(shape: &Shape, rate: f64, price: f64) -> Thresholds {
     let part_days = 1.0 / PARTS as f64;
     // Of a copy that is right when a part begins: the share still right at its
     // end, and the days it was right within.
@@ -106,12 +100,10 @@ fn solve(shape: &Shape, rate: f64, price: f64) -> Worth {
     }
     // Two days in, the horizon is far away.
     let a_day = worth[0] - worth[PARTS];
-    Worth {
-        threshold: std::array::from_fn(|part| {
-            let slope = (worth[part + 1] - worth[part] + a_day * part_days) / part_days;
-            (a_day - slope) as f32
-        }),
-    }
+    std::array::from_fn(|part| {
+        let slope = (worth[part + 1] - worth[part] + a_day * part_days) / part_days;
+        (a_day - slope) as f32
+    })
 }
 
 #[cfg(test)]
@@ -122,7 +114,7 @@ mod tests {
     fn without_hours_it_is_the_optimal_gap() {
         let flat = solve(&shapes()[0], 1.0, 0.3);
         let expected = steady(1.0, 0.3) as f32;
-        for threshold in flat.threshold {
+        for threshold in flat {
             assert!((threshold - expected).abs() < 0.05, "{flat:?} {expected}");
         }
     }
@@ -132,7 +124,7 @@ mod tests {
         // Busy from 09 to 18: parts 3 to 5.
         let day = 1 + 3;
         let worth = solve(&shapes()[day], 2.0, 0.3);
-        let least = (0..PARTS).min_by(|a, b| worth.threshold[*a].total_cmp(&worth.threshold[*b]));
+        let least = (0..PARTS).min_by(|a, b| worth[*a].total_cmp(&worth[*b]));
         // In the last busy part waiting is best of all: its end is near.
         assert_eq!(least, Some(5), "{worth:?}");
     }

@@ -17,6 +17,7 @@ use crate::learner::Learner;
 use crate::posterior::Posterior;
 use crate::probe;
 use crate::rhythm::{Rhythm, ShapeEvidence};
+use crate::week::{self, Week};
 use crate::wishes::Wishes;
 use crate::worth::Worths;
 
@@ -34,6 +35,7 @@ const ASKED_EVERY_MIN: usize = 128;
 pub struct Clock {
     learner: Learner,
     rhythm: Rhythm,
+    week: Week,
     shapes: Vec<ShapeEvidence>,
     /// Visits since the pages were last asked how common the hours are.
     heard: usize,
@@ -50,6 +52,11 @@ impl Clock {
     /// Whether hours have predicted changes better than no hours, and are used.
     pub fn uses_hours(&self) -> bool {
         self.rhythm.is_used()
+    }
+
+    /// Whether days of the week have done so, and are used on some site.
+    pub fn uses_days(&self) -> bool {
+        self.week.is_used()
     }
 
     /// What is believed of a page, the price by what it weighs, and its gap without
@@ -70,13 +77,18 @@ impl Clock {
         (last, price): (f64, f64),
         steady: f64,
     ) -> f64 {
-        if !self.rhythm.is_used() {
+        let days = self.week.of(self.learner.site(page));
+        let belief = if self.rhythm.is_used() {
+            self.rhythm.belief(&self.shapes[page as usize])
+        } else if days.is_some() {
+            Rhythm::flat()
+        } else {
             return last + steady;
-        }
-        let belief = self.rhythm.belief(&self.shapes[page as usize]);
-        let course = Course::new(posterior, &belief, &mut self.worths, price);
+        };
+        let worths = &mut self.worths;
+        let course = Course::new(posterior, &belief, worths, price, days, steady);
         if steady > LONG_GAP {
-            return course.nearby(last, steady);
+            return course.nearby(last);
         }
         course.best(last).unwrap_or(last + steady)
     }
@@ -113,7 +125,13 @@ impl Policy for Clock {
     }
 
     fn saves_days(&self) -> f64 {
-        if self.rhythm.is_used() { 1.0 } else { 0.5 }
+        if self.week.is_used() {
+            2.0
+        } else if self.rhythm.is_used() {
+            1.0
+        } else {
+            0.5
+        }
     }
 
     fn add(&mut self, page: &Page) {
@@ -125,7 +143,11 @@ impl Policy for Clock {
         let evidence = &mut self.shapes[sight.page as usize];
         let belief = self.rhythm.belief(evidence);
         let posterior = self.learner.posterior(sight.page);
-        let said = self.rhythm.hear(sight, &belief, &posterior);
+        let site = self.learner.site(sight.page);
+        let days = self.week.of(site);
+        let part = days.map_or(1.0, |days| week::part_of_mean(&days, sight));
+        let said = self.rhythm.hear(sight, part, &belief, &posterior);
+        self.week.hear(site, sight, &posterior);
         evidence.take(&said);
         self.learner.take(sight, &said.rates);
         self.ask_pages();

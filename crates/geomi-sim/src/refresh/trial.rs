@@ -1,7 +1,8 @@
 //! One policy on one web: every visit, and what the copies were worth.
 //!
 //! Time is continuous. All pages are copied at time 0, which costs nothing; from
-//! then on the planner decides. Freshness and age are integrated exactly between
+//! then on the planner decides. It is told the times of a recorded history by the day of the
+//! week and the hour in UTC, as in a crawl. Freshness and age are integrated exactly between
 //! visits, from the end of the learning days on.
 
 use geomi_refresh::policy::Policy;
@@ -66,17 +67,18 @@ pub fn run(
     setup: Setup,
     mut watch: impl FnMut(MadeVisit),
 ) -> Measures {
+    let start = world.start_in_week();
     let terms = Terms {
         requests_per_day: setup.budget * world.pages.len() as f64,
         longest_gap: LONGEST_GAP,
         learning: (setup.learn > 1.0).then_some(Learning {
-            until: world.learning_days,
+            until: start + world.learning_days,
             factor: setup.learn,
         }),
     };
-    let mut planner = Planner::new(policy, terms, 0.0);
+    let mut planner = Planner::new(policy, terms, start);
     for (page, at) in world.pages.iter().zip(0..) {
-        planner.add(&facts(page, setup.is_weighted), 0.0);
+        planner.add(&facts(page, setup.is_weighted), start);
         watch(MadeVisit {
             page: at,
             time: 0.0,
@@ -85,14 +87,14 @@ pub fn run(
     planner.start();
     let mut books = Books::new(world);
     let mut now = 0.0;
-    while let Some(wake) = planner.wake().filter(|wake| *wake < world.days) {
-        now = wake.max(now);
-        let Some(page) = planner.next(now) else {
+    while let Some(wake) = planner.wake().filter(|wake| wake - start < world.days) {
+        now = (wake - start).max(now);
+        let Some(page) = planner.next(start + now) else {
             continue;
         };
         let changed = books.visit(page, now);
         watch(MadeVisit { page, time: now });
-        planner.observe(page, changed, now);
+        planner.observe(page, changed, start + now);
     }
     books.close()
 }

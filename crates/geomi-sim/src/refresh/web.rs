@@ -204,6 +204,15 @@ pub struct World {
     pub learning_days: f64,
 }
 
+impl World {
+    /// The start of a recorded history in days after a midnight in UTC, always of the same
+    /// day of the week; 0 for a model web.
+    pub fn start_in_week(&self) -> f64 {
+        let unix = self.start_unix.unwrap_or(0.0);
+        (unix / 86_400.0).rem_euclid(7.0)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,0 +1,306 @@
+//! Days of the week on which changes fall.
+//!
+//! Hours are a matter of the page ([`rhythm`](crate::rhythm)), days one of the site: an
+//! office rests at the weekend, a club does not. So seven factors with a mean of one
+//! are learned for every site, and for all pages together; a site's are drawn from
+//! those of all by as much as few changes of it were seen. A page's profile of the
+//! week is its hours times its site's days.
+//!
+//! They are learned by expectation: a visit that finds a change spreads it over the days
+//! since the last one, as they are believed to have brought it, and one that finds
+//! none counts as time without. Gaps of more than half a week say next to nothing. What
+//! a week has shown is taken in when it is over, as shares of its changes: what is
+//! believed of rates moves with time, above all in the first weeks, and must not be
+//! taken for a matter of days.
+//!
+//! Days are used only where they have proven themselves: every visit is predicted
+//! from the weeks before, with days and without, and the logarithms of the two
+//! predictions are summed up, for all pages and for each site. As long as either sum
+//! is against days, all days of the site count as the same.
+
+use std::collections::HashMap;
+
+use crate::policy::Sight;
+use crate::posterior::Posterior;
+
+/// Days of a week.
+pub(crate) const WEEK: usize = 7;
+/// A number for every day of the week; the first is that of day 0.
+pub(crate) type PerDay = [f32; WEEK];
+/// All days alike.
+pub(crate) const EVEN: PerDay = [1.0; WEEK];
+
+/// The longest gap that says something of days.
+const GAP_MAX: f64 = 3.5;
+/// Changes expected in a gap beyond which finding one says nothing.
+const EXPECTED_MAX: f32 = 3.0;
+/// Changes of a site that weigh as much as what all pages say.
+const SHRINK: f32 = 30.0;
+/// Changes a day that are assumed of an even week, whatever was seen.
+const FIRST: f32 = 10.0;
+/// What is kept of all that was seen, from week to week: half of it for a quarter.
+const KEPT: f32 = 0.95;
+/// How far prediction must be ahead: a chance of one in twenty.
+const PROVEN: f32 = 3.0;
+
+/// Changes by day.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    /// Changes, as far as it is known when they happened.
+    changes: PerDay,
+    /// Changes to expect were all days alike.
+    expected: PerDay,
+}
+
+/// What was seen of the days of some pages.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    /// Of the weeks that are over.
+    before: Counts,
+    /// Of the week that is not, and which that is.
+    now: Counts,
+    week: i32,
+    favour: f32,
+}
+
+impl Seen {
+    /// Factors with a mean of one, drawn from others of which so much is assumed.
+    fn factors(&self, from: &PerDay, assumed: f32) -> PerDay {
+        let Counts { changes, expected } = &self.before;
+        let mut factors: PerDay = std::array::from_fn(|day| {
+            (changes[day] + assumed * from[day]) / (expected[day] + assumed)
+        });
+        let mean = factors.iter().sum::<f32>() / WEEK as f32;
+        for factor in &mut factors {
+            *factor /= mean;
+        }
+        factors
+    }
+
+    fn add(&mut self, week: i32, counts: &Counts, favour: f32) {
+        if week != self.week {
+            self.close_week();
+            self.week = week;
+        }
+        for day in 0..WEEK {
+            self.now.changes[day] += counts.changes[day];
+            self.now.expected[day] += counts.expected[day];
+        }
+        self.favour += favour;
+    }
+
+    /// Takes in what the week has shown.
+    fn close_week(&mut self) {
+        let Counts { changes, expected } = std::mem::take(&mut self.now);
+        let sum = |days: &PerDay| days.iter().sum::<f32>();
+        let scale = sum(&changes) / sum(&expected).max(f32::MIN_POSITIVE);
+        for day in 0..WEEK {
+            let (found, due) = (
+                &mut self.before.changes[day],
+                &mut self.before.expected[day],
+            );
+            *found = KEPT * *found + changes[day];
+            *due = KEPT * *due + scale * expected[day];
+        }
+        self.favour *= KEPT;
+    }
+}
+
+/// What is known of the days of all sites.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Week {
+    all: Seen,
+    sites: HashMap<u32, Seen>,
+}
+
+impl Week {
+    /// Whether days have proven themselves anywhere.
+    pub(crate) fn is_used(&self) -> bool {
+        self.all.favour > PROVEN
+    }
+
+    /// How the days of a site differ, if that has proven itself.
+    pub(crate) fn of(&self, site: u32) -> Option<PerDay> {
+        if !self.is_used() {
+            return None;
+        }
+        let seen = self.sites.get(&site);
+        if seen.is_some_and(|seen| seen.favour < 0.0) {
+            return None;
+        }
+        Some(self.believed(seen))
+    }
+
+    fn believed(&self, site: Option<&Seen>) -> PerDay {
+        let all = self.all.factors(&EVEN, FIRST);
+        site.map_or(all, |site| site.factors(&all, SHRINK / WEEK as f32))
+    }
+
+    /// Takes in a visit to a page of a site, of whose rate this is believed.
+    pub(crate) fn hear(&mut self, site: u32, sight: &Sight, rates: &Posterior) {
+        if sight.gap() > GAP_MAX {
+            return;
+        }
+        let fresh = |days: f64| rates.fresh(days) as f32;
+        let spent = by_day(sight.from, sight.to);
+        let even = fresh(sight.gap());
+        let expected = -even.max(1e-6).ln();
+        if expected > EXPECTED_MAX {
+            return;
+        }
+        let believed = self.believed(self.sites.get(&site));
+        let days: f32 = spent
+            .iter()
+            .zip(believed)
+            .map(|(days, factor)| days * factor)
+            .sum();
+        let with_days = fresh(f64::from(days));
+        let said = |fresh: f32| {
+            let likely = if sight.changed { 1.0 - fresh } else { fresh };
+            likely.max(1e-4)
+        };
+        let favour = (said(with_days) / said(even)).ln();
+        let a_day = expected / sight.gap().max(1e-6) as f32;
+        let time = spent.map(|days| days * a_day);
+        let changes = if sight.changed {
+            let each = 1.0 / (1.0 - (-days * a_day).exp()).max(1e-4);
+            std::array::from_fn(|day| time[day] * believed[day] * each)
+        } else {
+            [0.0; WEEK]
+        };
+        let counts = Counts {
+            changes,
+            expected: time,
+        };
+        let week = (sight.to / WEEK as f64).floor() as i32;
+        for seen in [&mut self.all, self.sites.entry(site).or_default()] {
+            seen.add(week, &counts, favour);
+        }
+    }
+}
+
+/// The day of the week of a time.
+pub(crate) fn day_of(time: f64) -> usize {
+    time.floor().rem_euclid(WEEK as f64) as usize
+}
+
+/// How the days from one time to another are spread over the week.
+fn by_day(from: f64, to: f64) -> PerDay {
+    let mut spent = [0.0; WEEK];
+    let mut now = from;
+    while now < to {
+        let end = (now.floor() + 1.0).min(to);
+        spent[day_of(now)] += (end - now) as f32;
+        now = end;
+    }
+    spent
+}
+
+/// How fast a page changed between its visits, on average, against its mean rate.
+pub(crate) fn part_of_mean(factors: &PerDay, sight: &Sight) -> f64 {
+    let gap = sight.gap();
+    if gap <= 0.0 {
+        return 1.0;
+    }
+    // Whole weeks are what they are.
+    let weeks = (gap / WEEK as f64).floor() * WEEK as f64;
+    let rest = by_day(sight.from + weeks, sight.to);
+    let days = rest
+        .iter()
+        .zip(factors)
+        .map(|(days, factor)| f64::from(days * factor));
+    (weeks + days.sum::<f64>()) / gap
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Chance, the same in every run.
+    struct Dice(u64);
+
+    impl Dice {
+        fn unit(&mut self) -> f64 {
+            self.0 = self
+                .0
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 11) as f64 / (1_u64 << 53) as f64
+        }
+    }
+
+    /// Fifty pages of a site seen every 0.7 days for so many weeks, on which changes fall
+    /// by days like this.
+    fn watch(week: &mut Week, site: u32, factors: &PerDay, weeks: u32, dice: &mut Dice) {
+        let rates = Posterior::known(0.8);
+        for visit in 0..(f64::from(weeks) * 7.0 / 0.7) as u32 {
+            for page in 0..50 {
+                let from = f64::from(visit) * 0.7 + f64::from(page) / 50.0;
+                let mut sight = Sight {
+                    page,
+                    from,
+                    to: from + 0.7,
+                    changed: false,
+                };
+                let days = part_of_mean(factors, &sight) * sight.gap();
+                sight.changed = dice.unit() > rates.fresh(days);
+                week.hear(site, &sight, &rates);
+            }
+        }
+    }
+
+    const OFFICE: PerDay = [1.3, 1.3, 1.3, 1.3, 1.3, 0.25, 0.25];
+    const CLUB: PerDay = [0.5, 0.5, 0.5, 0.5, 0.5, 2.25, 2.25];
+
+    #[test]
+    fn every_site_has_its_days() {
+        let (mut week, mut dice) = (Week::default(), Dice(1));
+        watch(&mut week, 1, &OFFICE, 12, &mut dice);
+        watch(&mut week, 2, &CLUB, 12, &mut dice);
+        for (site, truth) in [(1, OFFICE), (2, CLUB)] {
+            let found = week.of(site).expect("days are used");
+            for (found, truth) in found.iter().zip(truth) {
+                // Visits that span two days say little of which it was.
+                let part = (found - 1.0) / (truth - 1.0);
+                assert!((0.5..1.3).contains(&part), "{site}: {found} {truth}");
+            }
+        }
+    }
+
+    #[test]
+    fn where_all_days_are_alike_they_are_not_used() {
+        for seed in 0..20 {
+            let mut week = Week::default();
+            watch(&mut week, 1, &EVEN, 12, &mut Dice(seed));
+            assert_eq!(week.of(1), None, "{seed}");
+        }
+    }
+
+    #[test]
+    fn a_site_that_is_unlike_the_others_is_left_out() {
+        let (mut week, mut dice) = (Week::default(), Dice(5));
+        watch(&mut week, 1, &OFFICE, 12, &mut dice);
+        assert!(
+            week.of(3).is_some(),
+            "a new site is taken to be like the others"
+        );
+        watch(&mut week, 3, &EVEN, 2, &mut dice);
+        assert_eq!(week.of(3), None);
+        assert!(week.of(1).is_some());
+    }
+
+    #[test]
+    fn weeks_pass_at_the_mean_rate() {
+        let sight = |from: f64, to: f64| Sight {
+            page: 0,
+            from,
+            to,
+            changed: false,
+        };
+        let part = |from, to| part_of_mean(&OFFICE, &sight(from, to));
+        assert!((part(2.3, 23.3) - 1.0).abs() < 1e-6);
+        assert!((part(5.2, 6.9) - 0.25).abs() < 1e-6);
+        assert!((part(18.5, 19.5) - f64::midpoint(1.3, 0.25)).abs() < 1e-6);
+        assert!((part(3.0, 3.0) - 1.0).abs() < 1e-9);
+    }
+}
