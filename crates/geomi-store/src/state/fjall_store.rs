@@ -19,8 +19,8 @@ use std::time::Duration;
 use fjall::compaction::Leveled;
 use fjall::config::PartitioningPolicy;
 use fjall::{
-    AbstractTree, Database, Error, Keyspace, KeyspaceCreateOptions, KvSeparationOptions,
-    OwnedWriteBatch, PersistMode,
+    AbstractTree, CompressionType, Database, Error, Keyspace, KeyspaceCreateOptions,
+    KvSeparationOptions, OwnedWriteBatch, PersistMode,
 };
 
 use super::{Batch, Operation, Scan, StateStore};
@@ -153,6 +153,9 @@ impl FjallStore {
                     options.open_files_max.max(FjallOptions::OPEN_FILES_MIN),
                 ))
                 .manual_journal_persist(true)
+                // The journal is read only after a crash; compressing it costs the
+                // thread that commits more than the bytes it saves (ADR 0002).
+                .journal_compression(CompressionType::None)
                 .open()?;
             let keyspace = database.keyspace(KEYSPACE, || {
                 // A whole filter of a table would be about 500 KiB (64 MiB of
