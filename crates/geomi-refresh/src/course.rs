@@ -9,7 +9,7 @@
 use crate::posterior::Posterior;
 use crate::rates::{RATES, gain, rates};
 use crate::rhythm::PerShape;
-use crate::shape::{PARTS, PerPart, shapes};
+use crate::shape::{self, PARTS, PerPart};
 use crate::week::{PerDay, WEEK};
 use crate::worth::{GAP_PARTS, Worths};
 
@@ -77,10 +77,7 @@ impl Course {
         days: Option<PerDay>,
         steady: f64,
     ) -> Self {
-        let mut profile = [0.0; PARTS];
-        for (share, shape) in belief.iter().zip(shapes()) {
-            add(&mut profile, *share, shape.rates());
-        }
+        let profile = shape::profile(belief);
         let mut cell = worths.at(price);
         let (mut rate, mut right) = ([0.0; FOLLOWED], [0.0; FOLLOWED]);
         let (mut threshold, mut sum) = ([0.0; PARTS], 0.0);
@@ -91,7 +88,9 @@ impl Course {
                 if *believed > BELIEF_MIN {
                     let share = right[slot] * believed;
                     sum += share;
-                    add(&mut threshold, share, cell.of(shape, at));
+                    for (sum, floor) in threshold.iter_mut().zip(cell.of(shape, at)) {
+                        *sum += share * floor;
+                    }
                 }
             }
         }
@@ -231,12 +230,6 @@ impl Course {
     /// After how many days all is as before.
     fn period(&self) -> usize {
         if self.days.is_some() { WEEK } else { 1 }
-    }
-}
-
-fn add(sums: &mut PerPart, share: f32, more: &PerPart) {
-    for (sum, more) in sums.iter_mut().zip(more) {
-        *sum += share * more;
     }
 }
 

@@ -60,7 +60,7 @@ pub use groups::{Group, Grouping};
 pub use hours::{Hours, WEEK_HOURS};
 pub use learner::{Knowledge, Learner};
 pub use planner::{Asked, Learning, Planner, Terms};
-pub use policy::{Page, PageId, Policy, Sight};
+pub use policy::{Page, PageId, Policy, Profile, Sight};
 pub use pool::{Kin, Pool};
 pub use posterior::{Evidence, Posterior, likelihood};
 pub use success::{Follows, follows};

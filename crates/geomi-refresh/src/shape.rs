@@ -44,6 +44,17 @@ pub fn shapes() -> &'static [Shape] {
     &ALL
 }
 
+/// The rate by the part of the day, on average over what is believed of shapes.
+pub(crate) fn profile(belief: &[f32; SHAPES]) -> PerPart {
+    let mut profile = [0.0; PARTS];
+    for (share, shape) in belief.iter().zip(shapes()) {
+        for (sum, rate) in profile.iter_mut().zip(shape.rates) {
+            *sum += share * rate;
+        }
+    }
+    profile
+}
+
 impl Shape {
     fn new(rate: [f64; PARTS]) -> Self {
         let mut until = [0.0; PARTS + 1];
@@ -68,11 +79,6 @@ impl Shape {
     /// The rate in a part of the day, against the mean.
     pub fn rate(&self, part: usize) -> f64 {
         self.rate[part]
-    }
-
-    /// The rate in all parts of the day.
-    pub(crate) const fn rates(&self) -> &PerPart {
-        &self.rates
     }
 
     /// Days of mean rate between two times.

@@ -11,13 +11,14 @@
 //! hours the threshold is the same all day and the visit is where freshness falls
 //! below it. New pages are probed ([`probe`](crate::probe)).
 
-use super::{Pace, Page, PageId, Policy, Sight};
+use super::{Pace, Page, PageId, Policy, Profile, Sight};
 use crate::course::Course;
 use crate::learner::Learner;
 use crate::posterior::Posterior;
 use crate::probe;
-use crate::rhythm::{Rhythm, ShapeEvidence};
-use crate::week::{self, Week};
+use crate::rhythm::{PerShape, Rhythm, ShapeEvidence};
+use crate::shape;
+use crate::week::{self, PerDay, Week};
 use crate::wishes::Wishes;
 use crate::worth::Worths;
 
@@ -68,6 +69,16 @@ impl Clock {
         (posterior, price, steady)
     }
 
+    /// The hours of a page and the days of its site; `None` if neither are used.
+    fn believed(&self, page: PageId) -> Option<(PerShape, Option<PerDay>)> {
+        let days = self.week.of(self.learner.site(page));
+        if self.rhythm.is_used() {
+            let evidence = &self.shapes[page as usize];
+            return Some((self.rhythm.belief(evidence), days));
+        }
+        days.is_some().then(|| (Rhythm::flat(), days))
+    }
+
     /// When a page is due if there is nothing to find out about it, at the best hour.
     /// `steady` is the gap without hours.
     fn timed(
@@ -77,12 +88,7 @@ impl Clock {
         (last, price): (f64, f64),
         steady: f64,
     ) -> f64 {
-        let days = self.week.of(self.learner.site(page));
-        let belief = if self.rhythm.is_used() {
-            self.rhythm.belief(&self.shapes[page as usize])
-        } else if days.is_some() {
-            Rhythm::flat()
-        } else {
+        let Some((belief, days)) = self.believed(page) else {
             return last + steady;
         };
         let worths = &mut self.worths;
@@ -167,6 +173,14 @@ impl Policy for Clock {
     fn settled(&mut self, page: PageId, last: f64, price: f64) -> f64 {
         let (posterior, price, steady) = self.wished(page, price);
         self.timed(page, &posterior, (last, price), steady)
+    }
+
+    fn profile(&self, page: PageId) -> Option<Profile> {
+        let (belief, days) = self.believed(page)?;
+        Some(Profile {
+            hours: shape::profile(&belief),
+            days: days.unwrap_or(week::EVEN),
+        })
     }
 }
 

@@ -44,6 +44,7 @@ pub use sampling::Sampling;
 pub use static_cycle::Static;
 
 use crate::pool::Kin;
+use crate::shape::PARTS;
 
 /// A page by its place in the plan, from 0 on without gaps.
 pub type PageId = u32;
@@ -87,6 +88,15 @@ impl Sight {
     }
 }
 
+/// When a page changes, as it is believed: each number is the rate against the mean.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Profile {
+    /// In each part of the day, from midnight on.
+    pub hours: [f32; PARTS],
+    /// On each day of the week, from day 0 on.
+    pub days: [f32; 7],
+}
+
 /// How a planner spends its budget on a policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pace {
@@ -123,6 +133,11 @@ pub trait Policy: std::fmt::Debug + Send {
     fn settled(&mut self, page: PageId, last: f64, price: f64) -> f64 {
         self.due(page, last, price)
     }
+
+    /// The hours and days the rule goes by for a page, if any have proven themselves.
+    fn profile(&self, _page: PageId) -> Option<Profile> {
+        None
+    }
 }
 
 /// Days a longest interval of the adaptive rules has.
@@ -153,5 +168,9 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
 
     fn settled(&mut self, page: PageId, last: f64, price: f64) -> f64 {
         (**self).settled(page, last, price)
+    }
+
+    fn profile(&self, page: PageId) -> Option<Profile> {
+        (**self).profile(page)
     }
 }

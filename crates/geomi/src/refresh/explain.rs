@@ -4,7 +4,7 @@ use clap::Args;
 use geomi_crawler::refresh::{Sighting, SiteSigns, instant, site_signs};
 use geomi_crawler::{Clock as _, SystemClock};
 use geomi_model::Timestamp;
-use geomi_refresh::PageId;
+use geomi_refresh::{PageId, Policy as _, Profile};
 use geomi_url::CrawlUrl;
 use serde_json::json;
 
@@ -24,6 +24,8 @@ Example:
 
 What is told holds for the budget and policy that are given, as for `refresh run`.
 Exit codes: 0 explained, 1 error, 2 usage, no crawl directory, or no copy of that URL.";
+
+const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
 /// Visits shown.
 const VISITS_MAX: usize = 20;
@@ -185,6 +187,7 @@ fn in_words(about: &Explained<'_>) -> String {
             hours_in_words(view)
         ),
     ];
+    lines.push(profile_in_words(planner.policy().profile(page)));
     lines.push(format!(
         "weight      {:.2}, weights {}",
         seen.weight,
@@ -198,6 +201,36 @@ fn in_words(about: &Explained<'_>) -> String {
     let shown = visits.iter().rev().take(VISITS_MAX).rev();
     lines.extend(shown.map(visit_in_words));
     lines.join("\n")
+}
+
+/// When the page changes, hour by hour and day by day.
+fn profile_in_words(profile: Option<Profile>) -> String {
+    let Some(Profile { hours, days }) = profile else {
+        return "hours       none that have been seen to matter: all hours and days count as the same"
+            .to_owned();
+    };
+    let step = 24 / hours.len();
+    let hours = hours.iter().enumerate();
+    let hours: Vec<_> = hours
+        .map(|(at, rate)| format!("{:02}h {rate:.2}", at * step))
+        .collect();
+    let days = from_monday(days);
+    let days: Vec<_> = DAYS
+        .iter()
+        .zip(days)
+        .map(|(day, rate)| format!("{day} {rate:.2}"))
+        .collect();
+    format!(
+        "hours       changes against the mean, from that hour (UTC) on: {}; {}",
+        hours.join(", "),
+        days.join(", ")
+    )
+}
+
+/// Days of the week, which in a plan begins on a Thursday: that is what day 0 was.
+fn from_monday(mut days: [f32; 7]) -> [f32; 7] {
+    days.rotate_right(3);
+    days
 }
 
 fn signs_in_words(signs: &SiteSigns) -> String {
@@ -233,6 +266,7 @@ fn as_json(about: &Explained<'_>) -> serde_json::Value {
     let planner = view.book.planner();
     let (posterior, seen) = (view.posterior(page), view.seen[page as usize]);
     let (low, high) = posterior.interval(SHARE);
+    let profile = planner.policy().profile(page);
     let visits: Vec<_> = visits
         .iter()
         .map(|told| {
@@ -261,6 +295,8 @@ fn as_json(about: &Explained<'_>) -> serde_json::Value {
         "budgets": limits(view, page).iter().map(|limit| limit.to_json(&[])).collect::<Vec<_>>(),
         "requests_per_day": planner.requests_per_day(),
         "requests_per_hour": planner.requests_per_hour(),
+        "hours": profile.map(|profile| profile.hours),
+        "days": profile.map(|profile| from_monday(profile.days)),
         "trust": signs.map(|signs| signs.trust()),
         "audits": signs.map(|signs| signs.audits),
         "audits_wrong": signs.map(|signs| signs.lies),
