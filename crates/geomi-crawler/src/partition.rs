@@ -54,7 +54,7 @@ pub(crate) struct ArchiveMark {
 }
 
 /// Gathered URLs take this part of what the seen test is given.
-const GATHER_SHARE: usize = 2;
+const GATHER_SHARE: usize = 1;
 
 /// A link on its way to another partition.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -25,7 +25,7 @@ use crate::keys;
 
 /// A site is spilled after this many commits at the latest, so that it gets its
 /// turn.
-const COMMITS_MAX: u64 = 1_024;
+const COMMITS_MAX: u64 = 2_048;
 /// What a site takes beside its chunk: its places in the table and the line.
 const SITE_BYTES: usize = 120;
 

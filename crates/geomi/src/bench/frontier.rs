@@ -38,7 +38,8 @@ const MADE_UP: u32 = 50_000;
 struct Point {
     urls: u64,
     visits: u64,
-    /// Over the last tenth of the way here, and over all of it.
+    /// Over the last half of the way here, and over all of it. A shorter stretch may
+    /// have more or fewer of the large merges than its share.
     us_per_page: f64,
     us_per_page_so_far: f64,
     rss_bytes: u64,
@@ -141,7 +142,7 @@ impl Bench {
     fn reach(&mut self, mark: u64) -> anyhow::Result<Point> {
         let mut run = self.run.take().context("an earlier step failed")?;
         let begun = run.urls();
-        self.measure(&mut run, begun + (mark - begun) / 10 * 9)?;
+        self.measure(&mut run, u64::midpoint(begun, mark))?;
         let (visits, before_us) = (run.visits(), self.frontier_us);
         self.measure(&mut run, mark)?;
         let last_visits = (run.visits() - visits).max(1) as f64;
