@@ -33,23 +33,23 @@ pub(crate) const EVEN: PerDay = [1.0; WEEK];
 /// The longest gap that says something of days.
 const GAP_MAX: f64 = 3.5;
 /// Changes expected in a gap beyond which finding one says nothing.
-const EXPECTED_MAX: f32 = 3.0;
-/// Changes of a site that weigh as much as what all pages say.
-const SHRINK: f32 = 30.0;
+const EXPECTED_MAX: f64 = 3.0;
+/// Changes a day of a site that weigh as much as what all pages say.
+const SHRINK: f64 = 4.0;
 /// Changes a day that are assumed of an even week, whatever was seen.
-const FIRST: f32 = 10.0;
+const FIRST: f64 = 10.0;
 /// What is kept of all that was seen, from week to week: half of it for a quarter.
-const KEPT: f32 = 0.95;
+const KEPT: f64 = 0.95;
 /// How far prediction must be ahead: a chance of one in twenty.
-const PROVEN: f32 = 3.0;
+const PROVEN: f64 = 3.0;
 
-/// Changes by day.
+/// Changes by day: sums of millions of small numbers, which an `f32` would lose.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     /// Changes, as far as it is known when they happened.
-    changes: PerDay,
+    changes: [f64; WEEK],
     /// Changes to expect were all days alike.
-    expected: PerDay,
+    expected: [f64; WEEK],
 }
 
 /// What was seen of the days of some pages.
@@ -60,15 +60,16 @@ struct Seen {
     /// Of the week that is not, and which that is.
     now: Counts,
     week: i32,
-    favour: f32,
+    favour: f64,
 }
 
 impl Seen {
     /// Factors with a mean of one, drawn from others of which so much is assumed.
-    fn factors(&self, from: &PerDay, assumed: f32) -> PerDay {
+    fn factors(&self, from: &PerDay, assumed: f64) -> PerDay {
         let Counts { changes, expected } = &self.before;
         let mut factors: PerDay = std::array::from_fn(|day| {
-            (changes[day] + assumed * from[day]) / (expected[day] + assumed)
+            let changes = changes[day] + assumed * f64::from(from[day]);
+            (changes / (expected[day] + assumed)) as f32
         });
         let mean = factors.iter().sum::<f32>() / WEEK as f32;
         for factor in &mut factors {
@@ -77,7 +78,7 @@ impl Seen {
         factors
     }
 
-    fn add(&mut self, week: i32, counts: &Counts, favour: f32) {
+    fn add(&mut self, week: i32, counts: &Counts, favour: f64) {
         if week != self.week {
             self.close_week();
             self.week = week;
@@ -92,8 +93,8 @@ impl Seen {
     /// Takes in what the week has shown.
     fn close_week(&mut self) {
         let Counts { changes, expected } = std::mem::take(&mut self.now);
-        let sum = |days: &PerDay| days.iter().sum::<f32>();
-        let scale = sum(&changes) / sum(&expected).max(f32::MIN_POSITIVE);
+        let sum = |days: &[f64; WEEK]| days.iter().sum::<f64>();
+        let scale = sum(&changes) / sum(&expected).max(f64::MIN_POSITIVE);
         for day in 0..WEEK {
             let (found, due) = (
                 &mut self.before.changes[day],
@@ -133,7 +134,7 @@ impl Week {
 
     fn believed(&self, site: Option<&Seen>) -> PerDay {
         let all = self.all.factors(&EVEN, FIRST);
-        site.map_or(all, |site| site.factors(&all, SHRINK / WEEK as f32))
+        site.map_or(all, |site| site.factors(&all, SHRINK))
     }
 
     /// Takes in a visit to a page of a site, of whose rate this is believed.
@@ -141,37 +142,17 @@ impl Week {
         if sight.gap() > GAP_MAX {
             return;
         }
-        let fresh = |days: f64| rates.fresh(days) as f32;
-        let spent = by_day(sight.from, sight.to);
-        let even = fresh(sight.gap());
+        let even = rates.fresh(sight.gap());
         let expected = -even.max(1e-6).ln();
         if expected > EXPECTED_MAX {
             return;
         }
         let believed = self.believed(self.sites.get(&site));
-        let days: f32 = spent
-            .iter()
-            .zip(believed)
-            .map(|(days, factor)| days * factor)
-            .sum();
-        let with_days = fresh(f64::from(days));
-        let said = |fresh: f32| {
-            let likely = if sight.changed { 1.0 - fresh } else { fresh };
-            likely.max(1e-4)
-        };
-        let favour = (said(with_days) / said(even)).ln();
-        let a_day = expected / sight.gap().max(1e-6) as f32;
-        let time = spent.map(|days| days * a_day);
-        let changes = if sight.changed {
-            let each = 1.0 / (1.0 - (-days * a_day).exp()).max(1e-4);
-            std::array::from_fn(|day| time[day] * believed[day] * each)
-        } else {
-            [0.0; WEEK]
-        };
-        let counts = Counts {
-            changes,
-            expected: time,
-        };
+        let part = part_of_mean(&believed, sight);
+        let likely = |fresh: f64| if sight.changed { 1.0 - fresh } else { fresh };
+        let with_days = likely(rates.fresh(part * sight.gap()));
+        let favour = (with_days.max(1e-4) / likely(even).max(1e-4)).ln();
+        let counts = Counts::of(sight, expected, &believed);
         let week = (sight.to / WEEK as f64).floor() as i32;
         for seen in [&mut self.all, self.sites.entry(site).or_default()] {
             seen.add(week, &counts, favour);
@@ -179,18 +160,39 @@ impl Week {
     }
 }
 
+impl Counts {
+    /// What a visit shows where so many changes were to be expected in an even week.
+    fn of(sight: &Sight, expected: f64, believed: &PerDay) -> Self {
+        let a_day = expected / sight.gap().max(1e-9);
+        let expected = by_day(sight.from, sight.to).map(|days| days * a_day);
+        if !sight.changed {
+            let changes = [0.0; WEEK];
+            return Self { changes, expected };
+        }
+        let mut changes = expected;
+        for (changes, factor) in changes.iter_mut().zip(believed) {
+            *changes *= f64::from(*factor);
+        }
+        // As many as there are on average where there is one at least.
+        let sum: f64 = changes.iter().sum();
+        let each = 1.0 / (1.0 - (-sum).exp()).max(1e-4);
+        let changes = changes.map(|changes| changes * each);
+        Self { changes, expected }
+    }
+}
+
 /// The day of the week of a time.
-pub(crate) fn day_of(time: f64) -> usize {
+fn day_of(time: f64) -> usize {
     time.floor().rem_euclid(WEEK as f64) as usize
 }
 
 /// How the days from one time to another are spread over the week.
-fn by_day(from: f64, to: f64) -> PerDay {
+fn by_day(from: f64, to: f64) -> [f64; WEEK] {
     let mut spent = [0.0; WEEK];
     let mut now = from;
     while now < to {
         let end = (now.floor() + 1.0).min(to);
-        spent[day_of(now)] += (end - now) as f32;
+        spent[day_of(now)] += end - now;
         now = end;
     }
     spent
@@ -208,7 +210,7 @@ pub(crate) fn part_of_mean(factors: &PerDay, sight: &Sight) -> f64 {
     let days = rest
         .iter()
         .zip(factors)
-        .map(|(days, factor)| f64::from(days * factor));
+        .map(|(days, factor)| days * f64::from(*factor));
     (weeks + days.sum::<f64>()) / gap
 }
 
