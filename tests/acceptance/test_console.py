@@ -9,6 +9,8 @@ import urllib.parse
 import urllib.request
 from pathlib import Path
 
+from playwright.sync_api import expect
+
 from console import LANGUAGES, TABS, WIDTHS, Browser, Console
 from geomi import Case, geomi, wait_until
 from web import Answer, ScriptedWeb, TestWeb, robots
@@ -186,9 +188,10 @@ class Pages(Served):
         self.page.mouse.up()
         self.page.focus("[name=h1]")
         self.page.keyboard.press("ArrowLeft")
-        self.page.wait_for_function("document.activeElement.name === 'h0'")
+        midnight = self.page.locator("[name=h0]")
+        expect(midnight).to_be_focused()
         self.page.keyboard.press("Space")
-        self.page.wait_for_function("document.querySelector('[name=h0]').checked")
+        expect(midnight).to_be_checked()
         self.page.click("button[value=save]")
         self.page.wait_for_selector(".week")
         free = ["Sunday,0,-"] + [f"Monday,{hour},-" for hour in (8, 9, 10, 11)]
