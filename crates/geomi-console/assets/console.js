@@ -51,9 +51,9 @@
       if (hour && paint !== null) hour.checked = paint;
     });
     document.addEventListener('pointerup', () => setTimeout(() => { paint = null; }));
-    // The click that ends a stroke would undo its first hour.
+    // The click that ends a stroke would undo its first hour; one by keyboard ends none.
     week.addEventListener('click', (event) => {
-      if (box(event) && paint !== null) event.preventDefault();
+      if (box(event) && paint !== null && event.detail > 0) event.preventDefault();
     });
     const steps = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
     week.addEventListener('keydown', (event) => {
