@@ -53,9 +53,6 @@ pub(crate) struct ArchiveMark {
     pub(crate) offset: u64,
 }
 
-/// Gathered URLs take this part of what the seen test is given.
-const GATHER_SHARE: usize = 1;
-
 /// A link on its way to another partition.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct MailBody {
@@ -105,7 +102,8 @@ impl Partition {
     ) -> Result<Self, CrawlError> {
         let counters: Counters =
             read(&*store, "counters", &keys::meta("counters"))?.unwrap_or_default();
-        let gather_bytes = seen_bytes / GATHER_SHARE;
+        // Gathered URLs may take as much as the seen test.
+        let gather_bytes = seen_bytes;
         let answers: Answers =
             read(&*store, "answers", &keys::meta("answers"))?.unwrap_or_default();
         let mut partition = Self {

@@ -1,4 +1,4 @@
-//! How the freshness of a copy falls through the hours.
+//! How the freshness of a copy falls through the hours and days.
 //!
 //! A page's hours are believed, not known. What they are on average is its
 //! *profile*, and freshness is followed with that for every rate the page may
@@ -21,7 +21,7 @@ const FOLLOWED: usize = 16;
 /// A number for each of them.
 type PerFollowed = [f32; FOLLOWED];
 /// Days after which a gap is long against a week.
-const LONG_GAP: f32 = 7.0;
+const LONG_AGAINST_WEEK: f32 = 7.0;
 
 /// The days of the week of a page, seen from its plan.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +42,7 @@ impl Days {
         let fresh = threshold.iter().sum::<f32>() / PARTS as f32;
         let x = f64::from(-fresh.clamp(1e-3, 0.99).ln());
         let quick = (gain(x) / (x * (1.0 - (-x).exp()))) as f32;
-        let power = quick + (1.0 - quick) * (gap as f32 / LONG_GAP).min(1.0);
+        let power = quick + (1.0 - quick) * (gap as f32 / LONG_AGAINST_WEEK).min(1.0);
         let depth = rate.map(|rate| rate.powf(power));
         Self { rate, depth }
     }

@@ -6,7 +6,8 @@
 //! requests.
 //!
 //! * [`Evidence`] and [`Posterior`]: what visits say of a page's rate; [`Pool`]: what
-//!   its kin say; [`estimators`]: the rules of thumb; [`mod@shape`]: hours of the day;
+//!   its kin say; [`estimators`]: the rules of thumb; [`mod@shape`]: hours of the day, to
+//!   which `week` adds the days of a site;
 //!   [`follows`]: whether the next visit will succeed.
 //! * [`policy`]: rules that say when a page is due, one small file each.
 //! * [`named`]: those a crawler can follow.

@@ -12,8 +12,8 @@
 //! comes up, and goes back.
 //!
 //! **The budget** is a bucket of requests that fills evenly and holds half a day's
-//! worth, or a day's for a policy that knows the hours and visits most pages in a few
-//! of them, so that nobody spends in an afternoon what was meant for a week.
+//! worth, a day's for a policy that knows the hours and visits most pages in a few
+//! of them, or two for one that knows quiet days, so that nobody spends in an afternoon what was meant for a week.
 //!
 //! **Accounts** are budgets of some of the pages, with prices and buckets of their own
 //! (see `accounts`). The budget of the whole plan stands above them.

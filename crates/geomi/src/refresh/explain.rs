@@ -1,10 +1,13 @@
 //! `geomi refresh explain`: when a page is due, and why.
 
+use std::collections::BTreeMap;
+
 use clap::Args;
-use geomi_crawler::refresh::{Sighting, SiteSigns, instant, site_signs};
+use geomi_crawler::refresh::{Sighting, SiteSigns, hour_of_week, instant, site_signs};
 use geomi_crawler::{Clock as _, SystemClock};
 use geomi_model::Timestamp;
 use geomi_refresh::{PageId, Policy as _, Profile};
+use geomi_store::schedule::DAYS;
 use geomi_url::CrawlUrl;
 use serde_json::json;
 
@@ -24,8 +27,6 @@ Example:
 
 What is told holds for the budget and policy that are given, as for `refresh run`.
 Exit codes: 0 explained, 1 error, 2 usage, no crawl directory, or no copy of that URL.";
-
-const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
 /// Visits shown.
 const VISITS_MAX: usize = 20;
@@ -214,12 +215,8 @@ fn profile_in_words(profile: Option<Profile>) -> String {
     let hours: Vec<_> = hours
         .map(|(at, rate)| format!("{:02}h {rate:.2}", at * step))
         .collect();
-    let days = from_monday(days);
-    let days: Vec<_> = DAYS
-        .iter()
-        .zip(days)
-        .map(|(day, rate)| format!("{day} {rate:.2}"))
-        .collect();
+    let days = named(days).map(|(day, rate)| format!("{day} {rate:.2}"));
+    let days: Vec<_> = days.collect();
     format!(
         "hours       changes against the mean, from that hour (UTC) on: {}; {}",
         hours.join(", "),
@@ -227,10 +224,10 @@ fn profile_in_words(profile: Option<Profile>) -> String {
     )
 }
 
-/// Days of the week, which in a plan begins on a Thursday: that is what day 0 was.
-fn from_monday(mut days: [f32; 7]) -> [f32; 7] {
-    days.rotate_right(3);
-    days
+/// The days of a plan, whose day 0 was the first of 1970, by name.
+fn named(days: [f32; 7]) -> impl Iterator<Item = (&'static str, f32)> {
+    let name = |day: u32| DAYS[hour_of_week(f64::from(day)) / 24];
+    (0..).map(name).zip(days)
 }
 
 fn signs_in_words(signs: &SiteSigns) -> String {
@@ -296,7 +293,7 @@ fn as_json(about: &Explained<'_>) -> serde_json::Value {
         "requests_per_day": planner.requests_per_day(),
         "requests_per_hour": planner.requests_per_hour(),
         "hours": profile.map(|profile| profile.hours),
-        "days": profile.map(|profile| from_monday(profile.days)),
+        "days": profile.map(|profile| named(profile.days).collect::<BTreeMap<_, _>>()),
         "trust": signs.map(|signs| signs.trust()),
         "audits": signs.map(|signs| signs.audits),
         "audits_wrong": signs.map(|signs| signs.lies),
@@ -304,4 +301,16 @@ fn as_json(about: &Explained<'_>) -> serde_json::Value {
         "reliability": signs.map(|signs| signs.reliability()),
         "visits": visits,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_begins_on_a_thursday() {
+        let days: Vec<_> = named([0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).collect();
+        assert_eq!(days[0], ("Thursday", 0.0));
+        assert_eq!(days[3], ("Sunday", 3.0));
+    }
 }
