@@ -85,6 +85,11 @@ impl Learner {
         }
     }
 
+    /// What is believed of a page's rate before looking at it.
+    pub(crate) fn prior(&self, page: PageId) -> PerRate {
+        self.pool.prior(self.pages[page as usize].groups)
+    }
+
     /// What is believed of a page's rate.
     pub fn posterior(&self, page: PageId) -> Posterior {
         let page = &self.pages[page as usize];

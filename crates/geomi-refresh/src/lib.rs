@@ -52,6 +52,7 @@ mod rhythm;
 pub mod schedule;
 pub mod shape;
 mod success;
+mod survey;
 mod week;
 mod wishes;
 mod worth;

@@ -30,8 +30,28 @@ pub(crate) fn likelihoods() -> &'static [f32] {
     &LIKELIHOODS
 }
 
+/// Takes likelihoods into stored logarithms, each its distance below the best one. No
+/// likelihood counts for less than `floor`.
+pub(crate) fn take_in<const N: usize>(
+    stored: &mut [u16; N],
+    likelihoods: &[f32; N],
+    floor: f32,
+    memory: f32,
+) {
+    let mut sums = [0.0; N];
+    let mut best = f32::NEG_INFINITY;
+    for ((sum, old), new) in sums.iter_mut().zip(&*stored).zip(likelihoods) {
+        *sum = new.max(floor).ln() - f32::from(*old) / SCALE * memory;
+        best = best.max(*sum);
+    }
+    for (slot, sum) in stored.iter_mut().zip(sums) {
+        // Casting from a float stops at the largest value.
+        *slot = ((best - sum) * SCALE + 0.5) as u16;
+    }
+}
+
 /// No visit alone may rule a rate out for ever: content is not Poisson.
-const FLOOR: f32 = 1e-4;
+pub(crate) const FLOOR: f32 = 1e-4;
 
 /// The logarithms of the likelihoods of all rates, each as its distance below
 /// the best one.
@@ -48,16 +68,7 @@ impl Evidence {
     /// Takes in a likelihood of every rate. `memory` is the share of the old
     /// evidence that is kept: 1 forgets nothing.
     pub fn take(&mut self, likelihood: &PerRate, memory: f32) {
-        let mut sums: PerRate = [0.0; RATES];
-        let mut best = f32::NEG_INFINITY;
-        for ((sum, old), new) in sums.iter_mut().zip(self.0).zip(likelihood) {
-            *sum = new.max(FLOOR).ln() - f32::from(old) / SCALE * memory;
-            best = best.max(*sum);
-        }
-        for (slot, sum) in self.0.iter_mut().zip(sums) {
-            // Casting from a float stops at the largest value.
-            *slot = ((best - sum) * SCALE + 0.5) as u16;
-        }
+        take_in(&mut self.0, likelihood, FLOOR, memory);
     }
 
     /// Takes in one visit after a gap in days.

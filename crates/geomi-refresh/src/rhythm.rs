@@ -4,9 +4,9 @@
 //! afternoons; one that finds a change speaks for them. Each page keeps what its
 //! visits said of each [shape](crate::shape), each beside the others. A single page
 //! of a wide web, visited days apart, says next to nothing; all of them together
-//! say how common the shapes are, which is fitted to what they said by repeated
-//! expectation until it hardly moves. That is enough to visit a page when most pages
-//! like it have changed.
+//! say how common the shapes are, which is fitted to what some of them say
+//! ([`survey`](crate::survey)) by repeated expectation until it hardly moves. That is
+//! enough to visit a page when most pages like it have changed.
 //!
 //! A shape is used only where it has proven itself: every visit is predicted
 //! before it is taken in, once with the shapes as believed and once flat, and the
@@ -15,7 +15,7 @@
 //! not favour shapes, all pages count as flat.
 
 use crate::policy::Sight;
-use crate::posterior::{COARSE, Posterior, SCALE, likelihoods};
+use crate::posterior::{COARSE, Posterior, likelihoods, take_in};
 use crate::rates::{PerRate, RATES, Span, dot};
 use crate::shape::{Moment, SHAPES, shapes};
 
@@ -121,14 +121,11 @@ impl Rhythm {
         said
     }
 
-    /// Fits how common the shapes are to what these pages said.
-    pub(crate) fn fit<'a>(&mut self, pages: impl Iterator<Item = &'a ShapeEvidence>) {
-        // To the last bit, unlike where one page is looked at: most say little.
-        let said = pages.map(|page| page.0.map(|below| (-f32::from(below) / SCALE).exp()));
-        let said: Vec<PerShape> = said.collect();
+    /// Fits how common the shapes are to how likely each is for these pages.
+    pub(crate) fn fit(&mut self, said: &[PerShape]) {
         for _ in 0..ROUNDS {
             let mut sum = self.first.map(|share| FIRST * share);
-            for likelihoods in &said {
+            for likelihoods in said {
                 let joint: f32 = likelihoods
                     .iter()
                     .zip(&self.prior)
@@ -146,15 +143,6 @@ impl Rhythm {
 impl ShapeEvidence {
     /// Takes in what a visit says.
     pub(crate) fn take(&mut self, said: &Said) {
-        let mut sums: PerShape = [0.0; SHAPES];
-        let mut best = f32::NEG_INFINITY;
-        for ((sum, old), likely) in sums.iter_mut().zip(self.0).zip(&said.shapes) {
-            *sum = likely.max(FLOOR).ln() - f32::from(old) / SCALE;
-            best = best.max(*sum);
-        }
-        for (slot, sum) in self.0.iter_mut().zip(sums) {
-            // Casting from a float stops at the largest value.
-            *slot = ((best - sum) * SCALE + 0.5) as u16;
-        }
+        take_in(&mut self.0, &said.shapes, FLOOR, 1.0);
     }
 }

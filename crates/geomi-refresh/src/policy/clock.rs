@@ -18,6 +18,7 @@ use crate::posterior::Posterior;
 use crate::probe;
 use crate::rhythm::{PerShape, Rhythm, ShapeEvidence};
 use crate::shape;
+use crate::survey::Survey;
 use crate::week::{self, PerDay, Week};
 use crate::wishes::Wishes;
 use crate::worth::Worths;
@@ -25,9 +26,7 @@ use crate::worth::Worths;
 /// The longest gap whose end is looked for hour by hour, in days; of longer ones
 /// only the last day is.
 const LONG_GAP: f64 = 14.0;
-/// Pages whose visits say how common the hours are; more would tell little more.
-const SAMPLE_MAX: usize = 4_096;
-/// That is asked again after as many visits as a sixteenth of the pages, and these at
+/// How common the hours are is asked again after as many visits as a sixteenth of the pages, and these at
 /// least.
 const ASKED_EVERY_MIN: usize = 128;
 
@@ -38,6 +37,7 @@ pub struct Clock {
     rhythm: Rhythm,
     week: Week,
     shapes: Vec<ShapeEvidence>,
+    survey: Survey,
     /// Visits since the pages were last asked how common the hours are.
     heard: usize,
     worths: Worths,
@@ -99,30 +99,16 @@ impl Clock {
         course.best(last).unwrap_or(last + steady)
     }
 
-    /// Now and then asks a sample of the pages how common the hours are.
+    /// Now and then asks some pages how common the hours are.
     fn ask_pages(&mut self) {
         self.heard += 1;
-        let (pages, shapes) = (self.shapes.len(), &self.shapes);
-        if self.heard >= ASKED_EVERY_MIN.max(pages / 16) {
+        if self.heard >= ASKED_EVERY_MIN.max(self.shapes.len() / 16) {
             self.heard = 0;
-            let asked = pages.min(SAMPLE_MAX);
-            let page = |at| {
-                if asked == pages {
-                    at
-                } else {
-                    scattered(at, pages)
-                }
-            };
-            self.rhythm.fit((0..asked).map(|at| &shapes[page(at)]));
+            let learner = &self.learner;
+            self.rhythm
+                .fit(&self.survey.ask(|page| learner.prior(page)));
         }
     }
-}
-
-/// A page of so many, always the same ones and in no step with their numbers: every
-/// thousandth page may be of one kind.
-fn scattered(at: usize, pages: usize) -> usize {
-    let part = (at as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
-    ((part * pages as u64) >> 32) as usize
 }
 
 impl Policy for Clock {
@@ -142,6 +128,7 @@ impl Policy for Clock {
 
     fn add(&mut self, page: &Page) {
         self.learner.add(page);
+        self.survey.add(self.shapes.len() as PageId);
         self.shapes.push(ShapeEvidence::default());
     }
 
@@ -154,6 +141,7 @@ impl Policy for Clock {
         let part = days.map_or(1.0, |days| week::part_of_mean(&days, sight));
         let said = self.rhythm.hear(sight, part, &belief, &posterior);
         self.week.hear(site, sight, &posterior);
+        self.survey.hear(sight, part);
         evidence.take(&said);
         self.learner.take(sight, &said.rates);
         self.ask_pages();
@@ -181,23 +169,5 @@ impl Policy for Clock {
             hours: shape::profile(&belief),
             days: days.unwrap_or(week::EVEN),
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_sample_is_spread_and_in_no_step() {
-        let pages = 3 * SAMPLE_MAX * 5;
-        let sample: Vec<usize> = (0..SAMPLE_MAX).map(|at| scattered(at, pages)).collect();
-        let share = |is_in: &dyn Fn(usize) -> bool| {
-            let count = sample.iter().filter(|page| is_in(**page)).count();
-            count as f64 / SAMPLE_MAX as f64
-        };
-        assert!((share(&|page| page % 3 == 0) - 1.0 / 3.0).abs() < 0.05);
-        assert!((share(&|page| page < pages / 4) - 0.25).abs() < 0.05);
-        assert!(sample.iter().all(|page| *page < pages));
     }
 }

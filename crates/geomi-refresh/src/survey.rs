@@ -1,0 +1,162 @@
+//! Which hours are common, asked of some of the pages.
+//!
+//! What a visit says of a page's hours depends on its rate, and the other way round: one
+//! that was found unchanged at noon is a slow page, or one that is busy later. Of every
+//! page the two are kept apart, which is small, and nearly enough for the page itself. How
+//! common the hours are is a matter of faint hints of many pages, most of which would be lost
+//! like that. So of some pages, no more than 4,096, what their visits say is kept of each
+//! rate and each shape together.
+//!
+//! Which pages are asked is a matter of their numbers, in no step with them: every
+//! thousandth page may be of one kind. When there are too many, half of them drop out;
+//! none comes in later, so that of those asked all visits are known.
+
+use std::collections::BTreeMap;
+
+use crate::policy::{PageId, Sight};
+use crate::posterior::{COARSE, FLOOR, SCALE, likelihoods, take_in};
+use crate::rates::{PerRate, RATES, Span};
+use crate::rhythm::PerShape;
+use crate::shape::{Moment, SHAPES, shapes};
+
+/// Pages that are asked; more would tell little more.
+const ASKED_MAX: usize = 4_096;
+/// Rates times shapes.
+const BOTH: usize = RATES * SHAPES;
+
+/// What the visits of one page say of all rates and shapes: logarithms, by shape.
+#[derive(Clone, Debug)]
+struct Said([u16; BOTH]);
+
+/// What some of the pages say.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Survey {
+    asked: BTreeMap<PageId, Box<Said>>,
+    pages: usize,
+    /// How many times half of them have dropped out.
+    halvings: u32,
+}
+
+impl Survey {
+    /// One more page.
+    pub(crate) fn add(&mut self, page: PageId) {
+        self.pages += 1;
+        if self.pages > ASKED_MAX << self.halvings {
+            self.halvings += 1;
+            let halvings = self.halvings;
+            self.asked.retain(|page, _| is_asked(*page, halvings));
+        }
+        if is_asked(page, self.halvings) {
+            self.asked.insert(page, Box::new(Said([0; BOTH])));
+        }
+    }
+
+    /// Takes in a visit, if its page is asked. On the days since the last one, it is
+    /// believed to change at this part of its mean rate.
+    pub(crate) fn hear(&mut self, sight: &Sight, part: f64) {
+        let Some(said) = self.asked.get_mut(&sight.page) else {
+            return;
+        };
+        let (from, to) = (Moment::of(sight.from), Moment::of(sight.to));
+        let mut likely = [0.0; BOTH];
+        for (shape, likely) in shapes().iter().zip(likely.chunks_exact_mut(RATES)) {
+            let fresh = Span::of(part * shape.between(&from, &to)).fresh_all();
+            for (likely, fresh) in likely.iter_mut().zip(fresh) {
+                *likely = if sight.changed { 1.0 - fresh } else { fresh };
+            }
+        }
+        take_in(&mut said.0, &likely, FLOOR, 1.0);
+    }
+
+    /// How likely each shape is for each page that is asked, where this is to be
+    /// believed of its rate before looking at it.
+    pub(crate) fn ask(&self, prior: impl Fn(PageId) -> PerRate) -> Vec<PerShape> {
+        let asked = self.asked.iter();
+        asked
+            .map(|(page, said)| said.of_shapes(&prior(*page)))
+            .collect()
+    }
+}
+
+impl Said {
+    fn of_shapes(&self, prior: &PerRate) -> PerShape {
+        let mut shapes = [0.0; SHAPES];
+        for (sum, of_shape) in shapes.iter_mut().zip(self.0.chunks_exact(RATES)) {
+            let terms = of_shape.iter().zip(prior);
+            *sum = terms.map(|(below, prior)| prior * likelihood(*below)).sum();
+        }
+        shapes
+    }
+}
+
+/// The likelihood of a stored logarithm, to its last bit: most pages say little.
+fn likelihood(below: u16) -> f32 {
+    let rest = f32::from(below & ((1 << COARSE) - 1)) / SCALE;
+    likelihoods()[usize::from(below >> COARSE)] * (1.0 - rest + rest * rest / 2.0)
+}
+
+/// Whether a page is among those left when half of them have dropped out so often.
+fn is_asked(page: PageId, halvings: u32) -> bool {
+    page.wrapping_mul(0x9E37_79B9).leading_zeros() >= halvings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn survey(pages: PageId) -> Survey {
+        let mut survey = Survey::default();
+        (0..pages).for_each(|page| survey.add(page));
+        survey
+    }
+
+    #[test]
+    fn all_pages_of_a_small_plan_are_asked() {
+        assert_eq!(survey(1_200).asked.len(), 1_200);
+    }
+
+    #[test]
+    fn those_asked_are_spread_and_in_no_step() {
+        let pages = 60_000;
+        let survey = survey(pages);
+        let asked = survey.asked.len();
+        assert!((ASKED_MAX / 2 - 64..=ASKED_MAX).contains(&asked), "{asked}");
+        let share = |is_in: &dyn Fn(PageId) -> bool| {
+            let count = survey.asked.keys().filter(|page| is_in(**page)).count();
+            count as f64 / asked as f64
+        };
+        assert!((share(&|page| page % 3 == 0) - 1.0 / 3.0).abs() < 0.05);
+        assert!((share(&|page| page < pages / 4) - 0.25).abs() < 0.05);
+    }
+
+    #[test]
+    fn a_page_found_unchanged_is_slow_or_has_other_hours() {
+        let mut survey = survey(1);
+        // Busy from 09 to 18; seen at 09 and, unchanged, at 18.
+        let (from, to) = (9.0 / 24.0, 18.0 / 24.0);
+        let sight = Sight {
+            page: 0,
+            from,
+            to,
+            changed: false,
+        };
+        survey.hear(&sight, 1.0);
+        let believed = |rate: f64| {
+            let mut prior = [0.0; RATES];
+            prior[crate::rates::nearest(rate)] = 1.0;
+            let said = survey.ask(|_| prior)[0];
+            said[4] / said[0]
+        };
+        assert!(believed(0.001) > 0.99);
+        assert!(believed(2.0) < 0.5);
+    }
+
+    #[test]
+    fn logarithms_are_read_to_the_last_bit() {
+        for below in [0, 1, 7, 15, 16, 1_000, 12_345] {
+            let exact = (-f32::from(below) / SCALE).exp();
+            let found = likelihood(below);
+            assert!((found / exact - 1.0).abs() < 1e-5, "{below}: {found}");
+        }
+    }
+}
