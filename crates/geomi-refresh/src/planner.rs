@@ -7,7 +7,8 @@
 //!
 //! **The price** keeps the budget. The pages looked at say how often they would be
 //! visited at the present price; if that is more than the budget the price goes
-//! up, if less it goes down. One of them that is now due much earlier than it
+//! up, if less it goes down. It goes up too while pages wait for more than half a day
+//! because more is due than is paid for. One that was looked at and is now due much earlier than it
 //! stands in the queue is moved; one that stands too early is noticed when it
 //! comes up, and goes back.
 //!

@@ -14,6 +14,12 @@ const STEP_MAX: f64 = 0.7;
 const DAMPING: f64 = 0.3;
 /// How much of the budget a bucket that is full or empty adds or takes.
 const LEAN: f64 = 0.1;
+/// Days by which the first page of the queue may be late.
+const LATE_FREE: f64 = 0.5;
+/// Days beyond them that halve what pages may ask for.
+const LATE_HALF: f64 = 1.0;
+/// In a plan with few requests it is the time for so many of them.
+const LATE_REQUESTS: f64 = 16.0;
 /// A page is moved forward in the queue by no less than this part of its gap.
 const MOVED_MIN: f64 = 0.1;
 /// The least price of a plan with accounts.
@@ -72,15 +78,34 @@ impl<P: Policy> Planner<P> {
     }
 
     fn reprice(&mut self) {
-        let full = match self.policy.pace() {
-            Pace::Even => 0.5,
-            Pace::WhenDue => self.bucket / self.bucket_max(),
+        let wanted = match self.policy.pace() {
+            Pace::Even => self.wanted_a_day(),
+            Pace::WhenDue => {
+                let full = self.bucket / self.bucket_max();
+                let leaned = 1.0 + LEAN * (2.0 * full - 1.0);
+                self.wanted_a_day() * leaned / (1.0 + self.lateness())
+            }
         };
-        let wanted = self.wanted_a_day() * (1.0 + LEAN * (2.0 * full - 1.0));
         let step = self.step(self.demand / SAMPLE as f64, wanted);
         self.move_price(step);
         self.demand = 0.0;
         self.looked_at = 0;
+    }
+
+    /// How late the first page of the queue is, 1 halving what pages may ask for.
+    ///
+    /// The price goes by how often pages would be visited were all known of them; new
+    /// ones are visited more often, and after a pause all are due. While that is more than is
+    /// paid for, it is those who have the time that must wait, by a higher price, and not
+    /// all by the same days: what a visit after some hours was to find out, one after
+    /// three days will not.
+    fn lateness(&self) -> f64 {
+        let Some((tick, _)) = self.queue.peek() else {
+            return 0.0;
+        };
+        let late = self.passed(f64::from(tick) / TICKS, self.bucket_at);
+        let half = LATE_HALF.max(LATE_REQUESTS / self.requests_per_day());
+        (late - LATE_FREE).max(0.0) / half
     }
 
     fn move_price(&mut self, step: f64) {
@@ -96,5 +121,46 @@ impl<P: Policy> Planner<P> {
     fn step(&self, demand_a_page: f64, wanted: f64) -> f64 {
         let demand = demand_a_page * self.places.len() as f64;
         (DAMPING * (demand / wanted).ln()).clamp(-STEP_MAX, STEP_MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::policy::Clock;
+    use crate::{Page, Planner, Terms};
+
+    #[test]
+    fn new_pages_that_change_often_are_not_kept_waiting_for_days() {
+        let (pages, days) = (700_u32, 28.0);
+        let terms = Terms {
+            requests_per_day: 100.0,
+            longest_gap: 90.0,
+            learning: None,
+        };
+        let mut planner = Planner::new(Clock::default(), terms, 0.0);
+        for _ in 0..pages {
+            planner.add(&Page::default(), 0.0);
+        }
+        planner.start();
+        // Of seven pages one has changed whenever it is seen; the others never do.
+        let is_fast = |page| page % 7 == 0;
+        let mut shortest = vec![days; pages as usize];
+        let mut now = 0.0_f64;
+        while let Some(wake) = planner.wake().filter(|wake| *wake < days) {
+            now = wake.max(now);
+            if let Some(page) = planner.next(now) {
+                let gap = now - planner.last(page);
+                let slot = &mut shortest[page as usize];
+                *slot = gap.min(*slot);
+                planner.observe(page, is_fast(page), now);
+            }
+        }
+        let mut fast: Vec<f64> = (0..pages)
+            .filter(|page| is_fast(*page))
+            .map(|page| shortest[page as usize])
+            .collect();
+        fast.sort_by(f64::total_cmp);
+        let median = fast[fast.len() / 2];
+        assert!(median < 0.5, "{median}");
     }
 }
