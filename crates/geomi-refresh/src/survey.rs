@@ -24,9 +24,14 @@ const ASKED_MAX: usize = 4_096;
 /// Rates times shapes.
 const BOTH: usize = RATES * SHAPES;
 
-/// What the visits of one page say of all rates and shapes: logarithms, by shape.
+/// What the visits of one page say.
 #[derive(Clone, Debug)]
-struct Said([u16; BOTH]);
+struct Said {
+    /// Of all rates and shapes, by shape: logarithms.
+    both: [u16; BOTH],
+    /// Of shapes, as it was seen at the last visit.
+    shapes: PerShape,
+}
 
 /// What some of the pages say.
 #[derive(Clone, Debug, Default)]
@@ -47,13 +52,14 @@ impl Survey {
             self.asked.retain(|page, _| is_asked(*page, halvings));
         }
         if is_asked(page, self.halvings) {
-            self.asked.insert(page, Box::new(Said([0; BOTH])));
+            self.asked.insert(page, Box::default());
         }
     }
 
     /// Takes in a visit, if its page is asked. On the days since the last one, it is
-    /// believed to change at this part of its mean rate.
-    pub(crate) fn hear(&mut self, sight: &Sight, part: f64) {
+    /// believed to change at this part of its mean rate; of that this is to be believed
+    /// before looking at it.
+    pub(crate) fn hear(&mut self, sight: &Sight, part: f64, prior: impl FnOnce() -> PerRate) {
         let Some(said) = self.asked.get_mut(&sight.page) else {
             return;
         };
@@ -65,27 +71,31 @@ impl Survey {
                 *likely = if sight.changed { 1.0 - fresh } else { fresh };
             }
         }
-        take_in(&mut said.0, &likely, FLOOR, 1.0);
+        take_in(&mut said.both, &likely, FLOOR, 1.0);
+        said.look_at_shapes(&prior());
     }
 
-    /// How likely each shape is for each page that is asked, where this is to be
-    /// believed of its rate before looking at it.
-    pub(crate) fn ask(&self, prior: impl Fn(PageId) -> PerRate) -> Vec<PerShape> {
-        let asked = self.asked.iter();
-        asked
-            .map(|(page, said)| said.of_shapes(&prior(*page)))
-            .collect()
+    /// How likely each shape is for each page that is asked.
+    pub(crate) fn ask(&self) -> Vec<PerShape> {
+        self.asked.values().map(|said| said.shapes).collect()
+    }
+}
+
+impl Default for Said {
+    fn default() -> Self {
+        Self {
+            both: [0; BOTH],
+            shapes: [1.0; SHAPES],
+        }
     }
 }
 
 impl Said {
-    fn of_shapes(&self, prior: &PerRate) -> PerShape {
-        let mut shapes = [0.0; SHAPES];
-        for (sum, of_shape) in shapes.iter_mut().zip(self.0.chunks_exact(RATES)) {
+    fn look_at_shapes(&mut self, prior: &PerRate) {
+        for (sum, of_shape) in self.shapes.iter_mut().zip(self.both.chunks_exact(RATES)) {
             let terms = of_shape.iter().zip(prior);
             *sum = terms.map(|(below, prior)| prior * likelihood(*below)).sum();
         }
-        shapes
     }
 }
 
@@ -97,12 +107,18 @@ fn likelihood(below: u16) -> f32 {
 
 /// Whether a page is among those left when half of them have dropped out so often.
 fn is_asked(page: PageId, halvings: u32) -> bool {
-    page.wrapping_mul(0x9E37_79B9).leading_zeros() >= halvings
+    // Each bit of the number tells on the first bits of this.
+    let mut mixed = page;
+    for factor in [0x85EB_CA6B, 0xC2B2_AE35] {
+        mixed = (mixed ^ (mixed >> 15)).wrapping_mul(factor);
+    }
+    (mixed ^ (mixed >> 16)).leading_zeros() >= halvings
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::posterior::Posterior;
 
     fn survey(pages: PageId) -> Survey {
         let mut survey = Survey::default();
@@ -120,18 +136,19 @@ mod tests {
         let pages = 60_000;
         let survey = survey(pages);
         let asked = survey.asked.len();
-        assert!((ASKED_MAX / 2 - 64..=ASKED_MAX).contains(&asked), "{asked}");
+        assert!((ASKED_MAX * 3 / 4..=ASKED_MAX).contains(&asked), "{asked}");
         let share = |is_in: &dyn Fn(PageId) -> bool| {
             let count = survey.asked.keys().filter(|page| is_in(**page)).count();
             count as f64 / asked as f64
         };
         assert!((share(&|page| page % 3 == 0) - 1.0 / 3.0).abs() < 0.05);
         assert!((share(&|page| page < pages / 4) - 0.25).abs() < 0.05);
+        let golden = |page: PageId| f64::from(page) * 0.618_033_988_749_895;
+        assert!((share(&|page| golden(page).fract() < 0.5) - 0.5).abs() < 0.05);
     }
 
     #[test]
     fn a_page_found_unchanged_is_slow_or_has_other_hours() {
-        let mut survey = survey(1);
         // Busy from 09 to 18; seen at 09 and, unchanged, at 18.
         let (from, to) = (9.0 / 24.0, 18.0 / 24.0);
         let sight = Sight {
@@ -140,11 +157,10 @@ mod tests {
             to,
             changed: false,
         };
-        survey.hear(&sight, 1.0);
         let believed = |rate: f64| {
-            let mut prior = [0.0; RATES];
-            prior[crate::rates::nearest(rate)] = 1.0;
-            let said = survey.ask(|_| prior)[0];
+            let mut survey = survey(1);
+            survey.hear(&sight, 1.0, || Posterior::known(rate).0);
+            let said = survey.ask()[0];
             said[4] / said[0]
         };
         assert!(believed(0.001) > 0.99);

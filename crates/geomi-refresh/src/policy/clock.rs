@@ -104,9 +104,7 @@ impl Clock {
         self.heard += 1;
         if self.heard >= ASKED_EVERY_MIN.max(self.shapes.len() / 16) {
             self.heard = 0;
-            let learner = &self.learner;
-            self.rhythm
-                .fit(&self.survey.ask(|page| learner.prior(page)));
+            self.rhythm.fit(&self.survey.ask());
         }
     }
 }
@@ -141,7 +139,8 @@ impl Policy for Clock {
         let part = days.map_or(1.0, |days| week::part_of_mean(&days, sight));
         let said = self.rhythm.hear(sight, part, &belief, &posterior);
         self.week.hear(site, sight, &posterior);
-        self.survey.hear(sight, part);
+        let learner = &self.learner;
+        self.survey.hear(sight, part, || learner.prior(sight.page));
         evidence.take(&said);
         self.learner.take(sight, &said.rates);
         self.ask_pages();
