@@ -53,10 +53,11 @@ struct Counts {
 }
 
 /// What was seen of the days of some pages.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Seen {
-    /// Of the weeks that are over.
+    /// Of the weeks that are over, and what is believed after them.
     before: Counts,
+    believed: PerDay,
     /// Of the week that is not, and which that is.
     now: Counts,
     week: i32,
@@ -64,6 +65,16 @@ struct Seen {
 }
 
 impl Seen {
+    fn new(believed: PerDay) -> Self {
+        Self {
+            before: Counts::default(),
+            believed,
+            now: Counts::default(),
+            week: 0,
+            favour: 0.0,
+        }
+    }
+
     /// Factors with a mean of one, drawn from others of which so much is assumed.
     fn factors(&self, from: &PerDay, assumed: f64) -> PerDay {
         let Counts { changes, expected } = &self.before;
@@ -78,11 +89,17 @@ impl Seen {
         factors
     }
 
-    fn add(&mut self, week: i32, counts: &Counts, favour: f64) {
+    /// Takes in the week that is over if another has begun. What is believed then is
+    /// drawn from what is believed of others, of which so much is assumed.
+    fn turn_to(&mut self, week: i32, from: &PerDay, assumed: f64) {
         if week != self.week {
             self.close_week();
             self.week = week;
+            self.believed = self.factors(from, assumed);
         }
+    }
+
+    fn add(&mut self, counts: &Counts, favour: f64) {
         for day in 0..WEEK {
             self.now.changes[day] += counts.changes[day];
             self.now.expected[day] += counts.expected[day];
@@ -108,10 +125,19 @@ impl Seen {
 }
 
 /// What is known of the days of all sites.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Week {
     all: Seen,
     sites: HashMap<u32, Seen>,
+}
+
+impl Default for Week {
+    fn default() -> Self {
+        Self {
+            all: Seen::new(EVEN),
+            sites: HashMap::new(),
+        }
+    }
 }
 
 impl Week {
@@ -125,16 +151,8 @@ impl Week {
         if !self.is_used() {
             return None;
         }
-        let seen = self.sites.get(&site);
-        if seen.is_some_and(|seen| seen.favour < 0.0) {
-            return None;
-        }
-        Some(self.believed(seen))
-    }
-
-    fn believed(&self, site: Option<&Seen>) -> PerDay {
-        let all = self.all.factors(&EVEN, FIRST);
-        site.map_or(all, |site| site.factors(&all, SHRINK))
+        let seen = self.sites.get(&site).unwrap_or(&self.all);
+        (seen.favour >= 0.0).then_some(seen.believed)
     }
 
     /// Takes in a visit to a page of a site, of whose rate this is believed.
@@ -147,16 +165,19 @@ impl Week {
         if expected > EXPECTED_MAX {
             return;
         }
-        let believed = self.believed(self.sites.get(&site));
+        let week = (sight.to / WEEK as f64).floor() as i32;
+        self.all.turn_to(week, &EVEN, FIRST);
+        let of_all = self.all.believed;
+        let seen = self.sites.entry(site).or_insert_with(|| Seen::new(of_all));
+        seen.turn_to(week, &of_all, SHRINK);
+        let believed = seen.believed;
         let part = part_of_mean(&believed, sight);
         let likely = |fresh: f64| if sight.changed { 1.0 - fresh } else { fresh };
         let with_days = likely(rates.fresh(part * sight.gap()));
         let favour = (with_days.max(1e-4) / likely(even).max(1e-4)).ln();
         let counts = Counts::of(sight, expected, &believed);
-        let week = (sight.to / WEEK as f64).floor() as i32;
-        for seen in [&mut self.all, self.sites.entry(site).or_default()] {
-            seen.add(week, &counts, favour);
-        }
+        seen.add(&counts, favour);
+        self.all.add(&counts, favour);
     }
 }
 
