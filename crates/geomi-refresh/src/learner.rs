@@ -11,7 +11,11 @@ use crate::rates::PerRate;
 /// Pages counted into the pooled priors with each visit of a plan of so many: a small
 /// one has few visits, and the priors take several rounds to settle.
 pub(crate) const fn swept_a_visit(pages: usize) -> usize {
-    if pages < 65_536 { 4 } else { 2 }
+    match pages {
+        ..65_536 => 4,
+        65_536..1_048_576 => 2,
+        _ => 1,
+    }
 }
 
 /// Days in which evidence loses half of its weight.

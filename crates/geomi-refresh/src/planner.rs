@@ -37,13 +37,15 @@ use crate::bucket::Bucket;
 use crate::policy::{Pace, Page, PageId, Policy, Sight};
 use crate::queue::Queue;
 
-/// Pages looked at with each visit of a plan of so many. One is enough where there are
-/// many visits a day; where there are few, the price would follow days too late.
-const fn looked_at(pages: usize) -> usize {
+/// Pages looked at with a visit of a plan of so many, if it is the last of so many. A look at
+/// every second visit is enough where there are many a day; where there are few,
+/// the price would follow days too late.
+const fn looked_at(pages: usize) -> (usize, usize) {
     match pages {
-        ..4_096 => 4,
-        4_096..65_536 => 2,
-        _ => 1,
+        ..4_096 => (4, 1),
+        4_096..65_536 => (2, 1),
+        65_536..262_144 => (1, 1),
+        _ => (1, 2),
     }
 }
 
@@ -94,13 +96,18 @@ struct Place {
     price: PriceMark,
 }
 
-/// A price to a sixteenth in the logarithm; marks of prices far apart may be the same.
+/// A price to a 32nd in the logarithm; marks of prices far apart may be the same.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct PriceMark(u8);
 
 impl PriceMark {
     fn of(price: f64) -> Self {
-        Self((price.ln() * 16.0).floor() as i64 as u8)
+        Self((price.ln() * 32.0).floor() as i64 as u8)
+    }
+
+    /// Whether the prices are the same or nearly so.
+    fn is_near(self, other: Self) -> bool {
+        self.0.wrapping_sub(other.0).wrapping_add(1) <= 2
     }
 }
 
@@ -131,6 +138,8 @@ pub struct Planner<P> {
     /// What the pages looked at since the last step would like, a day.
     demand: f64,
     looked_at: usize,
+    /// Visits since others were looked at.
+    visits: usize,
     /// Requests that may be made at `bucket_at`.
     bucket: f64,
     bucket_at: f64,
@@ -151,6 +160,7 @@ impl<P: Policy> Planner<P> {
             price: 1.0,
             demand: 0.0,
             looked_at: 0,
+            visits: 0,
             bucket: 0.0,
             bucket_at: now,
             dice: 0x9E37_79B9_7F4A_7C15,
@@ -258,7 +268,8 @@ impl<P: Policy> Planner<P> {
     /// Asks again about the page at the head of the queue if it was put there at
     /// another price; it goes back if it is not due after all.
     fn is_put_off(&mut self, page: PageId, now_tick: u32) -> bool {
-        if self.places[page as usize].price == PriceMark::of(self.price) {
+        let place = self.places[page as usize];
+        if place.price.is_near(PriceMark::of(self.price)) {
             return false;
         }
         let due = self.plan(page);
@@ -291,8 +302,10 @@ impl<P: Policy> Planner<P> {
             to: now,
             changed,
         });
-        for _ in 0..looked_at(self.places.len()) {
-            self.look_at_another();
+        let (looks, visits) = looked_at(self.places.len());
+        self.visits = (self.visits + 1) % visits;
+        if self.visits == 0 {
+            (0..looks).for_each(|_| self.look_at_another());
         }
         self.look_at_members(page);
         let due = self.plan(page);
@@ -429,9 +442,12 @@ mod tests {
     fn marks_tell_prices_apart_that_matter() {
         for price in [1e-6, 0.02, 1.0, 3.7, 900.0_f64] {
             let mark = PriceMark::of(price);
-            assert_eq!(mark, PriceMark::of(price * 1.000_01), "{price}");
+            let is_near = |other: f64| mark.is_near(PriceMark::of(other));
+            for other in [price / 1.02, price, price * 1.02] {
+                assert!(is_near(other), "{price} {other}");
+            }
             for other in [price / 1.1, price * 1.1, price * 1e4] {
-                assert_ne!(mark, PriceMark::of(other), "{price} {other}");
+                assert!(!is_near(other), "{price} {other}");
             }
         }
     }

@@ -10,7 +10,7 @@ use crate::hours::Hours;
 use crate::policy::Policy;
 
 /// How much more pages should ask for than hours that are limited allow.
-const MORE: f64 = 1.02;
+const MORE: f64 = 1.05;
 /// Days of an hour.
 const HOUR: f64 = 1.0 / 24.0;
 

@@ -3,8 +3,11 @@
 use super::{Planner, Stand, TICKS};
 use crate::policy::{Pace, PageId, Policy};
 
-/// Pages that must have been looked at before the price moves.
-const SAMPLE: usize = 256;
+/// Pages that must have been looked at before the price moves, in a plan of so many:
+/// a price that errs by chance makes pages stand where they should not.
+fn sample(pages: usize) -> usize {
+    (pages / 256).clamp(256, 16_384)
+}
 /// Pages asked for the first price.
 const FIRST_SAMPLE: usize = 2_048;
 /// A step of the price is no more than this, in the logarithm.
@@ -13,7 +16,7 @@ const STEP_MAX: f64 = 0.7;
 /// proportion, and a sample errs.
 const DAMPING: f64 = 0.3;
 /// How much of the budget a bucket that is full or empty adds or takes.
-const LEAN: f64 = 0.1;
+const LEAN: f64 = 0.05;
 /// Days by which the first page of the queue may be late.
 const LATE_FREE: f64 = 0.5;
 /// Days beyond them that halve what pages may ask for.
@@ -59,7 +62,7 @@ impl<P: Policy> Planner<P> {
             settled
         };
         self.move_forward(page, comes_up);
-        if self.looked_at == SAMPLE {
+        if self.looked_at >= sample(self.places.len()) {
             self.reprice();
         }
     }
@@ -86,7 +89,7 @@ impl<P: Policy> Planner<P> {
                 self.wanted_a_day() * leaned / (1.0 + self.lateness())
             }
         };
-        let step = self.step(self.demand / SAMPLE as f64, wanted);
+        let step = self.step(self.demand / self.looked_at as f64, wanted);
         self.move_price(step);
         self.demand = 0.0;
         self.looked_at = 0;
