@@ -8,13 +8,14 @@
 //! **The price** keeps the budget. The pages looked at say how often they would be
 //! visited at the present price; if that is more than the budget the price goes
 //! up, if less it goes down. It goes up too while pages wait for more than half a day
-//! because more is due than is paid for. One that was looked at and is now due much earlier than it
-//! stands in the queue is moved; one that stands too early is noticed when it
-//! comes up, and goes back.
+//! because more is due than is paid for. A page looked at that is now due much
+//! earlier than it stands in the queue is moved; one that stands too early is noticed
+//! when it comes up, and goes back.
 //!
 //! **The budget** is a bucket of requests that fills evenly and holds half a day's
 //! worth, a day's for a policy that knows the hours and visits most pages in a few
-//! of them, or two for one that knows quiet days, so that nobody spends in an afternoon what was meant for a week.
+//! of them, or two for one that knows quiet days, so that nobody spends in an
+//! afternoon what was meant for a week.
 //!
 //! **Accounts** are budgets of some of the pages, with prices and buckets of their own
 //! (see `accounts`). The budget of the whole plan stands above them.
@@ -37,9 +38,9 @@ use crate::bucket::Bucket;
 use crate::policy::{Pace, Page, PageId, Policy, Sight};
 use crate::queue::Queue;
 
-/// Pages looked at with a visit of a plan of so many, if it is the last of so many. A look at
-/// every second visit is enough where there are many a day; where there are few,
-/// the price would follow days too late.
+/// In a plan of so many pages, how many others are looked at, and after how many visits.
+/// One after two is enough where there are many visits a day; where there are few, the
+/// price would follow days too late.
 const fn looked_at(pages: usize) -> (usize, usize) {
     match pages {
         ..4_096 => (4, 1),

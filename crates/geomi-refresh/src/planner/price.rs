@@ -8,6 +8,7 @@ use crate::policy::{Pace, PageId, Policy};
 fn sample(pages: usize) -> usize {
     (pages / 256).clamp(256, 16_384)
 }
+
 /// Pages asked for the first price.
 const FIRST_SAMPLE: usize = 2_048;
 /// A step of the price is no more than this, in the logarithm.
