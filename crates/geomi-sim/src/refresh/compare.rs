@@ -15,6 +15,8 @@ const BUDGETS: (f64, f64) = (0.02, 12.0);
 const TRIES_MAX: u32 = 10;
 /// Freshness this near to the wanted one is the same.
 const NEAR: f64 = 4e-4;
+/// A single web may have no budget that comes as near: freshness does not rise evenly.
+const NEAR_ENOUGH: f64 = 2e-3;
 /// How freshness grows with the logarithm of the budget, to begin with.
 const SLOPE: f64 = 0.18;
 
@@ -79,10 +81,14 @@ fn search(
     let wanted = aim(base, setup);
     let (mut low, mut high) = (BUDGETS.0.ln(), BUDGETS.1.ln());
     let (mut at, mut found, mut slope) = (0.0_f64, *first, SLOPE);
-    for _ in 0..TRIES_MAX {
+    let mut nearest = (f64::INFINITY, *first);
+    for _ in 0..=TRIES_MAX {
         let missing = wanted - aim(&found, setup);
+        if missing.abs() < nearest.0 {
+            nearest = (missing.abs(), found);
+        }
         if missing.abs() < NEAR {
-            return Some(found.requests_per_page_day / base.requests_per_page_day);
+            break;
         }
         if missing > 0.0 {
             low = at;
@@ -102,8 +108,8 @@ fn search(
         slope = rise.clamp(0.03, 0.6);
         (at, found) = (next, tried);
     }
-    let is_near = (wanted - aim(&found, setup)).abs() < 5.0 * NEAR;
-    is_near.then(|| found.requests_per_page_day / base.requests_per_page_day)
+    let (missing, found) = nearest;
+    (missing < NEAR_ENOUGH).then(|| found.requests_per_page_day / base.requests_per_page_day)
 }
 
 /// Means over all webs, each on a thread of its own, and the spread of freshness.
