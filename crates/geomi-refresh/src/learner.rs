@@ -96,8 +96,7 @@ impl Learner {
 
     /// What is believed of a page's rate.
     pub fn posterior(&self, page: PageId) -> Posterior {
-        let page = &self.pages[page as usize];
-        Posterior::new(&self.pool.prior(page.groups), &page.evidence)
+        Posterior::new(&self.prior(page), &self.pages[page as usize].evidence)
     }
 
     /// Whether a page is in its first weeks at this time and has had few visits.

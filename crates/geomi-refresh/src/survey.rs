@@ -14,8 +14,8 @@
 use std::collections::BTreeMap;
 
 use crate::policy::{PageId, Sight};
-use crate::posterior::{COARSE, FLOOR, SCALE, likelihoods, take_in};
-use crate::rates::{PerRate, RATES, Span};
+use crate::posterior::{COARSE, FLOOR, SCALE, likelihood, likelihoods, take_in};
+use crate::rates::{PerRate, RATES};
 use crate::rhythm::PerShape;
 use crate::shape::{Moment, SHAPES, shapes};
 
@@ -66,10 +66,8 @@ impl Survey {
         let (from, to) = (Moment::of(sight.from), Moment::of(sight.to));
         let mut likely = [0.0; BOTH];
         for (shape, likely) in shapes().iter().zip(likely.chunks_exact_mut(RATES)) {
-            let fresh = Span::of(part * shape.between(&from, &to)).fresh_all();
-            for (likely, fresh) in likely.iter_mut().zip(fresh) {
-                *likely = if sight.changed { 1.0 - fresh } else { fresh };
-            }
+            let days = part * shape.between(&from, &to);
+            likely.copy_from_slice(&likelihood(days, sight.changed));
         }
         take_in(&mut said.both, &likely, FLOOR, 1.0);
         said.look_at_shapes(&prior());
@@ -94,13 +92,13 @@ impl Said {
     fn look_at_shapes(&mut self, prior: &PerRate) {
         for (sum, of_shape) in self.shapes.iter_mut().zip(self.both.chunks_exact(RATES)) {
             let terms = of_shape.iter().zip(prior);
-            *sum = terms.map(|(below, prior)| prior * likelihood(*below)).sum();
+            *sum = terms.map(|(below, prior)| prior * read(*below)).sum();
         }
     }
 }
 
 /// The likelihood of a stored logarithm, to its last bit: most pages say little.
-fn likelihood(below: u16) -> f32 {
+fn read(below: u16) -> f32 {
     let rest = f32::from(below & ((1 << COARSE) - 1)) / SCALE;
     likelihoods()[usize::from(below >> COARSE)] * (1.0 - rest + rest * rest / 2.0)
 }
@@ -171,7 +169,7 @@ mod tests {
     fn logarithms_are_read_to_the_last_bit() {
         for below in [0, 1, 7, 15, 16, 1_000, 12_345] {
             let exact = (-f32::from(below) / SCALE).exp();
-            let found = likelihood(below);
+            let found = read(below);
             assert!((found / exact - 1.0).abs() < 1e-5, "{below}: {found}");
         }
     }
