@@ -21,7 +21,7 @@ use crate::{Fault, Web};
 pub struct Entry {
     /// When its first byte was read.
     pub arrived: Timestamp,
-    /// When the last byte of the answer was handed over, or the fault was over.
+    /// When the answer began to be handed over, or the fault was over.
     pub ended: Timestamp,
     /// The site asked for; `None` if the host is none of the web's.
     pub site: Option<u32>,
