@@ -15,7 +15,8 @@
 //! **The budget** is a bucket of requests that fills evenly and holds half a day's
 //! worth, a day's for a policy that knows the hours and visits most pages in a few
 //! of them, or two for one that knows quiet days, so that nobody spends in an
-//! afternoon what was meant for a week.
+//! afternoon what was meant for a week. For a rule that is served evenly it holds an
+//! hour's, which is saved only by who asks less often than [`Planner::wake`] says.
 //!
 //! **Accounts** are budgets of some of the pages, with prices and buckets of their own
 //! (see `accounts`). The budget of the whole plan stands above them.
@@ -144,6 +145,8 @@ pub struct Planner<P> {
     /// Requests that may be made at `bucket_at`.
     bucket: f64,
     bucket_at: f64,
+    /// How full it was on average over about a day, from 0 to 1.
+    fullness: f64,
     dice: u64,
     is_started: bool,
 }
@@ -164,6 +167,7 @@ impl<P: Policy> Planner<P> {
             visits: 0,
             bucket: 0.0,
             bucket_at: now,
+            fullness: 0.5,
             dice: 0x9E37_79B9_7F4A_7C15,
             is_started: false,
         }
@@ -385,14 +389,19 @@ impl<P: Policy> Planner<P> {
 
     fn bucket_max(&self) -> f64 {
         match self.policy.pace() {
-            Pace::Even => 1.0,
+            Pace::Even => 1.0 + self.requests_at(self.bucket_at) / 24.0,
             Pace::WhenDue => (self.requests_at(self.bucket_at) * self.policy.saves_days()).max(1.0),
         }
     }
 
     fn fill(&mut self, now: f64) {
-        let more = self.passed(self.bucket_at, now) * self.requests_at(self.bucket_at);
-        self.bucket = (self.bucket + more).min(self.bucket_max());
+        let days = self.passed(self.bucket_at, now);
+        let more = days * self.requests_at(self.bucket_at);
+        let max = self.bucket_max();
+        let filled = (self.bucket + more).min(max);
+        let full = f64::midpoint(self.bucket, filled) / max;
+        self.fullness += (full - self.fullness) * (1.0 - (-days).exp());
+        self.bucket = filled;
         self.bucket_at = now;
     }
 

@@ -16,8 +16,8 @@ const STEP_MAX: f64 = 0.7;
 /// How much of a mismatch one step corrects: demand may answer more than in
 /// proportion, and a sample errs.
 const DAMPING: f64 = 0.3;
-/// How much of the budget a bucket that is full or empty adds or takes.
-const LEAN: f64 = 0.05;
+/// How much of the budget a bucket that was full or empty for a day adds or takes.
+const LEAN: f64 = 0.1;
 /// Days by which the first page of the queue may be late.
 const LATE_FREE: f64 = 0.5;
 /// Days beyond them that halve what pages may ask for.
@@ -51,7 +51,12 @@ impl<P: Policy> Planner<P> {
     /// Asks some page how often it would like to be visited, and moves it if it
     /// stands far too late.
     pub(super) fn look_at_another(&mut self) {
-        let page = self.roll() as PageId;
+        let (page, enough) = if self.asks_all() {
+            (self.looked_at, self.places.len())
+        } else {
+            (self.roll(), sample(self.places.len()))
+        };
+        let page = page as PageId;
         let settled = self.settled_gap(page);
         self.demand += 1.0 / settled;
         self.looked_at += 1;
@@ -63,9 +68,16 @@ impl<P: Policy> Planner<P> {
             settled
         };
         self.move_forward(page, comes_up);
-        if self.looked_at >= sample(self.places.len()) {
+        if self.looked_at >= enough {
             self.reprice();
         }
+    }
+
+    /// Whether all pages are looked at in turn before the price moves. A rule that
+    /// stretches intervals may have a few pages that ask for most of the budget: whether
+    /// chance finds them would move the price up and down for ever.
+    fn asks_all(&self) -> bool {
+        self.policy.pace() == Pace::Even && self.places.len() <= FIRST_SAMPLE
     }
 
     /// Moves a page that stands far too late. The question that was asked for the
@@ -85,8 +97,7 @@ impl<P: Policy> Planner<P> {
         let wanted = match self.policy.pace() {
             Pace::Even => self.wanted_a_day(),
             Pace::WhenDue => {
-                let full = self.bucket / self.bucket_max();
-                let leaned = 1.0 + LEAN * (2.0 * full - 1.0);
+                let leaned = 1.0 + LEAN * (2.0 * self.fullness - 1.0);
                 self.wanted_a_day() * leaned / (1.0 + self.lateness())
             }
         };

@@ -26,7 +26,7 @@ impl Harmonic {
 
 impl Policy for Harmonic {
     fn pace(&self) -> Pace {
-        Pace::WhenDue
+        Pace::Even
     }
 
     fn add(&mut self, page: &Page) {

@@ -29,7 +29,7 @@ impl Optimal {
 
 impl Policy for Optimal {
     fn pace(&self) -> Pace {
-        Pace::WhenDue
+        Pace::Even
     }
 
     fn add(&mut self, page: &Page) {
