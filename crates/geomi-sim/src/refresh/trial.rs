@@ -1,9 +1,11 @@
 //! One policy on one web: every visit, and what the copies were worth.
 //!
-//! Time is continuous. All pages are copied at time 0, which costs nothing; from
-//! then on the planner decides. It is told the times of a recorded history by the day of the
-//! week and the hour in UTC, as in a crawl. Freshness and age are integrated exactly between
-//! visits, from the end of the learning days on.
+//! Changes happen at any time, visits on the hour: the planner hands out what is due and
+//! paid for, no page twice in an hour. All pages are copied at time 0, which costs nothing;
+//! from then on it decides, without a longest gap: what a policy gives up stays so.
+//! It is told the times of a recorded history by the day of the week and the hour in UTC,
+//! as in a crawl. Freshness and age are integrated exactly between visits, from the end of
+//! the learning days on.
 
 use geomi_refresh::policy::Policy;
 use geomi_refresh::{Kin, Learning, Page, PageId, Planner, Terms};
@@ -35,8 +37,8 @@ pub struct MadeVisit {
     pub time: f64,
 }
 
-/// The longest time a page is left alone in the laboratory.
-pub const LONGEST_GAP: f64 = 90.0;
+/// Times a day at which visits are made.
+const HOURS: f64 = 24.0;
 
 /// How a trial is run.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -70,7 +72,7 @@ pub fn run(
     let start = world.start_in_week();
     let terms = Terms {
         requests_per_day: setup.budget * world.pages.len() as f64,
-        longest_gap: LONGEST_GAP,
+        longest_gap: f64::INFINITY,
         learning: (setup.learn > 1.0).then_some(Learning {
             until: start + world.learning_days,
             factor: setup.learn,
@@ -86,17 +88,27 @@ pub fn run(
     }
     planner.start();
     let mut books = Books::new(world);
-    let mut now = 0.0;
-    while let Some(wake) = planner.wake().filter(|wake| wake - start < world.days) {
-        now = (wake - start).max(now);
-        let Some(page) = planner.next(start + now) else {
-            continue;
-        };
-        let changed = books.visit(page, now);
-        watch(MadeVisit { page, time: now });
-        planner.observe(page, changed, start + now);
+    let (mut hour, mut due) = (0.0, Vec::new());
+    while let Some(wake) = planner.wake() {
+        hour = next_hour(wake - start).max(hour + 1.0);
+        let now = hour / HOURS;
+        if now >= world.days {
+            break;
+        }
+        due.extend(std::iter::from_fn(|| planner.next(start + now)));
+        for page in due.drain(..) {
+            let changed = books.visit(page, now);
+            watch(MadeVisit { page, time: now });
+            planner.observe(page, changed, start + now);
+        }
     }
     books.close()
+}
+
+/// The first whole hour at this time or after it. Sums of parts of a day err by less than
+/// what is taken off.
+fn next_hour(days: f64) -> f64 {
+    (days * HOURS - 1e-9).ceil()
 }
 
 fn facts(page: &WorldPage, is_weighted: bool) -> Page {
@@ -192,6 +204,56 @@ impl Copy {
         if stale_at < now {
             let (old, young) = (now - stale_at, (begin - stale_at).max(0.0));
             self.age_days2 += (old * old - young * young) / 2.0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::refresh::web::ModelWeb;
+
+    fn setup(budget: f64) -> Setup {
+        Setup {
+            budget,
+            learn: 1.0,
+            is_weighted: false,
+        }
+    }
+
+    #[test]
+    fn visits_are_on_the_hour_and_no_page_is_visited_twice_in_one() {
+        let mut world = ModelWeb::Shop.draw(4, 0);
+        (world.days, world.learning_days) = (12.0, 4.0);
+        for policy in [PolicyKind::Static, PolicyKind::Nutch, PolicyKind::Clock] {
+            let mut made = BTreeSet::new();
+            run(&world, policy.build(&world), setup(1.0), |visit| {
+                let hours = visit.time * HOURS;
+                assert!((hours - hours.round()).abs() < 1e-9, "{policy:?} {visit:?}");
+                assert!(hours.round() < world.days * HOURS, "{policy:?} {visit:?}");
+                assert!(
+                    made.insert((hours.round() as u32, visit.page)),
+                    "{policy:?} {visit:?}"
+                );
+            });
+            assert!(made.len() > 12 * world.pages.len(), "{policy:?}");
+        }
+    }
+
+    #[test]
+    fn a_policy_that_saves_for_good_hours_spends_what_it_saved() {
+        for policy in [PolicyKind::Static, PolicyKind::Clock] {
+            let budget = ModelWeb::Web.budget();
+            let spent: f64 = (0..4)
+                .map(|trial| {
+                    let world = ModelWeb::Web.draw(6, trial);
+                    let measures = run(&world, policy.build(&world), setup(budget), |_| {});
+                    measures.requests_per_page_day / budget / 4.0
+                })
+                .sum();
+            assert!((0.99..1.01).contains(&spent), "{policy:?}: {spent}");
         }
     }
 }
