@@ -169,6 +169,24 @@ fn files_that_are_not_finished() {
 }
 
 #[test]
+fn what_an_interrupted_crawl_has_yet_to_write_is_no_problem() {
+    check(&["LeftOpen"], |dir, _| {
+        let path = warc_files(dir).pop().unwrap();
+        fs::rename(&path, path.with_added_extension("open")).unwrap();
+        let last = segment::list(dir).unwrap().pop().unwrap();
+        fs::remove_file(last.table(dir)).unwrap();
+        edit_index(dir, |lines| drop(lines.remove(0)));
+    });
+    check(&["LeftOpen", "RecordDamaged"], |dir, _| {
+        let files = warc_files(dir);
+        fs::rename(&files[1], files[1].with_added_extension("open")).unwrap();
+        let mut bytes = fs::read(&files[0]).unwrap();
+        bytes[1000] ^= 0x10;
+        fs::write(&files[0], bytes).unwrap();
+    });
+}
+
+#[test]
 fn visits_that_tell_other_things() {
     check(&["RecordWithoutVisit"], |dir, rows| {
         edit_rows(dir, rows, |rows| rows[0].capture = None);

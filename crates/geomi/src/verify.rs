@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 use geomi_store::CrawlDir;
-use geomi_store::verify::{Problem, VerifyReport, verify};
+use geomi_store::verify::{VerifyReport, verify};
 use serde_json::json;
 
 use crate::Exit;
@@ -35,6 +35,8 @@ pub(crate) fn run(args: &VerifyArgs, global: &Global) -> anyhow::Result<Exit> {
     })
 }
 
+/// What to do about a crawl that did not come to its end.
+const RUN_AGAIN: &str = "run the crawl again, which mends what it left, then verify";
 /// How many problems are worth reading.
 const PROBLEMS_SHOWN: usize = 20;
 
@@ -51,16 +53,6 @@ pub(crate) fn human(report: &VerifyReport, is_quiet: bool) -> String {
                 "and {} like these",
                 words::plural(hidden as u64, "problem")
             ));
-        }
-        if report
-            .problems
-            .iter()
-            .any(|problem| matches!(problem, Problem::LeftOpen { .. }))
-        {
-            lines.push(
-                "the crawl was interrupted: run it again, which mends what it left, then verify"
-                    .to_owned(),
-            );
         }
         if report.problems_omitted > 0 {
             lines.push(format!(
@@ -90,6 +82,11 @@ pub(crate) fn human(report: &VerifyReport, is_quiet: bool) -> String {
     let problems = report.problems.len() as u64 + report.problems_omitted;
     lines.push(match problems {
         0 => "sound: everything agrees".to_owned(),
+        _ if report.is_only_interrupted() => format!("interrupted: {RUN_AGAIN}"),
+        _ if report.is_interrupted => format!(
+            "damaged: {}, and interrupted: {RUN_AGAIN}",
+            words::plural(problems, "problem")
+        ),
         _ => format!("damaged: {}", words::plural(problems, "problem")),
     });
     lines.join("\n")
@@ -101,6 +98,7 @@ fn json(report: &VerifyReport) -> serde_json::Value {
     json!({
         "sound": report.is_sound(),
         "live": report.is_live,
+        "interrupted": report.is_interrupted,
         "problems": problems,
         "problems_omitted": report.problems_omitted,
         "counts": {

@@ -280,6 +280,13 @@ fn a_crawl_that_was_killed_and_one_that_is_asked_to_wait() {
     ));
     drop(running);
     assert_eq!(causes(&place)[0], "gone");
+    let verified = place.geomi(&["verify", "out"]);
+    assert_eq!(verified.code, Some(6), "{verified:#?}");
+    let verdict = verified.out.lines().last().unwrap_or_default();
+    assert!(
+        verdict.starts_with("interrupted: run the crawl again"),
+        "{verified:#?}"
+    );
 }
 
 #[test]

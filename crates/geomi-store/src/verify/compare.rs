@@ -131,14 +131,14 @@ impl Place {
                 }),
                 Some(_) => {}
             }
-        } else if self.record.is_some() && !report.is_live {
+        } else if self.record.is_some() && !report.awaits_more() {
             report.add(Problem::RecordWithoutVisit {
                 path: path(),
                 offset,
             });
         }
         let Some(line) = &self.line else {
-            if self.record.is_some() && !report.is_live {
+            if self.record.is_some() && !report.awaits_more() {
                 report.add(Problem::RecordWithoutLine {
                     path: path(),
                     offset,

@@ -16,7 +16,9 @@
 //! number of WARC files, and with the records of one of them at a time.
 //!
 //! While the directory is being written (its lock is held), files that are still
-//! open are left out, and a record that has no visit or line yet is no problem.
+//! open are left out, and a record that has no visit or line yet is no problem. So it is
+//! after a crawl was interrupted, but for its open files, which are the problem: running
+//! it again closes them and writes what is missing.
 //!
 //! What it does not do: it does not repair, it does not look into the private
 //! `frontier/`, and it does not check that the record a revisit refers to exists
@@ -49,12 +51,25 @@ pub struct VerifyReport {
     pub counts: Counts,
     /// Somebody was writing meanwhile.
     pub is_live: bool,
+    /// The last one who wrote did not come to the end.
+    pub is_interrupted: bool,
 }
 
 impl VerifyReport {
     /// Whether everything agrees.
     pub fn is_sound(&self) -> bool {
         self.problems.is_empty()
+    }
+
+    /// Whether nothing is wrong but that the last one who wrote was interrupted.
+    pub fn is_only_interrupted(&self) -> bool {
+        let is_open = |problem: &Problem| matches!(problem, Problem::LeftOpen { .. });
+        self.is_interrupted && self.problems.iter().all(is_open)
+    }
+
+    /// Whether visits and lines of some records are still to be written.
+    fn awaits_more(&self) -> bool {
+        self.is_live || self.is_interrupted
     }
 
     fn add(&mut self, problem: Problem) {
@@ -318,12 +333,13 @@ pub fn verify(dir: &CrawlDir) -> Result<VerifyReport, StoreError> {
     for name in crate::dir::file_names(&dir.warc())? {
         if let Some((file, is_open)) = FileName::parse(&name) {
             let path = dir.warc().join(&name);
-            if is_open && report.is_live {
-                tally.leave_out(&file.to_string());
-                continue;
-            }
             if is_open {
-                report.add(Problem::LeftOpen { path: path.clone() });
+                tally.leave_out(&file.to_string());
+                if !report.is_live {
+                    report.is_interrupted = true;
+                    report.add(Problem::LeftOpen { path });
+                }
+                continue;
             }
             RecordPass::new(&path, &file.to_string()).run(&mut report, &mut tally)?;
         }

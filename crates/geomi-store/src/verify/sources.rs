@@ -307,11 +307,11 @@ impl<'a> IndexLines<'a> {
         tally: &mut Tally,
     ) -> Result<(), StoreError> {
         let index = self.dir.cdxj();
-        if !index.exists() && !report.is_live && report.counts.warc_files > 0 {
+        if !index.exists() && !report.awaits_more() && report.counts.warc_files > 0 {
             report.add(Problem::IndexMissing { path: index });
         }
         for path in self.files()? {
-            if path != self.dir.cdxj() && !report.is_live {
+            if path != self.dir.cdxj() && !report.awaits_more() {
                 report.add(Problem::LeftUnmerged { path: path.clone() });
             }
             let mut above = Vec::new();
