@@ -15,6 +15,22 @@ from geomi import Case, geomi
 DAYS, LEARNING_DAYS = 84.0, 28.0
 TRIALS = 2
 
+# Requests to match the static cycle, in percent, as another program found them with one to
+# three draws of a web, and by how much five other draws may differ from that. Where a few
+# fast pages decide, draws differ by much.
+BASELINES = {
+    "shop": {
+        "proportional": (147, 4), "group16": (119, 1.5), "group6": (122, 3.5),
+        "multiplicative": (91, 1.5), "nutch": (135, 1.5), "harmonic": (83, 1.5),
+        "optimal": (85, 2.5), "greedy": (86, 1.5),
+    },
+    "web": {
+        "proportional": (293, 60), "group16": (134, 8), "group6": (136, 8),
+        "multiplicative": (92, 1.5), "nutch": (89, 1.5), "harmonic": (81, 1.5),
+        "optimal": (71, 1.5), "greedy": (86, 1.5),
+    },
+}
+
 
 def fresh_days(visits, changes):
     """Counted days in which the latest copy lacks no change."""
@@ -87,3 +103,15 @@ class Refresh(Case):
 
     def test_the_shop(self):
         self.check_match("shop", "--seed", "3")
+
+    def test_the_baselines_are_what_others_found_them_to_be(self):
+        for web, expected in BASELINES.items():
+            run = geomi(
+                "refresh", "simulate", "--web", web, "--trials", "5", "--format", "json",
+                "--no-progress", "--policy", ",".join(expected),
+            )
+            self.assertEqual(run.code, 0, run)
+            for row in json.loads(run.out)["rows"]:
+                policy, share = row["policy"], 100 * row["match_static"]
+                figure, differs = expected[policy]
+                self.assertAlmostEqual(share, figure, delta=differs, msg=f"{policy} on {web}")

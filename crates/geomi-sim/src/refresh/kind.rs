@@ -30,6 +30,17 @@ pub enum PolicyKind {
     Clock,
 }
 
+/// What a policy knows of how often pages change without having looked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Told {
+    /// It learns from its own visits, or not at all.
+    Nothing,
+    /// The changes of the learning days, as REFRESH's probing every 20 minutes counts them.
+    Counts,
+    /// The true rates, which no crawler knows.
+    Rates,
+}
+
 impl PolicyKind {
     /// All of them.
     pub const ALL: [Self; 13] = [
@@ -75,24 +86,35 @@ impl PolicyKind {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// Whether it is told the true rates, which no crawler knows.
-    pub const fn knows_rates(self) -> bool {
-        matches!(
-            self,
-            Self::Proportional | Self::Group16 | Self::Group6 | Self::Optimal | Self::Harmonic
-        )
+    /// What it is told of the rates, if anything.
+    pub const fn told(self) -> Told {
+        match self {
+            Self::Proportional | Self::Optimal | Self::Harmonic => Told::Rates,
+            Self::Group16 | Self::Group6 => Told::Counts,
+            Self::Static
+            | Self::Sampling
+            | Self::Multiplicative
+            | Self::Nutch
+            | Self::StormCrawler
+            | Self::Greedy
+            | Self::Age
+            | Self::Clock => Told::Nothing,
+        }
     }
 
     /// The policy, ready for this web.
     pub fn build(self, world: &World) -> Box<dyn Policy> {
         let rates = || -> Vec<f64> { world.pages.iter().map(|page| page.rate).collect() };
-        let known = || Knowledge::Known(rates());
+        let counts = || {
+            let pages = world.pages.iter();
+            Knowledge::Known(pages.map(|page| world.counted_rate(page)).collect())
+        };
         match self {
             Self::Static => Box::new(Static),
-            Self::Proportional => Box::new(Proportional::new(known())),
+            Self::Proportional => Box::new(Proportional::new(Knowledge::Known(rates()))),
             Self::Sampling => Box::new(Sampling::default()),
-            Self::Group16 => Box::new(Grouped::new(Grouping::Sixteen, known())),
-            Self::Group6 => Box::new(Grouped::new(Grouping::Six, known())),
+            Self::Group16 => Box::new(Grouped::new(Grouping::Sixteen, counts())),
+            Self::Group6 => Box::new(Grouped::new(Grouping::Six, counts())),
             Self::Multiplicative => Box::new(Multiplicative::reference6(FIRST_INTERVAL)),
             Self::Nutch => Box::new(Multiplicative::nutch(FIRST_INTERVAL)),
             Self::StormCrawler => Box::new(Multiplicative::stormcrawler(FIRST_INTERVAL)),

@@ -205,6 +205,13 @@ pub struct World {
 }
 
 impl World {
+    /// The changes a day of a page in the learning days, as somebody saw them who looked
+    /// all the time.
+    pub fn counted_rate(&self, page: &WorldPage) -> f64 {
+        let seen = |change: &f64| (0.0..self.learning_days).contains(change);
+        page.changes.iter().filter(|change| seen(change)).count() as f64 / self.learning_days
+    }
+
     /// The start of a recorded history in days after a midnight in UTC, always of the same
     /// day of the week; 0 for a model web.
     pub fn start_in_week(&self) -> f64 {

@@ -206,7 +206,7 @@ fn in_words(about: &Explained<'_>) -> String {
 
 /// When the page changes, hour by hour and day by day.
 fn profile_in_words(profile: Option<Profile>) -> String {
-    let Some(Profile { hours, days }) = profile else {
+    let Some(Profile { hours, days }) = profile.filter(tells_apart) else {
         return "hours       none that have been seen to matter: all hours and days count as the same"
             .to_owned();
     };
@@ -222,6 +222,12 @@ fn profile_in_words(profile: Option<Profile>) -> String {
         hours.join(", "),
         days.join(", ")
     )
+}
+
+/// Whether any hour or day is told apart from the others, in the digits that are shown.
+fn tells_apart(profile: &Profile) -> bool {
+    let mut rates = profile.hours.iter().chain(&profile.days);
+    rates.any(|rate| (rate - 1.0).abs() >= 0.005)
 }
 
 /// The days of a plan, whose day 0 was the first of 1970, by name.
@@ -306,6 +312,18 @@ fn as_json(about: &Explained<'_>) -> serde_json::Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hours_that_are_all_alike_are_not_listed() {
+        let mut profile = Profile {
+            hours: [1.001; _],
+            days: [1.0; 7],
+        };
+        let words = |profile| profile_in_words(Some(profile));
+        assert!(words(profile).contains("none that have been seen"));
+        profile.hours[6] = 1.3;
+        assert!(words(profile).contains("18h 1.30"), "{}", words(profile));
+    }
 
     #[test]
     fn a_plan_begins_on_a_thursday() {

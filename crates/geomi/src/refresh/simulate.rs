@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::Args;
 use geomi_sim::refresh::compare::{Row, compare};
-use geomi_sim::refresh::kind::PolicyKind;
+use geomi_sim::refresh::kind::{PolicyKind, Told};
 use geomi_sim::refresh::trial::{self, Setup};
 use geomi_sim::refresh::web::{ModelWeb, World};
 use serde_json::json;
@@ -296,13 +296,18 @@ fn human(asked: &Asked, rows: &[Row]) -> String {
         text.push('\n');
     }
     text += "\nmatch static: requests needed to be as fresh as the static cycle, as a share of its own.";
-    let known = rows.iter().filter(|row| row.policy.knows_rates());
-    let known: Vec<&str> = known.map(|row| row.policy.name()).collect();
-    if !known.is_empty() {
-        text.extend([format!(
-            "\nTold the true rates, which no crawler knows: {}.",
-            known.join(", ")
-        )]);
+    for (told, words) in [
+        (Told::Rates, "the true rates, which no crawler knows"),
+        (Told::Counts, "every change of the learning days"),
+    ] {
+        let policies = rows.iter().map(|row| row.policy);
+        let names: Vec<&str> = policies
+            .filter(|policy| policy.told() == told)
+            .map(PolicyKind::name)
+            .collect();
+        if !names.is_empty() {
+            text.extend([format!("\nTold {words}: {}.", names.join(", "))]);
+        }
     }
     text
 }
