@@ -58,6 +58,14 @@ impl Dice {
         let radius = (2.0 * self.wait()).sqrt();
         radius * (std::f64::consts::TAU * self.unit()).cos()
     }
+
+    /// Brings items into any order alike.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            let other = self.between(0.0, last as f64 + 1.0) as usize;
+            items.swap(last, other);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -84,5 +92,21 @@ mod tests {
         assert!(mean.abs() < 0.02 && (square - 1.0).abs() < 0.02);
         let waits = (0..n).map(|_| dice.wait()).sum::<f64>() / f64::from(n);
         assert!((waits - 1.0).abs() < 0.02);
+    }
+
+    #[test]
+    fn shuffling_brings_every_item_to_every_place_alike() {
+        let mut dice = Dice::new(1);
+        let mut seen = [[0; 4]; 4];
+        for _ in 0..40_000 {
+            let mut items = [0, 1, 2, 3];
+            dice.shuffle(&mut items);
+            for (place, item) in items.into_iter().enumerate() {
+                seen[place][item] += 1;
+            }
+        }
+        for count in seen.into_iter().flatten() {
+            assert!((9_500..10_500).contains(&count), "{seen:?}");
+        }
     }
 }

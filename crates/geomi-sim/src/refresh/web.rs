@@ -141,11 +141,13 @@ const BANDS: [(usize, f64, f64); 6] = [
     (60, 0.02, 0.25),
 ];
 
+/// In no order: a page's number must tell nothing of its rate, for cycles begin by it.
 fn shop_rates(dice: &mut Dice) -> Vec<f64> {
     let mut rates = Vec::with_capacity(PAGES);
     for (pages, low, high) in BANDS {
         rates.extend((0..pages).map(|_| dice.between(low, high) / 7.0));
     }
+    dice.shuffle(&mut rates);
     rates
 }
 
@@ -261,5 +263,17 @@ mod tests {
         rates.sort_by(f64::total_cmp);
         let median = rates[rates.len() / 2];
         assert!((median * 15.0 - 1.0).abs() < 0.25, "{median}");
+    }
+
+    #[test]
+    fn a_shop_has_its_groups_in_no_order() {
+        let world = ModelWeb::Shop.draw(1, 0);
+        let fast = |pages: &[WorldPage]| {
+            let weekly = pages.iter().map(|page| page.rate * 7.0);
+            weekly.filter(|rate| *rate >= 10.5).count()
+        };
+        assert_eq!(fast(&world.pages), 240);
+        let (first, second) = world.pages.split_at(PAGES / 2);
+        assert!(fast(first).abs_diff(fast(second)) < 60);
     }
 }
