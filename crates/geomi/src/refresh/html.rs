@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use geomi_sim::refresh::compare::{Row, curve};
+use geomi_sim::refresh::compare::{Match, Row, curve};
 use geomi_sim::refresh::trial;
 
 use super::simulate::Asked;
@@ -53,9 +53,16 @@ fn table(rows: &[Row]) -> String {
         "<table><tr><th>policy<th>freshness<th>weighted<th>mean age, h<th>requests a page a day<th>match static</tr>",
     );
     for row in rows {
-        let share = row.match_static.map_or("never".to_owned(), |share| {
-            format!("{:.1} %", share * 100.0)
-        });
+        let share = match row.match_static {
+            None => "never".to_owned(),
+            Some(Match { share, error: None }) => format!("{:.1} %", share * 100.0),
+            Some(Match {
+                share,
+                error: Some(error),
+            }) => {
+                format!("{:.1} ± {:.1} %", share * 100.0, error * 100.0)
+            }
+        };
         text.extend([format!(
             "<tr><td>{}<td>{:.4}<td>{:.4}<td>{:.2}<td>{:.4}<td>{share}</tr>",
             row.policy.name(),
@@ -72,7 +79,7 @@ fn bars(rows: &[Row]) -> String {
     let height = 24.0 * rows.len() as f64 + 10.0;
     let most = rows
         .iter()
-        .filter_map(|row| row.match_static)
+        .filter_map(|row| Some(row.match_static?.share))
         .fold(1.0, f64::max);
     let scale = (WIDTH - 240.0) / most;
     let mut svg = format!(
@@ -80,7 +87,7 @@ fn bars(rows: &[Row]) -> String {
     );
     for (at, row) in rows.iter().enumerate() {
         let y = 24.0 * at as f64 + 5.0;
-        let share = row.match_static.unwrap_or(0.0);
+        let share = row.match_static.map_or(0.0, |found| found.share);
         let colour = if share <= 1.0 { COLOURS[0] } else { COLOURS[1] };
         write!(
             svg,

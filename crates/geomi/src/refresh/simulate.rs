@@ -240,7 +240,8 @@ fn json(asked: &Asked, row: &Row) -> serde_json::Value {
         "weighted_freshness": row.mean.weighted_freshness,
         "mean_age_h": row.mean.mean_age_h,
         "requests_per_page_day": row.mean.requests_per_page_day,
-        "match_static": row.match_static,
+        "match_static": row.match_static.map(|found| found.share),
+        "match_static_error": row.match_static.and_then(|found| found.error),
         "freshness_spread": row.freshness_spread,
         "freshness_of_others": row.mean.freshness_of_others,
         "trials": asked.worlds.len(),
@@ -248,26 +249,28 @@ fn json(asked: &Asked, row: &Row) -> serde_json::Value {
     })
 }
 
-const COLUMNS: [&str; 7] = [
+const COLUMNS: [&str; 8] = [
     "policy",
     "freshness",
     "weighted_freshness",
     "mean_age_h",
     "requests_per_page_day",
     "match_static",
+    "match_static_error",
     "freshness_of_others",
 ];
 
 fn cells(row: &Row) -> Vec<String> {
     let mean = &row.mean;
+    let share = |share: Option<f64>| share.map_or(String::new(), |share| format!("{share:.4}"));
     vec![
         row.policy.name().to_owned(),
         format!("{:.4}", mean.freshness),
         format!("{:.4}", mean.weighted_freshness),
         format!("{:.2}", mean.mean_age_h),
         format!("{:.4}", mean.requests_per_page_day),
-        row.match_static
-            .map_or(String::new(), |share| format!("{share:.4}")),
+        share(row.match_static.map(|found| found.share)),
+        share(row.match_static.and_then(|found| found.error)),
         format!("{:.4}", mean.freshness_of_others),
     ]
 }
@@ -295,7 +298,7 @@ fn human(asked: &Asked, rows: &[Row]) -> String {
         text += &table::aligned(line, &columns);
         text.push('\n');
     }
-    text += "\nmatch static: requests needed to be as fresh as the static cycle, as a share of its own.";
+    text += "\nmatch static: requests needed to be as fresh as the static cycle, as a share of its own; its error is how far, by what the trials differ, the mean of others may lie from it.";
     for (told, words) in [
         (Told::Rates, "the true rates, which no crawler knows"),
         (Told::Counts, "every change of the learning days"),
