@@ -19,7 +19,7 @@ const BUDGETS: (f64, f64) = (0.02, 12.0);
 const TRIES_MAX: u32 = 10;
 /// Freshness this near to the wanted one is the same.
 const NEAR: f64 = 4e-4;
-/// A single web may have no budget that comes as near: freshness does not rise evenly.
+/// A policy that comes this near with the largest budget is as fresh.
 const NEAR_ENOUGH: f64 = 2e-3;
 /// How freshness grows with the logarithm of the budget, to begin with.
 const SLOPE: f64 = 0.18;
@@ -169,21 +169,40 @@ fn search(
         slope = rise(last, &next);
         all.push(next);
     }
-    let nearest = |one: &&Tried, other: &&Tried| one.missing.abs().total_cmp(&other.missing.abs());
-    let found = all.iter().min_by(nearest)?;
-    if found.missing.abs() >= NEAR_ENOUGH {
-        return None;
-    }
-    let share = found.trials.mean.requests_per_page_day / base.mean.requests_per_page_day;
+    let (requests, at_match) = matched(&all)?;
+    let share = requests / base.mean.requests_per_page_day;
     let ends = |one: &&Tried, other: &&Tried| one.at.total_cmp(&other.at);
     let slope = rise(all.iter().min_by(ends)?, all.iter().max_by(ends)?);
-    let pairs = found.trials.all.iter().zip(&base.all);
+    let pairs = at_match.trials.all.iter().zip(&base.all);
     let ahead = spread(pairs.map(|(one, other)| aim(one, setup) - aim(other, setup)));
     let others = (worlds.len() - 1) as f64;
-    Some(Match {
+    share.is_finite().then(|| Match {
         share,
         error: (worlds.len() > 1).then(|| share * ahead / others.sqrt() / slope),
     })
+}
+
+/// The requests that are just enough, and the budget that came nearest. A web of few
+/// pages may have no budget that comes near: freshness rises in steps. Then it is in
+/// proportion between the largest that was not enough and the smallest that was.
+fn matched(all: &[Tried]) -> Option<(f64, &Tried)> {
+    let requests = |tried: &Tried| tried.trials.mean.requests_per_page_day;
+    let nearest = |one: &&Tried, other: &&Tried| one.missing.abs().total_cmp(&other.missing.abs());
+    let found = all.iter().min_by(nearest)?;
+    let by_budget = |one: &&Tried, other: &&Tried| one.at.total_cmp(&other.at);
+    let too_few = all.iter().filter(|one| one.missing > 0.0);
+    let enough = all.iter().filter(|one| one.missing <= 0.0);
+    let just = match (too_few.max_by(by_budget), enough.min_by(by_budget)) {
+        _ if found.missing.abs() < NEAR => requests(found),
+        (Some(few), Some(enough)) => {
+            let part = few.missing / (few.missing - enough.missing);
+            requests(few) + part * (requests(enough) - requests(few))
+        }
+        (None, Some(enough)) => requests(enough),
+        (_, None) if found.missing < NEAR_ENOUGH => requests(found),
+        (_, None) => return None,
+    };
+    Some((just, found))
 }
 
 /// How freshness grows with the logarithm of the budget. Trials differ a little from

@@ -15,6 +15,8 @@ const BOTTOM: f64 = 40.0;
 const COLOURS: [&str; 7] = [
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#444444",
 ];
+/// What lines of one colour are told apart by.
+const DASHES: [&str; 2] = ["none", "5 3"];
 /// Budgets of the curve, against the one asked for.
 const SHARES: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
 
@@ -87,12 +89,15 @@ fn bars(rows: &[Row]) -> String {
     );
     for (at, row) in rows.iter().enumerate() {
         let y = 24.0 * at as f64 + 5.0;
-        let share = row.match_static.map_or(0.0, |found| found.share);
+        let (share, words) = match row.match_static {
+            Some(found) => (found.share, format!("{:.1} %", found.share * 100.0)),
+            None => (0.0, "never".to_owned()),
+        };
         let colour = if share <= 1.0 { COLOURS[0] } else { COLOURS[1] };
         write!(
             svg,
-            "<text x=\"0\" y=\"{:.0}\" font-size=\"14\">{}</text><rect x=\"130\" y=\"{y:.0}\" width=\"{:.1}\" height=\"18\" fill=\"{colour}\"/><text x=\"{:.1}\" y=\"{:.0}\" font-size=\"14\">{:.1} %</text>",
-            y + 14.0, row.policy.name(), share * scale, 136.0 + share * scale, y + 14.0, share * 100.0
+            "<text x=\"0\" y=\"{:.0}\" font-size=\"14\">{}</text><rect x=\"130\" y=\"{y:.0}\" width=\"{:.1}\" height=\"18\" fill=\"{colour}\"/><text x=\"{:.1}\" y=\"{:.0}\" font-size=\"14\">{words}</text>",
+            y + 14.0, row.policy.name(), share * scale, 136.0 + share * scale, y + 14.0
         )
         .expect("a string takes everything");
     }
@@ -104,7 +109,8 @@ fn over_time(asked: &Asked) -> Vec<Line> {
     let world = &asked.worlds[0];
     let lines = asked.policies.iter().map(|policy| {
         let mut visits: Vec<Vec<f64>> = vec![Vec::new(); world.pages.len()];
-        trial::run(world, policy.build(world), asked.setup, |visit| {
+        let setup = asked.setup.of(*policy);
+        trial::run(world, policy.build(world), setup, |visit| {
             visits[visit.page as usize].push(visit.time);
         });
         let fresh_at = |time: f64| {
@@ -158,14 +164,17 @@ pub(super) fn plot(across: &str, up: &str, lines: &[Line]) -> String {
     }
     for (at, (name, points)) in lines.iter().enumerate() {
         let colour = COLOURS[at % COLOURS.len()];
+        // Colours run out before lines do.
+        let dash = DASHES[at / COLOURS.len() % DASHES.len()];
         let path: Vec<String> = points
             .iter()
             .map(|p| format!("{:.1},{:.1}", x(p.0), y(p.1)))
             .collect();
+        let y = 16.0 + 18.0 * at as f64;
         write!(
             svg,
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.5\"/><text x=\"{:.0}\" y=\"{:.0}\" fill=\"{colour}\">{name}</text>",
-            path.join(" "), WIDTH - 110.0, 20.0 + 18.0 * at as f64
+            "<g stroke=\"{colour}\" stroke-width=\"1.5\" stroke-dasharray=\"{dash}\"><polyline points=\"{}\" fill=\"none\"/><line x1=\"{:.0}\" x2=\"{:.0}\" y1=\"{y:.0}\" y2=\"{y:.0}\"/></g><text x=\"{:.0}\" y=\"{:.0}\">{name}</text>",
+            path.join(" "), WIDTH - 116.0, WIDTH - 92.0, WIDTH - 86.0, y + 4.0
         )
         .expect("a string takes everything");
     }
