@@ -4,15 +4,20 @@
 //! pages, redirects, duplicates, robots.txt with rules and delays, Korean in
 //! several charsets. It is crawled with a real, if short, delay, then verified,
 //! and the directory stays for a look around.
+//!
+//! A demo that was stopped or killed goes on when it is run again. The web is the same
+//! each time but for its port, which is in every URL: [`NOTE`] holds it in the crawl
+//! directory until the crawl is over, and by being there says that it is not.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use geomi_crawler::SeedInput;
+use geomi_crawler::{Ending, SeedInput};
 use geomi_store::CrawlDir;
 use geomi_testweb::{Latency, Naming, ServerOptions, ServerThread, Span, Web, WebSpec};
+use serde::{Deserialize, Serialize};
 
 use crate::Exit;
 use crate::args::{DemoArgs, Global};
@@ -23,6 +28,15 @@ use crate::verify;
 
 const SITES: u32 = 40;
 const PAGES: u32 = 60;
+
+/// The file that an unfinished demo has in its directory.
+const NOTE: &str = "demo.json";
+
+/// What it holds.
+#[derive(Serialize, Deserialize)]
+struct Note {
+    port: u16,
+}
 
 /// What differs from the defaults: a demonstration should end while one looks.
 const SETTINGS: [(&str, &str); 7] = [
@@ -37,12 +51,15 @@ const SETTINGS: [(&str, &str); 7] = [
 
 /// Runs the command.
 pub(crate) fn run(args: &DemoArgs, global: &Global) -> anyhow::Result<Exit> {
-    let root = directory(args.out.as_deref())?;
-    let server = ServerThread::start(Web::new(web()), ServerOptions::default())
-        .context("cannot start the built-in web")?;
+    let (root, begun) = directory(args.out.as_deref())?;
+    let server = start_web(begun.as_ref())?;
     if !global.quiet {
+        let verb = match begun {
+            Some(_) => "going on crawling",
+            None => "crawling",
+        };
         eprintln!(
-            "a web of {SITES} sites with {PAGES} pages each is up on 127.0.1.x port {}; crawling it into {}",
+            "a web of {SITES} sites with {PAGES} pages each is up on 127.0.1.x port {}; {verb} it into {}",
             server.port(),
             root.display()
         );
@@ -58,8 +75,14 @@ pub(crate) fn run(args: &DemoArgs, global: &Global) -> anyhow::Result<Exit> {
     let config = config::resolve(&written, seeds.collect(), &mut problems);
     problems.into_result()?;
     let session = Session::open(&root, &written)?;
+    let note = root.join(NOTE);
+    let port = server.port();
+    CrawlDir::write_atomic(&note, &serde_json::to_vec(&Note { port })?)?;
     let console = console(&root, args.serve, global)?;
     let (status, exit) = session.run(&config, global)?;
+    if status.reason == Some(Ending::Finished) {
+        std::fs::remove_file(&note).with_context(|| format!("cannot remove {}", note.display()))?;
+    }
     drop(session);
     drop(console);
     server.stop();
@@ -96,20 +119,51 @@ fn console(
     Ok(console)
 }
 
-/// `geomi-demo`, or the first `geomi-demo-N` that is free.
-fn directory(wanted: Option<&Path>) -> anyhow::Result<PathBuf> {
+/// Where to crawl to, and what is known of a demo that was not finished there:
+/// the directory that was asked for, or the first of `geomi-demo`, `geomi-demo-2`
+/// and so on that is free or has such a demo.
+fn directory(wanted: Option<&Path>) -> anyhow::Result<(PathBuf, Option<Note>)> {
     if let Some(path) = wanted {
-        if path.exists() {
+        let begun = unfinished(path)?;
+        if begun.is_none() && path.exists() {
             bail!("{} is there already: give a new directory", path.display());
         }
-        return Ok(path.to_owned());
+        return Ok((path.to_owned(), begun));
     }
-    let names = (1..).map(|n| match n {
-        1 => PathBuf::from("geomi-demo"),
-        n => PathBuf::from(format!("geomi-demo-{n}")),
-    });
-    let free = names.into_iter().find(|path| !path.exists());
-    Ok(free.expect("names do not run out"))
+    for n in 1.. {
+        let path = match n {
+            1 => PathBuf::from("geomi-demo"),
+            n => PathBuf::from(format!("geomi-demo-{n}")),
+        };
+        let begun = unfinished(&path)?;
+        if begun.is_some() || !path.exists() {
+            return Ok((path, begun));
+        }
+    }
+    unreachable!("names do not run out")
+}
+
+/// The note of a demo that somebody began here, and nobody is at work on.
+fn unfinished(root: &Path) -> anyhow::Result<Option<Note>> {
+    let Ok(text) = std::fs::read(root.join(NOTE)) else {
+        return Ok(None);
+    };
+    let note = serde_json::from_slice(&text).ok();
+    let is_at_work = CrawlDir::new(root).lock_owner()?.is_some();
+    Ok(note.filter(|_| !is_at_work))
+}
+
+/// The web, at the port it had when the demo was begun.
+fn start_web(begun: Option<&Note>) -> anyhow::Result<ServerThread> {
+    let mut spec = web();
+    spec.port = begun.map_or(0, |note| note.port);
+    let started = ServerThread::start(Web::new(spec), ServerOptions::default());
+    started.with_context(|| match begun {
+        Some(_) => {
+            "cannot start the built-in web where this demo had it: try later, or begin another with -o"
+        }
+        None => "cannot start the built-in web",
+    })
 }
 
 fn web() -> WebSpec {

@@ -111,7 +111,7 @@ pub(crate) struct FetchArgs {
 /// Arguments of `geomi demo`.
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
-    /// Crawl directory; must not exist yet [default: geomi-demo]
+    /// Crawl directory: a new one, or that of a demo that was stopped [default: geomi-demo]
     #[arg(
         short,
         long,
