@@ -5,7 +5,7 @@
 
 use crate::policy::{Page, PageId, Sight};
 use crate::pool::{Groups, Pool};
-use crate::posterior::{Evidence, Posterior, likelihood};
+use crate::posterior::{Evidence, Posterior, Rounding, likelihood};
 use crate::rates::PerRate;
 
 /// Pages counted into the pooled priors with each visit of a plan of so many: a small
@@ -67,7 +67,8 @@ impl Learner {
     pub(crate) fn take(&mut self, sight: &Sight, likelihood: &PerRate) {
         let memory = (-sight.gap() / HALF_LIFE).exp2() as f32;
         let page = &mut self.pages[sight.page as usize];
-        page.evidence.take(likelihood, memory);
+        let rounding = Rounding::of_visit(sight.to);
+        page.evidence.take(likelihood, memory, rounding);
         if page.visits == 0 {
             page.since = sight.from as f32;
         }

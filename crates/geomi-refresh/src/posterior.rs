@@ -30,6 +30,27 @@ pub(crate) fn likelihoods() -> &'static [f32] {
     &LIKELIHOODS
 }
 
+/// How the result of one addition is rounded: the part of a step from which on it is
+/// rounded up. A page seen every few minutes has visits that each say less than a step;
+/// rounded always alike, a thousand of them would say nothing, or too much. So it differs
+/// from visit to visit, and on average nothing is lost.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Rounding(f32);
+
+impl Rounding {
+    /// To the nearest step.
+    pub(crate) const NEAREST: Self = Self(0.5);
+
+    /// That of a visit at this time: by chance, and the same whenever it is asked for.
+    pub(crate) fn of_visit(at: f64) -> Self {
+        let mut mixed = at.to_bits();
+        for factor in [0xBF58_476D_1CE4_E5B9, 0x94D0_49BB_1331_11EB] {
+            mixed = (mixed ^ (mixed >> 31)).wrapping_mul(factor);
+        }
+        Self((mixed >> 40) as f32 / (1_u32 << 24) as f32)
+    }
+}
+
 /// Takes likelihoods into stored logarithms, each its distance below the best one. No
 /// likelihood counts for less than `floor`.
 pub(crate) fn take_in<const N: usize>(
@@ -37,6 +58,7 @@ pub(crate) fn take_in<const N: usize>(
     likelihoods: &[f32; N],
     floor: f32,
     memory: f32,
+    rounding: Rounding,
 ) {
     let mut sums = [0.0; N];
     let mut best = f32::NEG_INFINITY;
@@ -46,7 +68,7 @@ pub(crate) fn take_in<const N: usize>(
     }
     for (slot, sum) in stored.iter_mut().zip(sums) {
         // Casting from a float stops at the largest value.
-        *slot = ((best - sum) * SCALE + 0.5) as u16;
+        *slot = ((best - sum) * SCALE + rounding.0) as u16;
     }
 }
 
@@ -67,13 +89,14 @@ impl Default for Evidence {
 impl Evidence {
     /// Takes in a likelihood of every rate. `memory` is the share of the old
     /// evidence that is kept: 1 forgets nothing.
-    pub fn take(&mut self, likelihood: &PerRate, memory: f32) {
-        take_in(&mut self.0, likelihood, FLOOR, memory);
+    pub(crate) fn take(&mut self, likelihood: &PerRate, memory: f32, rounding: Rounding) {
+        take_in(&mut self.0, likelihood, FLOOR, memory, rounding);
     }
 
     /// Takes in one visit after a gap in days.
     pub fn visit(&mut self, gap_days: f64, changed: bool, memory: f32) {
-        self.take(&likelihood(gap_days, changed), memory);
+        let likelihood = likelihood(gap_days, changed);
+        self.take(&likelihood, memory, Rounding::NEAREST);
     }
 }
 
@@ -188,6 +211,49 @@ mod tests {
         let posterior = after(&[(1.0, false); 300]);
         let (_, high) = posterior.interval(0.98);
         assert!(high < 0.05, "{high}");
+    }
+
+    /// Visits at even times for so many days that find no change.
+    fn watched(days: f64, gap: f64, memory: f32) -> Evidence {
+        let mut evidence = Evidence::default();
+        let said = likelihood(gap, false);
+        for visit in 1..=(days / gap) as u32 {
+            let rounding = Rounding::of_visit(f64::from(visit) * gap);
+            evidence.take(&said, memory, rounding);
+        }
+        evidence
+    }
+
+    #[test]
+    fn evidence_is_the_same_in_small_pieces() {
+        let pieces = watched(28.0, 1.0 / 72.0, 1.0);
+        for (at, below) in pieces.0.into_iter().enumerate() {
+            // From one rate to the next, further up, a visit is capped by the floor.
+            let exact = 28.0 * (rate(at) - rate(0));
+            let below = f64::from(below) / f64::from(SCALE);
+            if exact < 10.0 {
+                assert!(
+                    (below - exact).abs() < 0.06 + 0.01 * exact,
+                    "{below} {exact}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_old_fades_at_any_pace() {
+        let far = rate(20) - rate(0);
+        for gap in [1.0 / 24.0, 0.25, 1.0] {
+            let mut evidence = Evidence::default();
+            evidence.visit(4.0 / far, false, 1.0);
+            let memory = (-gap / 365.0_f64).exp2() as f32;
+            for visit in 1..=(365.0 / gap) as u32 {
+                let rounding = Rounding::of_visit(f64::from(visit) * gap);
+                evidence.take(&[1.0; RATES], memory, rounding);
+            }
+            let left = f64::from(evidence.0[20]) / f64::from(SCALE);
+            assert!((left - 2.0).abs() < 0.1, "{left} with gaps of {gap}");
+        }
     }
 
     #[test]

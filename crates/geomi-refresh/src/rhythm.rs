@@ -15,7 +15,7 @@
 //! not favour shapes, all pages count as flat.
 
 use crate::policy::Sight;
-use crate::posterior::{COARSE, Posterior, likelihoods, take_in};
+use crate::posterior::{COARSE, Posterior, Rounding, likelihoods, take_in};
 use crate::rates::{PerRate, RATES, Span, dot};
 use crate::shape::{Moment, SHAPES, shapes};
 
@@ -49,6 +49,7 @@ pub(crate) struct Rhythm {
 pub(crate) struct Said {
     pub(crate) rates: PerRate,
     shapes: PerShape,
+    rounding: Rounding,
 }
 
 impl Default for Rhythm {
@@ -102,6 +103,7 @@ impl Rhythm {
         let mut said = Said {
             rates: [0.0; RATES],
             shapes: [0.0; SHAPES],
+            rounding: Rounding::of_visit(sight.to),
         };
         let (from, to) = (Moment::of(sight.from), Moment::of(sight.to));
         for (at, shape) in shapes().iter().enumerate() {
@@ -143,6 +145,6 @@ impl Rhythm {
 impl ShapeEvidence {
     /// Takes in what a visit says.
     pub(crate) fn take(&mut self, said: &Said) {
-        take_in(&mut self.0, &said.shapes, FLOOR, 1.0);
+        take_in(&mut self.0, &said.shapes, FLOOR, 1.0, said.rounding);
     }
 }

@@ -14,7 +14,7 @@
 use std::collections::BTreeMap;
 
 use crate::policy::{PageId, Sight};
-use crate::posterior::{COARSE, FLOOR, SCALE, likelihood, likelihoods, take_in};
+use crate::posterior::{COARSE, FLOOR, Rounding, SCALE, likelihood, likelihoods, take_in};
 use crate::rates::{PerRate, RATES};
 use crate::rhythm::PerShape;
 use crate::shape::{Moment, SHAPES, shapes};
@@ -69,7 +69,8 @@ impl Survey {
             let days = part * shape.between(&from, &to);
             likely.copy_from_slice(&likelihood(days, sight.changed));
         }
-        take_in(&mut said.both, &likely, FLOOR, 1.0);
+        let rounding = Rounding::of_visit(sight.to);
+        take_in(&mut said.both, &likely, FLOOR, 1.0, rounding);
         said.look_at_shapes(&prior());
     }
 
