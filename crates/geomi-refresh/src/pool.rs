@@ -1,13 +1,17 @@
 //! What pages have in common: priors learned from kin.
 //!
 //! A page that has been visited twice says little; its kin say more. Pages are
-//! kin by domain, depth, the type of the link that led to them, site and URL
-//! template, which is where ROBOT's Tables 9 to 13 found differences. Each group
-//! has a pooled distribution of rates, the mean of its members' posteriors. The
-//! prior of a page begins with that of all pages and is drawn towards each of
-//! its groups, the widest first, by as much as the group has members:
-//! `(members * group + SHRINK * so far) / (members + SHRINK)`. A group of two
-//! pages thus hardly matters, one of a thousand decides.
+//! kin by domain, depth, the type of their links, site and URL template, which is where ROBOT's Tables 9 to 13 found differences. Each group
+//! has a pooled distribution of rates, the mean of its members' posteriors.
+//!
+//! The prior of a page begins with that of all pages. Its domain, depth and link type
+//! cut across each other, and none says what the others do: each moves the prior by how
+//! much likelier a rate is in the group than among all pages,
+//! `prior * (group / all) ^ (members / (members + SHRINK))`, which is right if they are
+//! independent for pages of one rate. Then it is drawn towards its site and its template,
+//! which lie one within the other: `(members * group + SHRINK * so far) / (members + SHRINK)`.
+//! A group of two pages thus hardly matters, one of a thousand does; and a site or template
+//! of a thousand decides.
 //!
 //! The means are learned by expectation and maximisation, spread out: with every
 //! visit the owner sweeps a few pages into [`Pool::sweep`], and when all have
@@ -21,6 +25,10 @@ use crate::rates::{PerRate, RATES, rate};
 
 /// Kinds of kinship, the widest first.
 const KINSHIPS: usize = 5;
+/// How many of them cut across each other; each of the others lies within the one before.
+const CROSSED: usize = 3;
+/// No group makes a rate more or less likely than all pages by more than this.
+const FACTOR_MAX: f32 = 100.0;
 
 /// How many members weigh as much as everything wider.
 const SHRINK: f32 = 20.0;
@@ -53,6 +61,9 @@ impl Groups {
 
 #[derive(Clone, Debug)]
 struct Group {
+    /// Whether it cuts across others.
+    is_crossed: bool,
+    /// What a prior is multiplied with, or drawn towards.
     pooled: PerRate,
     members: f32,
     /// Sums of millions of small numbers, which an `f32` would lose.
@@ -61,9 +72,10 @@ struct Group {
 }
 
 impl Group {
-    fn new() -> Self {
+    fn new(is_crossed: bool) -> Self {
         Self {
-            pooled: [0.0; RATES],
+            is_crossed,
+            pooled: [if is_crossed { 1.0 } else { 0.0 }; RATES],
             members: 0.0,
             sum: [0.0; RATES],
             swept: 0.0,
@@ -77,20 +89,36 @@ impl Group {
         self.swept += 1.0;
     }
 
-    fn finish(&mut self) {
-        if self.swept > 0.0 {
-            self.pooled = self.sum.map(|sum| (sum / self.swept) as f32);
-        }
+    fn finish(&mut self, everyone: &PerRate) {
         self.members = self.swept as f32;
+        let mean = self.sum.map(|sum| (sum / self.swept.max(1.0)) as f32);
+        self.pooled = if self.is_crossed {
+            std::array::from_fn(|at| {
+                let factor = (mean[at] / everyone[at]).clamp(1.0 / FACTOR_MAX, FACTOR_MAX);
+                factor.powf(self.own())
+            })
+        } else {
+            mean
+        };
         self.sum = [0.0; RATES];
         self.swept = 0.0;
     }
 
-    /// Draws a prior towards this group.
-    fn draw(&self, prior: &mut PerRate) {
-        let own = self.members / (self.members + SHRINK);
-        for (prior, pooled) in prior.iter_mut().zip(&self.pooled) {
-            *prior += own * (pooled - *prior);
+    /// How much its members count against everything wider.
+    fn own(&self) -> f32 {
+        self.members / (self.members + SHRINK)
+    }
+
+    /// Moves a prior by what is known of this group.
+    fn bear_on(&self, prior: &mut PerRate) {
+        let terms = prior.iter_mut().zip(&self.pooled);
+        if self.is_crossed {
+            terms.for_each(|(prior, factor)| *prior *= factor);
+            let sum: f32 = prior.iter().sum();
+            prior.iter_mut().for_each(|p| *p /= sum);
+        } else {
+            let own = self.own();
+            terms.for_each(|(prior, pooled)| *prior += own * (pooled - *prior));
         }
     }
 }
@@ -116,7 +144,7 @@ impl Default for Pool {
             *p /= sum;
         }
         Self {
-            all: Group::new(),
+            all: Group::new(false),
             first,
             everyone: first,
             groups: Vec::new(),
@@ -133,7 +161,7 @@ impl Pool {
             let next = self.groups.len() as u32;
             groups[at] = *self.names.entry((at as u8, key)).or_insert(next);
             if groups[at] == next {
-                self.groups.push(Group::new());
+                self.groups.push(Group::new(at < CROSSED));
             }
         }
         Groups(groups)
@@ -143,7 +171,7 @@ impl Pool {
     pub(crate) fn prior(&self, groups: Groups) -> PerRate {
         let mut prior = self.everyone;
         for group in groups.0.into_iter().filter(|group| *group != NO_GROUP) {
-            self.groups[group as usize].draw(&mut prior);
+            self.groups[group as usize].bear_on(&mut prior);
         }
         prior
     }
@@ -162,8 +190,10 @@ impl Pool {
         self.everyone = std::array::from_fn(|at| {
             ((self.all.sum[at] + f64::from(FIRST * self.first[at])) / pages) as f32
         });
-        self.all.finish();
-        self.groups.iter_mut().for_each(Group::finish);
+        self.all.finish(&self.everyone);
+        for group in &mut self.groups {
+            group.finish(&self.everyone);
+        }
     }
 
     /// The distribution of the rates of all pages.
@@ -214,5 +244,32 @@ mod tests {
         let after = pool.prior(small);
         let moved: f32 = before.iter().zip(after).map(|(a, b)| (a - b).abs()).sum();
         assert!(moved < 0.9, "{moved}");
+    }
+
+    #[test]
+    fn kinships_that_cut_across_each_other_all_count() {
+        // Pages of the first domain change ten times as often as those of the second, and
+        // so do front pages against deep ones; their link types say nothing.
+        let mut pool = Pool::default();
+        let kin = |domain: u64, depth: u64| Kin([domain, depth, 5, 0, 0]);
+        let rate = |domain: u64, depth: u64| 3.0 / 10_f64.powi((domain + depth - 2) as i32);
+        for _ in 0..3 {
+            for page in 0..4_000 {
+                let (domain, depth) = (page % 2 + 1, page / 2 % 2 + 1);
+                let groups = pool.groups(&kin(domain, depth));
+                pool.sweep(groups, &Posterior::known(rate(domain, depth)));
+            }
+            pool.finish();
+        }
+        let mut prior = |domain, depth| {
+            let groups = pool.groups(&kin(domain, depth));
+            Posterior(pool.prior(groups)).median()
+        };
+        let [[front, deep], [other_front, other_deep]] =
+            [1, 2].map(|domain| [1, 2].map(|depth| prior(domain, depth)));
+        assert!(front > 2.0, "{front}");
+        assert!((0.1..1.0).contains(&deep), "{deep}");
+        assert!((0.1..1.0).contains(&other_front), "{other_front}");
+        assert!(other_deep < 0.06, "{other_deep}");
     }
 }
