@@ -17,4 +17,4 @@ mod url_text;
 
 pub use crawl_url::{CrawlUrl, UrlError, UrlHash, with_two_slashes};
 pub use rewritten::rewritten;
-pub use site::{SiteHash, SiteKey, registrable_domain};
+pub use site::{SiteHash, SiteKey, public_suffix, registrable_domain};

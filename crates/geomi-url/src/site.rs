@@ -42,11 +42,23 @@ impl fmt::Display for SiteKey {
 /// The registrable domain of a host (`news.example.co.kr` → `example.co.kr`)
 /// by the public suffix list; an address literal or a bare suffix is its own.
 pub fn registrable_domain(host: &str) -> &str {
-    let is_address = host.starts_with('[') || host.parse::<std::net::Ipv4Addr>().is_ok();
-    if is_address {
+    if is_address(host) {
         return host;
     }
     psl::domain_str(host).unwrap_or(host)
+}
+
+/// The public suffix of a host (`news.example.co.kr` → `co.kr`): what kind of name it is
+/// under. An address literal has none.
+pub fn public_suffix(host: &str) -> Option<&str> {
+    if is_address(host) {
+        return None;
+    }
+    psl::suffix_str(host)
+}
+
+fn is_address(host: &str) -> bool {
+    host.starts_with('[') || host.parse::<std::net::Ipv4Addr>().is_ok()
 }
 
 #[cfg(test)]
@@ -75,5 +87,14 @@ mod tests {
         assert_eq!(registrable_domain("127.0.1.5"), "127.0.1.5");
         assert_eq!(registrable_domain("[::1]"), "[::1]");
         assert_eq!(registrable_domain("localhost"), "localhost");
+    }
+
+    #[test]
+    fn a_suffix_says_what_a_name_is_under() {
+        assert_eq!(public_suffix("news.example.co.kr"), Some("co.kr"));
+        assert_eq!(public_suffix("example.com"), Some("com"));
+        assert_eq!(public_suffix("localhost"), Some("localhost"));
+        assert_eq!(public_suffix("127.0.0.1"), None);
+        assert_eq!(public_suffix("[::1]"), None);
     }
 }

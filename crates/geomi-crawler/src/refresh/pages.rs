@@ -8,7 +8,7 @@
 use geomi_model::{Timestamp, Visit};
 use geomi_novelty::Template;
 use geomi_refresh::{Kin, Page, PageId};
-use geomi_url::{CrawlUrl, registrable_domain};
+use geomi_url::{CrawlUrl, public_suffix};
 use hashbrown::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -238,7 +238,7 @@ impl Pages {
 
 /// What is known of a page before it is visited again: of which kind it is.
 pub fn facts(visit: &Visit) -> Page {
-    let domain = xxh3_64(registrable_domain(visit.url.host()).as_bytes());
+    let domain = public_suffix(visit.url.host()).map_or(0, |suffix| xxh3_64(suffix.as_bytes()));
     let site = visit.url.site_hash().0;
     let template = xxh3_64(Template::of(&visit.url).text().as_bytes());
     let links = visit
