@@ -402,7 +402,8 @@ impl<P: Policy> Planner<P> {
         let full = f64::midpoint(self.bucket, filled) / max;
         self.fullness += (full - self.fullness) * (1.0 - (-days).exp());
         self.bucket = filled;
-        self.bucket_at = now;
+        // Time that a clock goes through twice is paid for once.
+        self.bucket_at = now.max(self.bucket_at);
     }
 
     /// A page by chance: the same chances in every run.

@@ -134,14 +134,19 @@ impl<P: Policy> Planner<P> {
     /// How the logarithm of the price must change, given what a page would like
     /// on average and what all may have.
     fn step(&self, demand_a_page: f64, wanted: f64) -> f64 {
+        // Where the longest gap alone asks for more than there is, no price is high
+        // enough, and one that rose for ever would take as long to come down.
+        let least = 1.0 / self.terms.longest_gap;
+        let is_least = demand_a_page <= least * (1.0 + 1e-3);
         let demand = demand_a_page * self.places.len() as f64;
-        (DAMPING * (demand / wanted).ln()).clamp(-STEP_MAX, STEP_MAX)
+        let highest = if is_least { 0.0 } else { STEP_MAX };
+        (DAMPING * (demand / wanted).ln()).clamp(-STEP_MAX, highest)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::policy::Clock;
+    use crate::policy::{Clock, Greedy};
     use crate::{Page, Planner, Terms};
 
     #[test]
@@ -177,5 +182,40 @@ mod tests {
         fast.sort_by(f64::total_cmp);
         let median = fast[fast.len() / 2];
         assert!(median < 0.5, "{median}");
+    }
+
+    #[test]
+    fn a_price_that_cannot_help_does_not_rise_for_ever() {
+        let terms = Terms {
+            requests_per_day: 1.0,
+            longest_gap: 30.0,
+            learning: None,
+        };
+        let mut planner = Planner::new(Greedy::default(), terms, 0.0);
+        for _ in 0..300 {
+            planner.add(&Page::default(), 0.0);
+        }
+        planner.start();
+        let mut now = 0.0_f64;
+        let mut visits_until = |planner: &mut Planner<Greedy>, day: f64| {
+            let mut visits = 0;
+            while let Some(wake) = planner.wake().filter(|wake| *wake < day) {
+                now = wake.max(now);
+                if let Some(page) = planner.next(now) {
+                    // It changes every so many days.
+                    let every = f64::from(page % 20 + 1);
+                    let changed = (now / every).floor() > (planner.last(page) / every).floor();
+                    planner.observe(page, changed, now);
+                    visits += 1;
+                }
+            }
+            visits
+        };
+        // Ten a day would be needed for the longest gap alone.
+        visits_until(&mut planner, 400.0);
+        planner.set_requests_per_day(100.0);
+        visits_until(&mut planner, 410.0);
+        let visits = visits_until(&mut planner, 440.0);
+        assert!((2_700..=3_050).contains(&visits), "{visits}");
     }
 }

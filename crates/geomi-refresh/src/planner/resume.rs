@@ -20,9 +20,14 @@ impl<P: Policy> Planner<P> {
         });
     }
 
-    /// [`Planner::start`], with a budget that fills from this time on.
-    pub fn start_at(&mut self, now: f64) {
-        self.bucket_at = now;
+    /// [`Planner::start`], with a budget that fills from this time on. A page that was
+    /// seen later than `now`, by a clock that was ahead, counts as seen now: it would be
+    /// left alone until that time comes.
+    pub fn start_at(&mut self, from: f64, now: f64) {
+        self.bucket_at = from;
+        for place in &mut self.places {
+            place.last = place.last.min(now);
+        }
         self.start();
     }
 
@@ -68,9 +73,14 @@ impl<P: Policy> Planner<P> {
         visit + (due - visit).clamp(1.0 / TICKS, self.terms.longest_gap)
     }
 
-    /// Another budget from now on.
+    /// Another budget from now on. The price follows; where it has far to go it is
+    /// found anew, for it moves with visits, of which there may be few.
     pub fn set_requests_per_day(&mut self, requests: f64) {
-        self.terms.requests_per_day = requests;
+        const FAR: f64 = 1.5;
+        let before = std::mem::replace(&mut self.terms.requests_per_day, requests);
+        if self.is_started && !(1.0 / FAR..=FAR).contains(&(requests / before)) {
+            self.find_price();
+        }
     }
 
     /// Another longest gap from now on. Pages that stand later are noticed as those
@@ -120,6 +130,14 @@ mod tests {
         assert!((planner.last(0) - 10.0).abs() < 1e-9);
         planner.start();
         assert!(planner.due(1) >= 10.0, "{}", planner.due(1));
+    }
+
+    #[test]
+    fn a_page_seen_by_a_clock_that_was_ahead_is_not_left_alone_for_years() {
+        let mut planner = planner();
+        planner.recall(0, false, 3_000.0);
+        planner.start_at(10.0, 10.0);
+        assert!(planner.due(0) <= 10.0 + 90.0, "{}", planner.due(0));
     }
 
     #[test]

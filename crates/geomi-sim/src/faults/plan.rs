@@ -138,7 +138,7 @@ impl Plan {
     fn start(&mut self, now: f64) -> Vec<CrawlUrl> {
         self.is_started = true;
         self.at = self.last.clamp(now - SAVED_MAX, now);
-        self.planner.start_at(self.at);
+        self.planner.start_at(self.at, now);
         for (page, (_, retry)) in &self.troubles {
             self.planner.failed(*page, *retry);
         }

@@ -109,7 +109,7 @@ fn measure(pages: u32, decisions: u32, past: u32) -> anyhow::Result<Cost> {
     }
     let begin = if past == 0 { 0.0 } else { PAST_DAYS };
     let recalled = Usage::now()?;
-    planner.start_at(begin);
+    planner.start_at(begin, begin);
     let planned = Usage::now()?;
     let (mut made, mut now) = (0, begin);
     while let Some(wake) = planner.wake().filter(|_| made < decisions) {
