@@ -4,6 +4,7 @@
 //! is made of what is durable, the visits, and of nothing else; it touches
 //! neither queue nor disk.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use geomi_model::Visit;
@@ -109,6 +110,8 @@ pub struct RefreshBook {
     waves: Waves,
     /// Where pages are visited at set times: which, and how far it is.
     batches: Option<(Batches, Place)>,
+    /// Of those a table leaves out, which were left alone for the longest gap.
+    overdue: Overdue,
     is_started: bool,
     /// The time up to which the plan was asked.
     at: f64,
@@ -119,6 +122,14 @@ pub struct RefreshBook {
     /// Pages that were being tried again when the last run ended: they wait in
     /// their queues.
     tried: HashSet<PageId>,
+}
+
+/// Pages that were left alone for the longest gap.
+#[derive(Debug, Default)]
+struct Overdue {
+    pages: VecDeque<PageId>,
+    /// When to look for more: not before the first of the others is.
+    looks_at: f64,
 }
 
 /// A page that cannot be had.
@@ -154,6 +165,7 @@ impl RefreshBook {
             budgets: Budgets::new(config),
             waves: Waves::default(),
             batches: None,
+            overdue: Overdue::default(),
             is_started: false,
             at: 0.0,
             last: 0.0,
@@ -249,7 +261,7 @@ impl RefreshBook {
             0.0
         };
         self.planner.restart_accounts(saved, now);
-        self.planner.start_at(self.at);
+        self.planner.start_at(self.at, now);
         let batches = match &self.config.drive {
             Drive::Plan => None,
             Drive::Rounds => Some(Batches::Rounds {
@@ -298,9 +310,11 @@ impl RefreshBook {
         match &self.batches {
             Some((batches, place)) => {
                 let next = batches.wake(*place, self.pages.len());
-                let next = next.map(|at| self.planner.opens_at(at));
+                let overdue = self.looks_for_overdue().then_some(self.overdue.looks_at);
                 let waiting = self.planner.waiting_wake();
-                next.into_iter().chain(waiting).reduce(f64::min)
+                let opens = |at| self.planner.opens_at(at);
+                let times = next.into_iter().chain(overdue).map(opens);
+                times.chain(waiting).reduce(f64::min)
             }
             None => self.planner.wake(),
         }
@@ -334,6 +348,11 @@ impl RefreshBook {
         if let Some(page) = self.planner.next_waiting(now) {
             return Some(page);
         }
+        if self.planner.is_open(now)
+            && let Some(page) = self.next_overdue(now)
+        {
+            return Some(page);
+        }
         let (batches, place) = self.batches.as_mut()?;
         while self.planner.is_open(now) {
             let page = batches.next(place, now, self.pages.len())?;
@@ -343,6 +362,60 @@ impl RefreshBook {
             }
         }
         None
+    }
+
+    /// Whether there may be pages that no batch visits.
+    fn looks_for_overdue(&self) -> bool {
+        matches!(self.config.drive, Drive::Table(_)) && !self.pages.is_empty()
+    }
+
+    /// A page that was left alone for the longest gap, whatever the table says. Those that
+    /// a table leaves out, because it is for one week or because they were found since,
+    /// are not abandoned.
+    fn next_overdue(&mut self, now: f64) -> Option<PageId> {
+        if !self.looks_for_overdue() {
+            return None;
+        }
+        if now >= self.overdue.looks_at {
+            self.look_for_overdue(now);
+        }
+        while let Some(page) = self.overdue.pages.pop_front() {
+            if self.planner.ask(page, now) == Asked::Out {
+                return Some(page);
+            }
+        }
+        None
+    }
+
+    /// Finds those that are due, the longest first, and no more than the budget has until
+    /// the next look: after a long time in which nobody ran, all may be.
+    fn look_for_overdue(&mut self, now: f64) {
+        /// Days from one look to the next, at least.
+        const LOOK_MIN: f64 = 1.0 / 24.0;
+        let terms = self.planner.terms();
+        let due_of = |page: &PageId| {
+            let trouble = self.troubles.get(page);
+            let rested = self.planner.last(*page) + terms.longest_gap;
+            trouble.map_or(rested, |trouble| trouble.retry)
+        };
+        let mut due: Vec<(f64, PageId)> = Vec::new();
+        let mut next = now + terms.longest_gap;
+        for page in (0..self.pages.len() as PageId).filter(|page| !self.planner.is_out(*page)) {
+            match due_of(&page) {
+                at if at <= now => due.push((at, page)),
+                at => next = next.min(at),
+            }
+        }
+        due.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
+        let affordable = (terms.requests_per_day * LOOK_MIN).ceil() as usize;
+        if due.len() > affordable {
+            due.truncate(affordable);
+            next = now;
+        }
+        self.overdue = Overdue {
+            pages: due.into_iter().map(|(_, page)| page).collect(),
+            looks_at: next.max(now + LOOK_MIN),
+        };
     }
 
     /// Takes a page out of its turn because somebody says that it has changed at
@@ -531,6 +604,34 @@ pub(super) mod tests {
             book.start(117.0, saved_max);
             let count = std::iter::from_fn(|| book.next(117.0)).count();
             assert!((least..=most).contains(&count), "{count} with {saved_max}");
+        }
+    }
+
+    #[test]
+    fn a_page_that_a_table_leaves_out_is_visited_after_the_longest_gap() {
+        let url = CrawlUrl::parse("http://a.test/0").unwrap();
+        let mut book = RefreshBook::new(&RefreshConfig {
+            drive: Drive::Table(vec![(0, url)]),
+            longest_gap: Duration::from_hours(30 * 24),
+            ..RefreshConfig::default()
+        });
+        for page in 0..3 {
+            book.take(&visit(page, 100.0, 200, None), TRIES);
+        }
+        book.start(101.0, 1.0);
+        let mut visits = [const { Vec::new() }; 3];
+        while let Some(wake) = book.wake().filter(|wake| *wake < 170.0) {
+            while let Some(page) = book.next(wake) {
+                visits[page as usize].push(wake);
+                book.take(&visit(page, wake, 200, Some(false)), TRIES);
+            }
+        }
+        assert!((9..=10).contains(&visits[0].len()), "{visits:?}");
+        for left_out in &visits[1..] {
+            let days = left_out.iter().map(|at| at - 100.0);
+            let gaps = days.zip([30.0, 60.0]).map(|(at, due)| at - due);
+            assert_eq!(left_out.len(), 2, "{visits:?}");
+            assert!(gaps.into_iter().all(|late| (0.0..0.2).contains(&late)));
         }
     }
 }
