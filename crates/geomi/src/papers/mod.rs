@@ -31,38 +31,51 @@ struct Figure {
     note: Option<&'static str>,
 }
 
-/// Table 3.3: changes in the three weeks of learning. `u14`, absent from the table,
-/// had none.
-const TABLE_3_3: [(&str, u32); 15] = [
-    ("u1", 14),
-    ("u2", 8),
-    ("u3", 10),
-    ("u4", 7),
-    ("u5", 10),
-    ("u6", 3),
-    ("u7", 3),
-    ("u8", 3),
-    ("u9", 3),
-    ("u10", 6),
-    ("u11", 7),
-    ("u12", 3),
-    ("u13", 1),
-    ("u14", 0),
-    ("u15", 2),
+/// Table 3.3: changes in the three weeks of learning, and the mean of a week as
+/// printed. `u14`, absent from the table, had none.
+const TABLE_3_3: [(&str, u32, Option<&str>); 15] = [
+    ("u1", 14, Some("4.7")),
+    ("u2", 8, Some("2.7")),
+    ("u3", 10, Some("3.3")),
+    ("u4", 7, Some("2.3")),
+    ("u5", 10, Some("3.3")),
+    ("u6", 3, Some("1")),
+    ("u7", 3, Some("1")),
+    ("u8", 3, Some("1")),
+    ("u9", 3, Some("1")),
+    ("u10", 6, Some("2")),
+    ("u11", 7, Some("2.3")),
+    ("u12", 3, Some("1")),
+    ("u13", 1, Some("0.3")),
+    ("u14", 0, None),
+    ("u15", 2, Some("0.7")),
 ];
 
-/// Table 3.4: the hours of u1's changes, and how many at each.
-const U1_HOURS: [(usize, u32); 6] = [(9, 6), (10, 3), (11, 2), (13, 1), (14, 1), (15, 1)];
+/// Table 3.4, what it has of u1: days from Sunday on, hours, and changes.
+const TABLE_3_4: [(usize, usize, u32); 12] = [
+    (0, 13, 1),
+    (1, 11, 1),
+    (1, 15, 1),
+    (2, 11, 1),
+    (3, 9, 2),
+    (3, 10, 1),
+    (4, 9, 1),
+    (4, 10, 1),
+    (4, 14, 1),
+    (5, 9, 2),
+    (6, 9, 1),
+    (6, 10, 1),
+];
 
 /// Table 4.2 and 4.1.2: pages, visits a week, and the requests a day that are
 /// printed.
 const TABLE_4_2: [(&str, u32, f64, u32); 6] = [
-    ("twice a day", 240, 14.0, 480),
-    ("once a day", 144, 7.0, 144),
-    ("three a week", 216, 3.0, 7),
-    ("once a week", 480, 1.0, 6),
-    ("once in 2 weeks", 60, 0.5, 5),
-    ("once in 4 weeks", 60, 0.25, 2),
+    ("240 pages twice a day", 240, 14.0, 480),
+    ("144 pages once a day", 144, 7.0, 144),
+    ("216 pages three times a week", 216, 3.0, 7),
+    ("480 pages once a week", 480, 1.0, 6),
+    ("60 pages once in 2 weeks", 60, 0.5, 5),
+    ("60 pages once in 4 weeks", 60, 0.25, 2),
 ];
 
 /// ROBOT's Table 8: seeds by how many of 9 batches downloaded them.
@@ -91,11 +104,11 @@ pub(crate) fn run(_args: &PapersArgs, global: &Global) -> anyhow::Result<Exit> {
 /// visits are at midnight as in Table 3.5, so they change by day.
 fn schedule() -> Schedule {
     let mut hours = [0; 24];
-    for (hour, changes) in U1_HOURS {
-        hours[hour] = changes;
+    for (_, hour, changes) in TABLE_3_4 {
+        hours[hour] += changes;
     }
     let mut schedule = Schedule::default();
-    for (url, changes) in TABLE_3_3 {
+    for (url, changes, _) in TABLE_3_3 {
         let mostly = if url == "u1" {
             Mostly::of(&hours)
         } else {
@@ -132,9 +145,14 @@ fn robot() -> Vec<Figure> {
         ),
         Figure {
             note: Some(
-                "the text computes with S = 1428 - 328 = 1096; Table 8 adds up to 1,424, of which 1,096 were ever downloaded",
+                "1,424 in the text and by the sum of Table 8; the example of SS writes 1428 - 328 = 1096, which is 1,424 - 328",
             ),
-            ..figure("ROBOT", "S, the seeds observed", "1428", seeds.to_string())
+            ..figure(
+                "ROBOT",
+                "S, the seeds observed",
+                "1424, 1428",
+                seeds.to_string(),
+            )
         },
     ]
 }
@@ -285,7 +303,57 @@ fn value(figures: &[Figure], schedule: &Schedule) -> Value {
         .map(|(slot, urls)| json!({ "when": when(slot), "urls": urls }))
         .collect();
     let figures: Vec<Value> = figures.iter().map(Figure::value).collect();
-    json!({ "figures": figures, "refresh_table_3_5": lines })
+    let changes: Vec<Value> = TABLE_3_3
+        .iter()
+        .map(|(url, changes, printed)| {
+            let [weekly, sixteen, six] = grouped(*changes);
+            json!({
+                "url": url, "changes": changes, "printed_a_week": printed, "a_week": weekly,
+                "group16": sixteen, "group6": six,
+            })
+        })
+        .collect();
+    let hours: Vec<Value> = TABLE_3_4
+        .iter()
+        .map(|(day, hour, changes)| json!({ "day": DAYS[*day], "hour": hour, "changes": changes }))
+        .collect();
+    json!({
+        "figures": figures,
+        "refresh_table_3_3": changes,
+        "refresh_table_3_4": { "url": "u1", "changes": hours },
+        "refresh_table_3_5": lines,
+    })
+}
+
+/// Changes of three weeks as a mean of one, and the groups they lead to.
+fn grouped(changes: u32) -> [String; 3] {
+    let weekly = f64::from(changes) / 3.0;
+    [
+        format!("{weekly:.1}"),
+        Grouping::Sixteen.of(weekly).to_string(),
+        Grouping::Six.of(weekly).to_string(),
+    ]
+}
+
+/// Table 3.3 and what follows from it, and Table 3.4.
+fn learned() -> String {
+    let head = ["URL", "changes", "a week", "of 16 groups", "of 6"];
+    let mut lines = vec![head.map(str::to_owned).to_vec()];
+    lines.extend(TABLE_3_3.iter().map(|(url, changes, _)| {
+        let counts = [(*url).to_owned(), changes.to_string()];
+        counts.into_iter().chain(grouped(*changes)).collect()
+    }));
+    let columns = crate::table::columns(&lines, |at| at > 0);
+    let aligned = lines
+        .iter()
+        .map(|line| crate::table::aligned(line, &columns));
+    let table = aligned.collect::<Vec<_>>().join("\n");
+    let hours = TABLE_3_4
+        .map(|(day, hour, changes)| format!("{} {hour:02} h {changes}", DAYS[day]))
+        .join(", ");
+    format!(
+        "\nREFRESH's Table 3.3, changes in 3 weeks, and the groups that follow:\n{table}\n\nTable 3.4, u1's changes by day and hour: {hours};\nmostly from 09 to 18, so its visits are at midnight.\n"
+    )
 }
 
 fn human(figures: &[Figure], schedule: &Schedule) -> String {
@@ -311,6 +379,7 @@ fn human(figures: &[Figure], schedule: &Schedule) -> String {
             text.extend([format!("         ! {note}\n")]);
         }
     }
+    text += &learned();
     text += "\nREFRESH's Table 3.5 from its Table 3.3, 6 groups:\n";
     for (slot, urls) in schedule.lines() {
         text.extend([format!("{:<14} {}\n", when(slot), urls.join(", "))]);
@@ -344,6 +413,17 @@ mod tests {
             "3rd Sat 00:00 u14".to_owned(),
         ];
         assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn means_of_table_3_3_are_as_printed() {
+        for (url, changes, printed) in TABLE_3_3 {
+            let [weekly, ..] = grouped(changes);
+            let weekly = weekly.trim_end_matches(".0");
+            assert!(printed.is_none_or(|printed| printed == weekly), "{url}");
+        }
+        let of_u1: u32 = TABLE_3_4.iter().map(|(_, _, changes)| changes).sum();
+        assert_eq!(of_u1, TABLE_3_3[0].1);
     }
 
     #[test]
