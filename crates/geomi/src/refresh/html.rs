@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use geomi_sim::refresh::compare::{Match, Row, curve};
+use geomi_sim::refresh::compare::{Match, Matching, Row, curve};
 use geomi_sim::refresh::trial;
 
 use super::simulate::Asked;
@@ -28,9 +28,11 @@ pub(super) fn page(asked: &Asked, rows: &[Row]) -> String {
     let mut body = String::new();
     let title = format!("Refresh policies on {}", escaped(&asked.web));
     body.extend([format!("<h1>{title}</h1>")]);
-    body += &table(rows);
-    body += "<h2>Requests to match the static cycle</h2>";
-    body += &bars(rows);
+    body += &table(rows, asked.matching);
+    if asked.matching == Matching::Searched {
+        body += "<h2>Requests to match the static cycle</h2>";
+        body += &bars(rows);
+    }
     body += "<h2>Freshness over time</h2>";
     body += &plot("day", "freshness", &over_time(asked));
     body += "<h2>Freshness against requests a page a day</h2>";
@@ -50,12 +52,13 @@ pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;")
 }
 
-fn table(rows: &[Row]) -> String {
+fn table(rows: &[Row], matching: Matching) -> String {
     let mut text = String::from(
         "<table><tr><th>policy<th>freshness<th>weighted<th>mean age, h<th>requests a page a day<th>match static</tr>",
     );
     for row in rows {
         let share = match row.match_static {
+            None if matching == Matching::Skipped => String::new(),
             None => "never".to_owned(),
             Some(Match { share, error: None }) => format!("{:.1} %", share * 100.0),
             Some(Match {
