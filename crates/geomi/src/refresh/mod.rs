@@ -12,6 +12,7 @@ mod run;
 mod schedule_file;
 mod simulate;
 mod tally;
+mod truth;
 mod view;
 
 use clap::{Args, Subcommand};

@@ -1,7 +1,8 @@
 //! `geomi refresh report`: how fresh a crawl is, what that costs, what changed.
 //!
-//! Freshness and age are estimated from what is believed of each page's rate;
-//! what really changed nobody but the sites knows.
+//! Freshness and age are estimated from what is believed of each page's rate. What
+//! really changed nobody but the sites knows, or whoever watched them: such a history
+//! can be given, and the truth is shown beside the estimate.
 
 use std::path::PathBuf;
 
@@ -13,7 +14,8 @@ use serde_json::{Value, json};
 use super::limits::{Limit, Spending, Spent, print_limits};
 use super::report_html;
 use super::run::PlanArgs;
-use super::tally::{Compared, Point, Tally, over_time};
+use super::tally::{Compared, Copies, Point, Tally, over_time};
+use super::truth::Truth;
 use super::view::{DirArgs, View, print_table};
 use crate::Exit;
 use crate::args::{Format, Global};
@@ -24,8 +26,11 @@ pub(crate) const AFTER_HELP: &str = "\
 Examples:
   geomi refresh report news
   geomi refresh report news --html freshness.html --format json
+  geomi refresh report news --truth changes.csv
 
 The budget shown is the one given here, as for `refresh run`. CSV has freshness over time.
+True freshness and age are means over the pages that the history names: a copy is fresh if its
+page has not changed since it was made, and its age is the time since the first change it lacks.
 Exit codes: 0 done, 1 error, 2 usage or no crawl directory.";
 
 /// Domains that are shown.
@@ -41,6 +46,9 @@ pub(crate) struct ReportCommand {
     /// Write a page with plots
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+    /// Tell the truth as well: a history of what changed, as `refresh simulate --history` reads it
+    #[arg(long, value_name = "FILE")]
+    truth: Option<PathBuf>,
 }
 
 /// All there is to tell.
@@ -93,8 +101,12 @@ pub(crate) fn run(args: &ReportCommand, global: &Global) -> anyhow::Result<Exit>
         tally.take(moment);
         spending.take(moment);
     })?;
+    let truth = args.truth.as_deref();
+    let truth = truth
+        .map(|path| Truth::read(path, &view, global))
+        .transpose()?;
     let points = match tally.span {
-        Some(span) => over_time(&view, span)?,
+        Some(span) => over_time(&view, truth.as_ref(), span)?,
         None => Vec::new(),
     };
     let report = Report {
@@ -119,28 +131,55 @@ pub(crate) fn run(args: &ReportCommand, global: &Global) -> anyhow::Result<Exit>
         Format::Human => human(&report)?,
         Format::Json => print(&serde_json::to_string_pretty(&as_json(&report))?)?,
         Format::Jsonl => print(&as_json(&report).to_string())?,
-        Format::Csv => {
-            print("time,freshness,age_h")?;
-            for point in &report.points {
-                let time = instant(point.at).to_rfc3339_secs();
-                print(&format!("{time},{:.4},{:.2}", point.freshness, point.age_h))?;
-            }
-        }
+        Format::Csv => print(&csv(&report.points, truth.is_some()))?,
     }
     Ok(Exit::Done)
 }
 
+fn csv(points: &[Point], has_truth: bool) -> String {
+    let fields = |copies: Copies| format!(",{:.4},{:.2}", copies.freshness, copies.age_h);
+    let mut text = String::from("time,freshness,age_h");
+    text += if has_truth {
+        ",true_freshness,true_age_h"
+    } else {
+        ""
+    };
+    for point in points {
+        text.push('\n');
+        text += &instant(point.at).to_rfc3339_secs();
+        text += &fields(point.estimated);
+        if has_truth {
+            text += &point.truth.map_or(",,".to_owned(), fields);
+        }
+    }
+    text
+}
+
+/// How right the copies are by now, in words.
+pub(super) fn now_in_words(now: Option<&Point>) -> String {
+    let Some(now) = now else {
+        return "nothing is known yet".to_owned();
+    };
+    let words = |copies: Copies, by: &str| {
+        let percent = copies.freshness * 100.0;
+        format!("{percent:.1} %{by}, mean age {:.1} h", copies.age_h)
+    };
+    let truth = now
+        .truth
+        .map(|truth| format!("; true {}", words(truth, "")));
+    let estimated = words(now.estimated, " by now");
+    format!("{estimated} (estimated){}", truth.unwrap_or_default())
+}
+
 fn human(report: &Report) -> anyhow::Result<()> {
     let tally = &report.tally;
-    let now = report.points.last();
     print(&format!(
-        "{}: {} pages, {} visits in {:.1} days\nfreshness   {:.1} % by now, mean age {:.1} h (estimated)\nrequests    {:.1} a day, budget {:.1}; load ratio S(x) = {:.3}",
+        "{}: {} pages, {} visits in {:.1} days\nfreshness   {}\nrequests    {:.1} a day, budget {:.1}; load ratio S(x) = {:.3}",
         report.dir,
         report.pages,
         tally.requests(),
         tally.days(),
-        now.map_or(0.0, |point| point.freshness) * 100.0,
-        now.map_or(0.0, |point| point.age_h),
+        now_in_words(report.points.last()),
         report.requests_a_day(),
         report.budget,
         report.load_ratio(),
@@ -212,8 +251,13 @@ fn as_json(report: &Report) -> Value {
         .points
         .iter()
         .map(|point| {
-            let time = instant(point.at).to_rfc3339_secs();
-            json!({ "time": time, "freshness": point.freshness, "age_h": point.age_h })
+            json!({
+                "time": instant(point.at).to_rfc3339_secs(),
+                "freshness": point.estimated.freshness,
+                "age_h": point.estimated.age_h,
+                "true_freshness": point.truth.map(|truth| truth.freshness),
+                "true_age_h": point.truth.map(|truth| truth.age_h),
+            })
         })
         .collect();
     let by_day: Vec<Value> = tally
@@ -241,6 +285,7 @@ fn as_json(report: &Report) -> Value {
         kinds.into_iter().map(row).collect::<Vec<Value>>()
     });
     let now = report.points.last();
+    let truth = now.and_then(|point| point.truth);
     json!({
         "dir": report.dir,
         "pages": report.pages,
@@ -252,8 +297,10 @@ fn as_json(report: &Report) -> Value {
         "requests_per_hour": report.requests_per_hour,
         "most_in_an_hour": report.most_in_an_hour,
         "load_ratio": report.load_ratio(),
-        "freshness": now.map(|point| point.freshness),
-        "age_h": now.map(|point| point.age_h),
+        "freshness": now.map(|point| point.estimated.freshness),
+        "age_h": now.map(|point| point.estimated.age_h),
+        "true_freshness": truth.map(|truth| truth.freshness),
+        "true_age_h": truth.map(|truth| truth.age_h),
         "visits": tally.kinds,
         "over_time": points,
         "by_day": by_day,

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use super::html::{Line, escaped, framed, plot};
-use super::report::Report;
+use super::report::{Report, now_in_words};
+use super::tally::{Copies, Point};
 use geomi_store::schedule::DAYS;
 
 /// Width and height of a cell of the heat-map.
@@ -13,41 +14,19 @@ const CELL: usize = 26;
 pub(super) fn page(report: &Report) -> String {
     let title = format!("Freshness of {}", escaped(&report.dir));
     let mut body = format!("<h1>{title}</h1>");
-    let now = report.points.last();
     write!(
         body,
-        "<p>{} pages, {} visits in {:.1} days. By now {:.1} % of the copies are right and their mean age is {:.1} h, as far as can be told. {:.1} requests a day, budget {:.1}; load ratio S(x) = {:.3}.</p>",
+        "<p>{} pages, {} visits in {:.1} days. Freshness: {}. {:.1} requests a day, budget {:.1}; load ratio S(x) = {:.3}.</p>",
         report.pages,
         report.tally.requests(),
         report.tally.days(),
-        now.map_or(0.0, |point| point.freshness) * 100.0,
-        now.map_or(0.0, |point| point.age_h),
+        now_in_words(report.points.last()),
         report.requests_a_day(),
         report.budget,
         report.load_ratio(),
     )
     .expect("a string takes everything");
-    body += "<h2>Freshness over time (estimated)</h2>";
-    let begin = report.points.first().map_or(0.0, |point| point.at);
-    let line = |name: &str, pick: fn(&super::tally::Point) -> f64| -> Line {
-        let points = report.points.iter();
-        let points = points.map(|point| (point.at - begin, pick(point)));
-        (name.to_owned(), points.collect())
-    };
-    body += &plot(
-        "day",
-        "freshness",
-        &[line("freshness", |point| point.freshness)],
-    );
-    body += "<h2>Mean age over time (estimated)</h2>";
-    let most = report
-        .points
-        .iter()
-        .map(|point| point.age_h)
-        .fold(1e-9, f64::max);
-    let (name, ages) = line("age", |point| point.age_h);
-    let ages = ages.into_iter().map(|(at, age)| (at, age / most)).collect();
-    body += &plot("day", &format!("share of {most:.1} h"), &[(name, ages)]);
+    body += &over_time(report);
     body += "<h2>Requests a day against the budget</h2>";
     body += &requests(report);
     body += "<h2>When changes were found, by day and hour (UTC)</h2>";
@@ -81,6 +60,41 @@ pub(super) fn page(report: &Report) -> String {
         .expect("a string takes everything");
     }
     framed(&title, &(body + "</table>"))
+}
+
+/// Freshness and age, as estimated and, where somebody knows it, as it was.
+fn over_time(report: &Report) -> String {
+    let points = &report.points;
+    let begin = points.first().map_or(0.0, |point| point.at);
+    let has_truth = points.iter().any(|point| point.truth.is_some());
+    let lines = |pick: fn(Copies) -> f64, scale: f64| -> Vec<Line> {
+        let line = |name: &str, of: fn(&Point) -> Option<Copies>| {
+            let known = points
+                .iter()
+                .filter_map(|point| Some((point.at, of(point)?)));
+            let known = known.map(|(at, copies)| (at - begin, pick(copies) / scale));
+            (name.to_owned(), known.collect())
+        };
+        let mut lines = vec![line("estimated", |point| Some(point.estimated))];
+        if has_truth {
+            lines.push(line("true", |point| point.truth));
+        }
+        lines
+    };
+    let ages = points
+        .iter()
+        .flat_map(|point| [Some(point.estimated), point.truth])
+        .flatten();
+    let most = ages.map(|copies| copies.age_h).fold(1e-9, f64::max);
+    let freshness = plot("day", "freshness", &lines(|copies| copies.freshness, 1.0));
+    let share = format!("share of {most:.1} h");
+    let age = plot("day", &share, &lines(|copies| copies.age_h, most));
+    let of = if has_truth {
+        "estimated and true"
+    } else {
+        "estimated"
+    };
+    format!("<h2>Freshness over time ({of})</h2>{freshness}<h2>Mean age over time ({of})</h2>{age}")
 }
 
 /// Bars of the last days, and a line at the budget.

@@ -8,6 +8,7 @@ use geomi_refresh::Posterior;
 use geomi_refresh::rates::rate;
 use geomi_url::registrable_domain;
 
+use super::truth::Truth;
 use super::view::{Moment, View};
 
 /// Classes of predicted chances.
@@ -128,26 +129,62 @@ impl Tally {
     }
 }
 
-/// How fresh the copies were at a time, as far as can be told.
+/// How right copies are: a mean over pages.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Point {
-    /// Days since 1970.
-    pub(super) at: f64,
+pub(super) struct Copies {
     pub(super) freshness: f64,
     pub(super) age_h: f64,
 }
 
-/// Freshness and age over time, estimated with what is believed of each page
-/// now. Reads the visits once more.
-pub(super) fn over_time(view: &View, span: (f64, f64)) -> anyhow::Result<Vec<Point>> {
+impl Copies {
+    /// The mean of how probably each copy is right, and its age in days; nothing
+    /// without copies.
+    pub(super) fn mean(pages: impl Iterator<Item = (f64, f64)>) -> Option<Self> {
+        let (mut fresh, mut age, mut count) = (0.0, 0.0, 0.0);
+        for (fresh_here, age_here) in pages {
+            fresh += fresh_here;
+            age += age_here;
+            count += 1.0;
+        }
+        (count > 0.0).then(|| Self {
+            freshness: fresh / count,
+            age_h: age / count * 24.0,
+        })
+    }
+}
+
+/// How fresh the copies were at a time.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Point {
+    /// Days since 1970.
+    pub(super) at: f64,
+    /// With what is believed of each page now.
+    pub(super) estimated: Copies,
+    /// Of the pages of which somebody knows it.
+    pub(super) truth: Option<Copies>,
+}
+
+/// Freshness and age over time. Reads the visits once more.
+pub(super) fn over_time(
+    view: &View,
+    truth: Option<&Truth>,
+    span: (f64, f64),
+) -> anyhow::Result<Vec<Point>> {
     let beliefs: Vec<Posterior> = view.pages().map(|page| view.posterior(page)).collect();
+    let point = |last: &[Option<f64>], at: f64| {
+        Some(Point {
+            at,
+            estimated: estimated(&beliefs, last, at)?,
+            truth: truth.and_then(|truth| truth.at(last, at)),
+        })
+    };
     let step = ((span.1 - span.0) / POINTS as f64).max(1.0 / 1_440.0);
     let mut last: Vec<Option<f64>> = vec![None; beliefs.len()];
     let (mut points, mut next) = (Vec::new(), span.0 + step);
     read_visits(&view.dir, |visit| {
         let at = days(visit.time);
         while next <= at {
-            points.extend(point(&beliefs, &last, next));
+            points.extend(point(&last, next));
             next += step;
         }
         if Fate::of(visit, view.config.tries) == Fate::Saved
@@ -157,25 +194,15 @@ pub(super) fn over_time(view: &View, span: (f64, f64)) -> anyhow::Result<Vec<Poi
         }
         true
     })?;
-    points.extend(point(&beliefs, &last, view.now.max(span.1)));
+    points.extend(point(&last, view.now.max(span.1)));
     Ok(points)
 }
 
 /// Over the pages of which there was a copy then.
-fn point(beliefs: &[Posterior], last: &[Option<f64>], at: f64) -> Option<Point> {
-    let (mut fresh, mut age, mut count) = (0.0, 0.0, 0.0);
-    for (posterior, last) in beliefs.iter().zip(last) {
-        let Some(last) = last else { continue };
-        let gap = (at - last).max(0.0);
-        fresh += posterior.fresh(gap);
-        age += expected_age(posterior, gap);
-        count += 1.0;
-    }
-    (count > 0.0).then(|| Point {
-        at,
-        freshness: fresh / count,
-        age_h: age / count * 24.0,
-    })
+fn estimated(beliefs: &[Posterior], last: &[Option<f64>], at: f64) -> Option<Copies> {
+    let pages = beliefs.iter().zip(last);
+    let pages = pages.filter_map(|(posterior, last)| Some((posterior, (at - (*last)?).max(0.0))));
+    Copies::mean(pages.map(|(posterior, gap)| (posterior.fresh(gap), expected_age(posterior, gap))))
 }
 
 /// Days since the first change that a copy of this age lacks.
