@@ -271,6 +271,7 @@ fn the_plan_is_told_and_an_edited_one_is_followed() {
         "{report:#}"
     );
     assert!(place.read("r.html").contains("<svg"));
+    requests_are_revisits(&report, 20);
 
     let url = server.seeds()[1].to_string();
     let told = json(&place, &["refresh", "explain", "c", &url, "--budget", "2"]);
@@ -308,6 +309,27 @@ fn the_plan_is_told_and_an_edited_one_is_followed() {
         let wanted = if page == url { 100..=146 } else { 0..=1 };
         assert!(wanted.contains(&more), "{page}: {more}");
     }
+}
+
+/// The first crawl is no refresh, and what failed was not compared.
+fn requests_are_revisits(report: &serde_json::Value, pages: u64) {
+    let visits = |kind: &str| report["visits"][kind].as_u64().unwrap();
+    let kinds = report["visits"].as_object().unwrap().values();
+    let all: u64 = kinds.map(|count| count.as_u64().unwrap()).sum();
+    let requests = report["requests"].as_u64().unwrap();
+    assert_eq!((visits("first"), requests), (pages, all - pages));
+    let days = report["by_day"].as_array().unwrap().iter();
+    let by_day: u64 = days.map(|day| day["requests"].as_u64().unwrap()).sum();
+    assert_eq!(by_day, requests, "{report:#}");
+    let hours = report["comparisons_by_hour"].as_array().unwrap().iter();
+    let by_hour = hours.flat_map(|day| day.as_array().unwrap());
+    let compared: u64 = by_hour.map(|hour| hour.as_u64().unwrap()).sum();
+    let expected = visits("changed") + visits("unchanged") + visits("same");
+    assert_eq!(compared, expected, "{report:#}");
+    let rate = requests as f64 / report["days"].as_f64().unwrap();
+    assert!((report["requests_a_day"].as_f64().unwrap() / rate - 1.0).abs() < 1e-9);
+    let share = rate / report["budget_a_day"].as_f64().unwrap();
+    assert!((0.5..1.2).contains(&share), "{report:#}");
 }
 
 #[test]

@@ -28,7 +28,8 @@ Examples:
   geomi refresh report news --html freshness.html --format json
   geomi refresh report news --truth changes.csv
 
-The budget shown is the one given here, as for `refresh run`. CSV has freshness over time.
+Requests are those to pages of which there was a copy, from the first such one on; a crawl's
+first visits are no refresh. The budget shown is the one given here, as for `refresh run`. CSV has freshness over time.
 True freshness and age are means over the pages that the history names: a copy is fresh if its
 page has not changed since it was made, and its age is the time since the first change it lacks.
 Exit codes: 0 done, 1 error, 2 usage or no crawl directory.";
@@ -66,7 +67,7 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// Requests a day that were made.
+    /// Requests a day that were made to keep pages fresh.
     pub(super) fn requests_a_day(&self) -> f64 {
         self.tally.requests() as f64 / self.tally.days().max(1.0 / 24.0)
     }
@@ -174,12 +175,13 @@ pub(super) fn now_in_words(now: Option<&Point>) -> String {
 fn human(report: &Report) -> anyhow::Result<()> {
     let tally = &report.tally;
     print(&format!(
-        "{}: {} pages, {} visits in {:.1} days\nfreshness   {}\nrequests    {:.1} a day, budget {:.1}; load ratio S(x) = {:.3}",
+        "{}: {} pages, {} visits\nfreshness   {}\nrequests    {} in {:.1} days, {:.1} a day, budget {:.1}; load ratio S(x) = {:.3}",
         report.dir,
         report.pages,
+        tally.visits(),
+        now_in_words(report.points.last()),
         tally.requests(),
         tally.days(),
-        now_in_words(report.points.last()),
         report.requests_a_day(),
         report.budget,
         report.load_ratio(),
@@ -265,7 +267,8 @@ fn as_json(report: &Report) -> Value {
         .iter()
         .map(|(day, (requests, changed))| {
             let day = instant(*day as f64).to_rfc3339_secs();
-            json!({ "day": day.get(..10), "requests": requests, "changed": changed })
+            let ratio = *requests as f64 / report.pages.max(1) as f64;
+            json!({ "day": day.get(..10), "requests": requests, "changed": changed, "load_ratio": ratio })
         })
         .collect();
     let hours = |pick: fn(&(u64, u64)) -> u64| -> Vec<Vec<u64>> {
@@ -304,7 +307,7 @@ fn as_json(report: &Report) -> Value {
         "visits": tally.kinds,
         "over_time": points,
         "by_day": by_day,
-        "requests_by_hour": hours(|(requests, _)| *requests),
+        "comparisons_by_hour": hours(|(comparisons, _)| *comparisons),
         "changes_by_hour": hours(|(_, changed)| *changed),
         "by_domain": domains,
         "by_depth": depths,

@@ -16,11 +16,12 @@ pub(super) fn page(report: &Report) -> String {
     let mut body = format!("<h1>{title}</h1>");
     write!(
         body,
-        "<p>{} pages, {} visits in {:.1} days. Freshness: {}. {:.1} requests a day, budget {:.1}; load ratio S(x) = {:.3}.</p>",
+        "<p>{} pages, {} visits. Freshness: {}. {} requests to keep them fresh in {:.1} days, {:.1} a day, budget {:.1}; load ratio S(x) = {:.3}.</p>",
         report.pages,
+        report.tally.visits(),
+        now_in_words(report.points.last()),
         report.tally.requests(),
         report.tally.days(),
-        now_in_words(report.points.last()),
         report.requests_a_day(),
         report.budget,
         report.load_ratio(),
@@ -130,7 +131,7 @@ fn requests(report: &Report) -> String {
 
 fn heat_map(report: &Report) -> String {
     let hours = &report.tally.by_hour;
-    let share = |(requests, changed): &(u64, u64)| *changed as f64 / (*requests as f64).max(1.0);
+    let share = |(all, changed): &(u64, u64)| *changed as f64 / (*all as f64).max(1.0);
     let (width, height) = (90 + 24 * CELL, 30 + 7 * CELL);
     let mut svg = format!(
         "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"changes by day and hour\" font-size=\"12\">"
@@ -152,7 +153,7 @@ fn heat_map(report: &Report) -> String {
         }
         write!(
             svg,
-            "<rect x=\"{x}\" y=\"{y}\" width=\"{CELL}\" height=\"{CELL}\" fill=\"#d55e00\" fill-opacity=\"{:.3}\" stroke=\"#eee\"><title>{} {hour:02} h: {} of {} visits found a change</title></rect>",
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{CELL}\" height=\"{CELL}\" fill=\"#d55e00\" fill-opacity=\"{:.3}\" stroke=\"#eee\"><title>{} {hour:02} h: {} of {} comparisons found a change</title></rect>",
             share(cell), DAYS[day], cell.1, cell.0
         )
         .expect("a string takes everything");

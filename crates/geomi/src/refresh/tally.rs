@@ -13,6 +13,8 @@ use super::view::{Moment, View};
 
 /// Classes of predicted chances.
 pub(super) const CLASSES: usize = 10;
+/// Days whose budget a run may spend at once when it begins.
+const SAVED_DAYS: f64 = 1.0;
 /// Points of the curves over time.
 const POINTS: usize = 56;
 
@@ -55,10 +57,11 @@ impl Class {
 /// The sums.
 #[derive(Clone, Debug)]
 pub(super) struct Tally {
+    /// Visits by what they found; those that found a page first are no refresh.
     pub(super) kinds: BTreeMap<&'static str, u64>,
-    /// Requests and changes of each day since 1970.
+    /// Requests for the sake of freshness and changes found, of each day since 1970.
     pub(super) by_day: BTreeMap<i64, (u64, u64)>,
-    /// Requests and changes by the hour of the week.
+    /// Comparisons and changes by the hour of the week.
     pub(super) by_hour: Vec<(u64, u64)>,
     pub(super) by_domain: BTreeMap<String, Compared>,
     pub(super) by_depth: BTreeMap<String, Compared>,
@@ -66,6 +69,8 @@ pub(super) struct Tally {
     pub(super) classes: [Class; CLASSES],
     /// The first and the last visit, in days since 1970.
     pub(super) span: Option<(f64, f64)>,
+    /// The time in which pages were kept fresh, likewise.
+    kept: Option<(f64, f64)>,
 }
 
 impl Default for Tally {
@@ -80,6 +85,7 @@ impl Default for Tally {
             by_link_type: BTreeMap::new(),
             classes: [Class::default(); CLASSES],
             span: None,
+            kept: None,
         }
     }
 }
@@ -90,17 +96,17 @@ impl Tally {
         let (sighted, visit) = (&moment.sighted, moment.visit);
         *self.kinds.entry(sighted.kind.as_str()).or_default() += 1;
         let changed = u64::from(sighted.kind.changed() == Some(true));
-        for (requests, changes) in [
-            self.by_day.entry(sighted.at.floor() as i64).or_default(),
-            &mut self.by_hour[hour_of_week(sighted.at)],
-        ] {
-            *requests += 1;
-            *changes += changed;
+        if sighted.kind != Sighting::First {
+            count(
+                self.by_day.entry(sighted.at.floor() as i64).or_default(),
+                changed,
+            );
+            let begin = self.span.map_or(sighted.at, |span| span.1);
+            self.kept = Some(kept_until(self.kept, begin, sighted.at));
         }
-        let first = self.span.map_or(sighted.at, |span| span.0.min(sighted.at));
-        let last = self.span.map_or(sighted.at, |span| span.1.max(sighted.at));
-        self.span = Some((first, last));
+        self.span = Some(widened(self.span, sighted.at));
         let Some(chance) = moment.chance else { return };
+        count(&mut self.by_hour[hour_of_week(sighted.at)], changed);
         let class = &mut self.classes[((chance * CLASSES as f64) as usize).min(CLASSES - 1)];
         class.visits += 1;
         class.changed += changed;
@@ -118,15 +124,40 @@ impl Tally {
         }
     }
 
-    /// Requests in all.
-    pub(super) fn requests(&self) -> u64 {
+    /// Visits in all, the first one of each page included.
+    pub(super) fn visits(&self) -> u64 {
         self.kinds.values().sum()
     }
 
-    /// Days from the first visit to the last.
-    pub(super) fn days(&self) -> f64 {
-        self.span.map_or(0.0, |(first, last)| last - first)
+    /// Requests for the sake of freshness: visits to pages of which there was a copy.
+    pub(super) fn requests(&self) -> u64 {
+        self.visits() - self.kinds[Sighting::First.as_str()]
     }
+
+    /// Days in which pages were kept fresh.
+    pub(super) fn days(&self) -> f64 {
+        self.kept.map_or(0.0, |(first, last)| last - first)
+    }
+}
+
+/// Counts one more, and whether it found a change.
+fn count((all, changes): &mut (u64, u64), changed: u64) {
+    *all += 1;
+    *changes += changed;
+}
+
+/// A span that has this time in it.
+fn widened(span: Option<(f64, f64)>, at: f64) -> (f64, f64) {
+    let (first, last) = span.unwrap_or((at, at));
+    (first.min(at), last.max(at))
+}
+
+/// The time in which pages were kept fresh, with one more revisit. It begins with the
+/// visit `before` the first revisit, as the budget does, but no more than
+/// [`SAVED_DAYS`] before it: a crawl that rested for a month was not kept fresh in it.
+fn kept_until(kept: Option<(f64, f64)>, before: f64, at: f64) -> (f64, f64) {
+    let kept = kept.unwrap_or((before.clamp(at - SAVED_DAYS, at), at));
+    widened(Some(kept), at)
 }
 
 /// How right copies are: a mean over pages.
@@ -218,6 +249,18 @@ fn expected_age(posterior: &Posterior, gap: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pages_are_kept_fresh_from_the_first_revisit_on() {
+        let check = |before: f64, revisits: &[f64], expected: (f64, f64)| {
+            let take = |kept, at: &f64| Some(kept_until(kept, before, *at));
+            assert_eq!(revisits.iter().fold(None, take), Some(expected));
+        };
+        // A crawl of an hour, refreshed for two weeks: two weeks.
+        check(10.0, &[10.25, 17.0, 24.0], (10.0, 24.0));
+        // A month later, for three days: no month, but what a day had saved.
+        check(10.0, &[40.0, 43.0], (39.0, 43.0));
+    }
 
     #[test]
     fn age_grows_from_nothing_to_the_gap() {
