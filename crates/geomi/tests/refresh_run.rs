@@ -349,11 +349,47 @@ fn rounds_take_every_page_and_once_ends() {
         "c",
         "--once",
         "--requests-per-day",
-        "0.01",
+        "1",
         "--no-progress",
     ]);
     assert_eq!(done.code, Some(0), "{done:#?}");
     assert!(answered(&server) - asked <= 2, "there is hardly a budget");
+    the_plan_is_recorded(&place);
+}
+
+/// Of a crawl with 15 pages whose last run was told `--requests-per-day 1`.
+fn the_plan_is_recorded(place: &Workplace) {
+    let budget = |more: &[&str]| {
+        let report = json(place, &[&["refresh", "report", "c"], more].concat());
+        report["budget_a_day"].as_f64().unwrap()
+    };
+    assert!((budget(&[]) - 1.0).abs() < 1e-9, "that of the last run");
+    assert!((budget(&["--budget", "2"]) - 30.0).abs() < 1e-6);
+    assert!(
+        (budget(&[]) - 1.0).abs() < 1e-9,
+        "who looks records nothing"
+    );
+    let run = ["refresh", "run", "c", "--once", "--no-progress"];
+    let plan = [
+        "--budget",
+        "0.5",
+        "--policy",
+        "static",
+        "--longest-gap",
+        "30d",
+    ];
+    let done = place.geomi(&[&run[..], &plan].concat());
+    assert_eq!(done.code, Some(0), "{done:#?}");
+    assert!((budget(&[]) - 7.5).abs() < 1e-6, "the flag wins");
+    let kept = place.read("c/geomi.toml");
+    for line in [
+        "every = \"2d\"",
+        "requests_per_day = \"none\"",
+        "policy = \"static\"",
+        "longest_gap = \"30d\"",
+    ] {
+        assert!(kept.contains(line), "no {line} in\n{kept}");
+    }
 }
 
 #[test]
@@ -382,6 +418,10 @@ fn what_cannot_be_meant_is_said() {
         2,
         &["cannot follow \"optimal\"", "--budget 0", "--longest-gap"],
     );
+    for (requests, told) in [("0", "--requests-per-day 0:"), ("1.5", "a whole number")] {
+        let words = ["refresh", "plan", "c", "--requests-per-day", requests];
+        place.geomi(&words).fails(2, &[told, "thousand million"]);
+    }
     place.write("bad.csv", "day,hour,url\nSomeday,1,http://a.test/\n");
     let words = ["refresh", "run", "c", "--schedule", "bad.csv"];
     place

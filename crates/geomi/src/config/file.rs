@@ -168,8 +168,11 @@ fn used_line(written: &Written, at: usize, key: &Key) -> String {
             format!("# {} = {value}  # of the last run only", key.name())
         }
         Some(value) => format!("{} = {value}", key.name()),
-        // Said, so that no preset of a later run can think otherwise.
-        None if key.default.is_some() || presets::sets(key.path) => {
+        // Said, so that no preset or file of a later run can think otherwise.
+        None if key.default.is_some()
+            || presets::sets(key.path)
+            || *written.get(at).1 != Place::Default =>
+        {
             format!("{} = \"none\"", key.name())
         }
         None => format!("# {} = {}", key.name(), key.example),

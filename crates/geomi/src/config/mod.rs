@@ -47,7 +47,7 @@ pub(crate) use locality::Locality;
 pub(crate) use place::{Place, Problems};
 pub(crate) use running::RunningConfig;
 pub(crate) use schema::schema;
-pub(crate) use units::{parse_duration, parse_size};
+pub(crate) use units::{parse_duration, parse_size, write_duration};
 pub(crate) use written::{Written, unknown};
 
 /// The name of the file.

@@ -25,7 +25,7 @@ pub(crate) const AFTER_HELP: &str = "\
 Example:
   geomi refresh explain news https://example.com/a
 
-What is told holds for the budget and policy that are given, as for `refresh run`.
+What is told holds for the budget and policy of the last `refresh run`, or those given here.
 Exit codes: 0 explained, 1 error, 2 usage, no crawl directory, or no copy of that URL.";
 
 /// Visits shown.

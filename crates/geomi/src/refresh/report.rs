@@ -28,8 +28,9 @@ Examples:
   geomi refresh report news --html freshness.html --format json
   geomi refresh report news --truth changes.csv
 
-Requests are those to pages of which there was a copy, from the first such one on; a crawl's
-first visits are no refresh. The budget shown is the one given here, as for `refresh run`. CSV has freshness over time.
+Requests are those to pages of which there was a copy; the first visit of a page is no refresh.
+The budget shown is that of the last `refresh run`, or the one given here. CSV has freshness
+over time.
 True freshness and age are means over the pages that the history names: a copy is fresh if its
 page has not changed since it was made, and its age is the time since the first change it lacks.
 Exit codes: 0 done, 1 error, 2 usage or no crawl directory.";

@@ -13,7 +13,7 @@ use geomi_refresh::named;
 
 use crate::Exit;
 use crate::args::{Format, Global, Settings};
-use crate::config::{self, Problems, Sources, parse_duration};
+use crate::config::{self, Place, Problems, Raw, Setting, Sources, parse_duration, write_duration};
 use crate::crawl::{has_begun, settings};
 use crate::session::{Session, tell};
 
@@ -30,6 +30,7 @@ Examples:
 
 Policies: clock (the default), greedy, age, static, proportional, sampling, group16,
 group6, multiplicative, nutch, stormcrawler; `geomi refresh simulate` compares them.
+Budget, policy and longest gap are kept in the crawl's geomi.toml for later commands.
 A site's delay and robots.txt stand above the plan. A run that was killed goes on.
 Exit codes: as of `geomi crawl`.";
 
@@ -70,8 +71,9 @@ enum Mode {
     Periodic,
 }
 
-/// What a plan is made by; the same for all commands that make one. What is not given
-/// is as the section `[refresh]` of the configuration says.
+/// What a plan is made by; the same for all commands that make one. Each flag sets a key
+/// of the section `[refresh]`: a run records it with its configuration, so that later
+/// commands go by it; a command that only looks records nothing.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct PlanArgs {
     /// Visits a page a day; one in seven days unless given
@@ -89,17 +91,14 @@ pub(crate) struct PlanArgs {
 }
 
 impl PlanArgs {
-    /// What is meant, over what the configuration says; what is wrong is added to the
-    /// problems.
-    pub(crate) fn resolve(
-        &self,
-        written: &RefreshConfig,
-        problems: &mut Problems,
-    ) -> RefreshConfig {
-        let mut meant = written.clone();
-        match &self.policy {
+    /// What they set in the configuration; what is wrong is added to the problems.
+    pub(crate) fn settings(&self, problems: &mut Problems) -> Vec<Setting> {
+        let mut settings = Vec::new();
+        match self.policy.as_deref() {
             None => {}
-            Some(name) if named::policy(name).is_some() => meant.policy.clone_from(name),
+            Some(name) if named::policy(name).is_some() => {
+                settings.push(setting("--policy", "refresh.policy", name));
+            }
             Some(name) => problems.add_general(format!(
                 "--policy: a crawl cannot follow {name:?}; it can follow {}",
                 named::NAMES.join(", ")
@@ -109,22 +108,45 @@ impl PlanArgs {
             (Some(visits), _) if !(1e-4..=1e3).contains(&visits) => problems.add_general(format!(
                 "--budget {visits}: give visits a page a day, from 0.0001 to 1000"
             )),
-            (Some(visits), _) => meant.budget = Budget::PerPage(visits),
-            (None, Some(requests)) if !(0.01..=1e9).contains(&requests) => {
+            (Some(visits), _) => {
+                let every = Duration::from_millis((DAY.as_millis() as f64 / visits).round() as u64);
+                settings.push(setting("--budget", "refresh.every", &write_duration(every)));
+                // The other budget is stronger where both are set.
+                settings.push(setting("--budget", "refresh.requests_per_day", "none"));
+            }
+            (None, Some(requests))
+                if !(1.0..=1e9).contains(&requests) || requests.fract() != 0.0 =>
+            {
                 problems.add_general(format!(
-                    "--requests-per-day {requests}: give a number from 0.01 to a thousand million"
+                    "--requests-per-day {requests}: give a whole number from 1 to a thousand million"
                 ));
             }
-            (None, Some(requests)) => meant.budget = Budget::PerDay(requests),
+            (None, Some(requests)) => settings.push(setting(
+                "--requests-per-day",
+                "refresh.requests_per_day",
+                &requests.to_string(),
+            )),
             (None, None) => {}
         }
         match self.longest_gap.as_deref().map(parse_duration) {
             None => {}
-            Some(Ok(gap)) if gap >= Duration::from_mins(1) => meant.longest_gap = gap,
+            Some(Ok(gap)) if gap >= GAP_MIN => {
+                let gap = write_duration(gap);
+                settings.push(setting("--longest-gap", "refresh.longest_gap", &gap));
+            }
             Some(Ok(_)) => problems.add_general("--longest-gap: give a minute or more"),
             Some(Err(why)) => problems.add_general(format!("--longest-gap: {why}")),
         }
-        meant
+        settings
+    }
+}
+
+/// A value for a key, by a flag.
+fn setting(flag: &str, path: &str, value: &str) -> Setting {
+    Setting {
+        path: path.to_owned(),
+        raw: Raw::Typed(value.to_owned()),
+        place: Place::Flag(flag.to_owned()),
     }
 }
 
@@ -139,7 +161,9 @@ pub(crate) fn run(args: &RunArgs, global: &Global) -> anyhow::Result<Exit> {
         problems.into_result()?;
         unreachable!("a problem was told");
     }
-    let settings = settings(&args.settings, global, &mut problems);
+    let mut typed = args.settings.clone();
+    typed.flags.extend(args.plan.settings(&mut problems));
+    let settings = settings(&typed, global, &mut problems);
     let written = config::load(
         &Sources {
             config: global.config.as_deref(),
@@ -173,7 +197,7 @@ impl RunArgs {
     fn refresh(&self, written: &RefreshConfig, problems: &mut Problems) -> RefreshConfig {
         let mut refresh = RefreshConfig {
             once: self.once,
-            ..self.plan.resolve(written, problems)
+            ..written.clone()
         };
         if self.mode == Mode::Periodic {
             refresh.drive = Drive::Rounds;
@@ -196,6 +220,8 @@ impl RunArgs {
 
 /// The shortest interval of a learning period.
 const LEARN_MIN: Duration = Duration::from_mins(1);
+/// The shortest longest gap.
+const GAP_MIN: Duration = Duration::from_mins(1);
 const DAY: Duration = Duration::from_hours(24);
 
 /// A learning period costs far more than keeping fresh does.

@@ -16,7 +16,7 @@ use geomi_store::CrawlDir;
 
 use crate::args::Global;
 use crate::config::{self, Problems, Sources};
-use crate::crawl::has_begun;
+use crate::crawl::{has_begun, sets};
 use crate::session::print;
 
 use super::run::{PlanArgs, no_crawl};
@@ -84,18 +84,19 @@ impl View {
             problems.into_result()?;
             unreachable!("a problem was told");
         }
+        let (from_variable, from_flag) = sets(global, &mut problems);
+        let settings = [from_variable, plan.settings(&mut problems), from_flag].concat();
         let sources = Sources {
             config: global.config.as_deref(),
             dir: Some(root),
-            settings: &[],
+            settings: &settings,
         };
         let written = config::load(&sources, &mut problems);
         let config = config::resolve(&written, Vec::new(), &mut problems);
-        let refresh = plan.resolve(&config.plan, &mut problems);
         problems.into_result()?;
         let dir = CrawlDir::new(root);
         let mut view = Self {
-            book: RefreshBook::new(&refresh),
+            book: RefreshBook::new(&config.plan),
             learner: Learner::default(),
             seen: Vec::new(),
             config,
