@@ -418,7 +418,15 @@ fn what_cannot_be_meant_is_said() {
         2,
         &["cannot follow \"optimal\"", "--budget 0", "--longest-gap"],
     );
-    for (requests, told) in [("0", "--requests-per-day 0:"), ("1.5", "a whole number")] {
+    let words = ["refresh", "run", "c", "--budget", "-1"];
+    place
+        .geomi(&words)
+        .fails(2, &["--budget -1: give visits a page a day"]);
+    for (requests, told) in [
+        ("-1", "--requests-per-day -1:"),
+        ("0", "--requests-per-day 0:"),
+        ("1.5", "a whole number"),
+    ] {
         let words = ["refresh", "plan", "c", "--requests-per-day", requests];
         place.geomi(&words).fails(2, &[told, "thousand million"]);
     }
@@ -439,7 +447,39 @@ fn what_cannot_be_meant_is_said() {
         "--no-progress",
     ];
     let done = place.geomi(&words);
-    assert!(done.err.contains("72 times a day"), "{done:#?}");
+    for told in [
+        "72 times a day",
+        "about 360 requests a day for its 5 pages",
+        "until it is stopped or --max-time ends it",
+    ] {
+        assert!(done.err.contains(told), "{done:#?}");
+    }
+}
+
+#[test]
+fn flags_that_contradict_each_other_are_refused() {
+    let place = Workplace::new();
+    let check = |words: &[&str]| {
+        let done = place.geomi(words);
+        done.fails(2, &["cannot be used with"]);
+    };
+    let learn = ["refresh", "run", "c", "--learn", "20m"];
+    for more in [
+        ["--policy", "static"],
+        ["--mode", "periodic"],
+        ["--schedule", "week.csv"],
+        ["--budget", "1"],
+    ] {
+        check(&[&learn[..], &more].concat());
+    }
+    let schedule = ["refresh", "run", "c", "--schedule", "week.csv"];
+    check(&[&schedule[..], &["--mode", "periodic"]].concat());
+    let simulate = ["refresh", "simulate", "--history", "h.csv"];
+    check(&[&simulate[..], &["--web", "shop"]].concat());
+    // A number below nothing is a number.
+    place
+        .geomi(&["refresh", "simulate", "--budget", "-1"])
+        .fails(2, &["--budget -1: give visits a page a day"]);
 }
 
 /// When each page was visited by the crawl's own clock, in days, by URL.

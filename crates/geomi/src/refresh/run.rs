@@ -7,9 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use geomi_crawler::refresh::{Budget, Drive, RefreshConfig};
+use geomi_crawler::refresh::{Budget, Drive, Pages, RefreshConfig, read_visits};
 use geomi_crawler::{CrawlConfig, FastClock};
 use geomi_refresh::named;
+use geomi_store::CrawlDir;
 
 use crate::Exit;
 use crate::args::{Format, Global, Settings};
@@ -49,10 +50,11 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "MODE", value_enum, default_value = "incremental")]
     mode: Mode,
     /// Follow a schedule instead: CSV with day,hour,url as `refresh plan` writes it
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "mode")]
     schedule: Option<PathBuf>,
-    /// Learn first: look at every page this often, whatever it costs
-    #[arg(long, value_name = "TIME", conflicts_with_all = ["budget", "requests_per_day", "schedule"])]
+    /// Learn: look at every page this often, whatever it costs, until it is stopped
+    #[arg(long, value_name = "TIME",
+        conflicts_with_all = ["budget", "requests_per_day", "policy", "mode", "schedule"])]
     learn: Option<String>,
     /// Let time run N times as fast, on private addresses only: for laboratories
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
@@ -77,10 +79,15 @@ enum Mode {
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct PlanArgs {
     /// Visits a page a day; one in seven days unless given
-    #[arg(long, value_name = "N", conflicts_with = "requests_per_day")]
+    #[arg(
+        long,
+        value_name = "N",
+        conflicts_with = "requests_per_day",
+        allow_negative_numbers = true
+    )]
     budget: Option<f64>,
     /// Requests a day, for all pages together
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     requests_per_day: Option<f64>,
     /// The rule that says when a page is due; clock unless given
     #[arg(long, value_name = "NAME")]
@@ -176,7 +183,7 @@ pub(crate) fn run(args: &RunArgs, global: &Global) -> anyhow::Result<Exit> {
     let refresh = args.refresh(&config.plan, &mut problems);
     problems.into_result()?;
     if args.learn.is_some() {
-        warn_of_learning(&refresh);
+        warn_of_learning(&refresh, count_pages(&args.dir, config.tries)?);
     }
     config.refresh = Some(refresh);
     let session = match args.time_scale {
@@ -225,12 +232,25 @@ const GAP_MIN: Duration = Duration::from_mins(1);
 const DAY: Duration = Duration::from_hours(24);
 
 /// A learning period costs far more than keeping fresh does.
-fn warn_of_learning(refresh: &RefreshConfig) {
+fn warn_of_learning(refresh: &RefreshConfig, pages: usize) {
     let visits = refresh.budget.requests_per_day(1);
     eprintln!(
-        "warning: --learn asks for every page {visits:.0} times a day, {:.0} times what one visit a week costs; a plan learns from its own visits, and without this",
-        visits * 7.0
+        "warning: --learn asks for every page {visits:.0} times a day, {:.0} times what one visit a week costs: \
+         about {:.0} requests a day for its {pages} pages, until it is stopped or --max-time ends it; \
+         a plan learns from its own visits, and without this",
+        visits * 7.0,
+        visits * pages as f64,
     );
+}
+
+/// The pages of which a crawl has had a copy.
+fn count_pages(dir: &Path, tries: u8) -> anyhow::Result<usize> {
+    let mut pages = Pages::default();
+    read_visits(&CrawlDir::new(dir), |visit| {
+        pages.take(visit, tries);
+        true
+    })?;
+    Ok(pages.len())
 }
 
 /// What to say of a directory without a crawl.

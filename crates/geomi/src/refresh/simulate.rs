@@ -42,16 +42,21 @@ pub(crate) struct SimulateArgs {
     #[arg(long, value_name = "NAME", default_value = "shop")]
     web: String,
     /// A recorded history instead: CSV or Parquet with url,time and perhaps weight, or a crawl directory
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "web")]
     history: Option<PathBuf>,
     /// Policies, with commas between them; all unless given
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     policy: Vec<String>,
     /// Visits a page a day; 1, for the web `web` 1/7, unless given
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     budget: Option<f64>,
     /// Times the budget that may be spent in the days that are not counted
-    #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
+    #[arg(
+        long,
+        value_name = "FACTOR",
+        default_value_t = 1.0,
+        allow_negative_numbers = true
+    )]
     learn: f64,
     /// What the draws begin with
     #[arg(long, value_name = "N", default_value_t = 1)]
