@@ -281,6 +281,7 @@ fn the_plan_is_told_and_an_edited_one_is_followed() {
     assert!(told["visits"].as_array().unwrap().len() > 2, "{told:#}");
     let sites = json(&place, &["refresh", "estimate", "c", "--by", "site"]);
     assert_eq!(sites["rows"].as_array().unwrap().len(), 5);
+    rates_beside_rules_of_thumb(&place, &url);
     // What the crawl saw is a history that policies can be tried on.
     let simulate = ["refresh", "simulate", "--history", "c"];
     let tried = json(&place, &[&simulate[..], &["--policy", "static"]].concat());
@@ -309,6 +310,69 @@ fn the_plan_is_told_and_an_edited_one_is_followed() {
         let wanted = if page == url { 100..=146 } else { 0..=1 };
         assert!(wanted.contains(&more), "{page}: {more}");
     }
+}
+
+/// What is told of one page, and that the rules of thumb follow from its visits.
+fn rates_beside_rules_of_thumb(place: &Workplace, url: &str) {
+    let told = json(place, &["refresh", "estimate", "c", url]);
+    let visits = json(place, &["refresh", "explain", "c", url])["visits"].clone();
+    let visits = visits.as_array().unwrap().iter();
+    let compared: Vec<(f64, bool)> = visits
+        .filter_map(|visit| match visit["found"].as_str()? {
+            "changed" => Some((visit["gap_days"].as_f64()?, true)),
+            "same" | "unchanged" => Some((visit["gap_days"].as_f64()?, false)),
+            _ => None,
+        })
+        .collect();
+    let n = compared.len() as f64;
+    let x = compared.iter().filter(|visit| visit.1).count() as f64;
+    let days: f64 = compared.iter().map(|visit| visit.0).sum();
+    let number = |name: &str| told[name].as_f64().unwrap();
+    let is_close = |name: &str, expected: f64| {
+        let found = number(name);
+        assert!((found - expected).abs() < 1e-6, "{expected} {told:#}");
+    };
+    is_close("compared", n);
+    is_close("changed", x);
+    is_close("naive", x / days);
+    is_close("reduced_bias", -((n - x + 0.5) / (n + 0.5)).ln() * n / days);
+    assert!((number("low")..=number("high")).contains(&number("rate")));
+    if let Some(rate) = told["most_likely"].as_f64().filter(|rate| *rate > 0.0) {
+        // At the most likely rate, changes and time without them balance.
+        let pull = |(gap, changed): &(f64, bool)| match changed {
+            true => gap / (rate * gap).exp_m1(),
+            false => -gap,
+        };
+        let balance: f64 = compared.iter().map(pull).sum();
+        assert!(balance.abs() < 1e-6 * days, "{balance} {told:#}");
+    }
+    let human = place.geomi(&["refresh", "estimate", "c", url]).out;
+    for words in [
+        "rate ",
+        "evidence ",
+        "naive ",
+        "reduced bias ",
+        "most likely ",
+    ] {
+        assert!(human.contains(words), "{human}");
+    }
+    let csv = place.geomi(&["refresh", "estimate", "c", url, "--format", "csv"]);
+    assert_eq!(csv.out.lines().count(), 2, "{csv:#?}");
+    let table = place
+        .geomi(&["refresh", "estimate", "c", "--format", "csv"])
+        .out;
+    assert!(
+        table
+            .lines()
+            .next()
+            .unwrap()
+            .ends_with(",high,naive,reduced_bias")
+    );
+    let sites = json(place, &["refresh", "estimate", "c", "--by", "site"]);
+    assert!(
+        sites["rows"][0]["naive"].as_f64().unwrap() > 0.0,
+        "{sites:#}"
+    );
 }
 
 /// The first crawl is no refresh, and what failed was not compared.
@@ -436,6 +500,8 @@ fn what_cannot_be_meant_is_said() {
         .geomi(&words)
         .fails(2, &["bad.csv: line 2", "Someday"]);
     let words = ["refresh", "explain", "c", "http://127.0.1.1/not-there"];
+    place.geomi(&words).fails(2, &["there is no copy"]);
+    let words = ["refresh", "estimate", "c", "http://127.0.1.1/not-there"];
     place.geomi(&words).fails(2, &["there is no copy"]);
     let words = [
         "refresh",

@@ -13,11 +13,9 @@ use serde_json::json;
 
 use super::limits::{Limit, held_by, hours_in_words};
 use super::run::PlanArgs;
-use super::view::{DirArgs, SHARE, View};
+use super::view::{DirArgs, SHARE, View, typed_url};
 use crate::Exit;
 use crate::args::{Format, Global};
-use crate::config::Problems;
-use crate::seeds_file;
 use crate::session::{print, take_lock};
 
 /// What stands below the help.
@@ -64,16 +62,7 @@ struct Explained<'a> {
 
 /// Runs the command.
 pub(crate) fn run(args: &ExplainCommand, global: &Global) -> anyhow::Result<Exit> {
-    let mut problems = Problems::default();
-    let url = match seeds_file::typed(&args.url) {
-        Ok(seed) => Some(seed.url),
-        Err(why) => {
-            problems.add_general(format!("{:?} is no URL: {why}", args.url));
-            None
-        }
-    };
-    problems.into_result()?;
-    let url = url.expect("a URL that could not be read was refused");
+    let url = typed_url(&args.url)?;
     let mut visits: Vec<Told> = Vec::new();
     let mut view = View::open(&args.dir.dir, &args.plan, global, |moment| {
         if moment.visit.url == url {
@@ -85,10 +74,7 @@ pub(crate) fn run(args: &ExplainCommand, global: &Global) -> anyhow::Result<Exit
             });
         }
     })?;
-    let Some(page) = view.book.pages().find(&url) else {
-        let what = format!("there is no copy of {url} in {}", args.dir.dir.display());
-        return Err(Problems::one(what).into());
-    };
+    let page = view.find(&url)?;
     let signs = signs(&view, &url);
     let due = view.book.planner_mut().expected(page);
     let told = Explained {

@@ -1,6 +1,7 @@
 //! `geomi refresh`: keeping copies fresh, and its laboratory.
 
 mod estimate;
+mod estimate_page;
 mod explain;
 mod history_file;
 mod html;
@@ -40,7 +41,7 @@ pub(crate) enum RefreshTask {
     /// Explain a URL: when it is due, why, its rate and the evidence
     #[command(after_help = explain::AFTER_HELP)]
     Explain(explain::ExplainCommand),
-    /// Tell how often pages or sites change, with intervals
+    /// Tell how often pages or sites change, or one page, with intervals
     #[command(after_help = estimate::AFTER_HELP)]
     Estimate(estimate::EstimateCommand),
     /// Tell how fresh the copies are, what that costs, and what changed

@@ -13,10 +13,12 @@ use geomi_crawler::{Clock as _, CrawlConfig, Status, SystemClock};
 use geomi_model::{Timestamp, Visit};
 use geomi_refresh::{AccountId, Learner, PageId, Posterior, Sight};
 use geomi_store::CrawlDir;
+use geomi_url::CrawlUrl;
 
 use crate::args::Global;
 use crate::config::{self, Problems, Sources};
 use crate::crawl::{has_begun, sets};
+use crate::seeds_file;
 use crate::session::print;
 
 use super::run::{PlanArgs, no_crawl};
@@ -40,6 +42,8 @@ pub(super) struct Seen {
     pub(super) compared: u32,
     pub(super) changed: u32,
     pub(super) missed: u32,
+    /// Days between the visits that were compared.
+    pub(super) watched: f64,
     /// When it was first and last seen, in days.
     pub(super) first: f64,
     pub(super) last: f64,
@@ -148,6 +152,7 @@ impl View {
             seen.compared += 1;
             seen.changed += u32::from(changed);
             let (from, to) = (before.min(at), at);
+            seen.watched += to - from;
             self.learner.observe(&Sight {
                 page,
                 from,
@@ -162,10 +167,25 @@ impl View {
         0..self.seen.len() as PageId
     }
 
+    /// The page of a URL; an error if there is no copy of it.
+    pub(super) fn find(&self, url: &CrawlUrl) -> Result<PageId, Problems> {
+        self.book.pages().find(url).ok_or_else(|| {
+            let dir = self.dir.root().display();
+            Problems::one(format!("there is no copy of {url} in {dir}"))
+        })
+    }
+
     /// What is believed of a page's rate.
     pub(super) fn posterior(&self, page: PageId) -> Posterior {
         self.learner.posterior(page)
     }
+}
+
+/// The URL that somebody typed.
+pub(super) fn typed_url(text: &str) -> Result<CrawlUrl, Problems> {
+    let seed = seeds_file::typed(text);
+    let seed = seed.map_err(|why| Problems::one(format!("{text:?} is no URL: {why}")))?;
+    Ok(seed.url)
 }
 
 /// When the last run reported by its own clock, which may have been a fast one.
