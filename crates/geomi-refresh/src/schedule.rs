@@ -70,7 +70,8 @@ impl Schedule {
 
 const SATURDAY: u8 = 6;
 
-fn slots(group: Group, mostly: Mostly) -> Vec<Slot> {
+/// When the pages of a group are visited.
+pub fn slots(group: Group, mostly: Mostly) -> Vec<Slot> {
     let hour = match mostly {
         Mostly::ByDay => 0,
         Mostly::ByNight => 12,

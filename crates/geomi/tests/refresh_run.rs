@@ -14,6 +14,7 @@ use std::time::Duration;
 use common::{START, Workplace, serve_fast};
 use geomi_crawler::{Clock as _, SystemClock};
 use geomi_model::Timestamp;
+use geomi_refresh::{Group, Grouping};
 use geomi_store::visits::read_visits;
 use geomi_store::{CrawlDir, segment};
 use geomi_testweb::{
@@ -294,6 +295,8 @@ fn the_plan_is_told_and_an_edited_one_is_followed() {
     let week = table.lines().count() - 1;
     assert!((140..=420).contains(&week), "{week} visits of 280");
 
+    groups_have_their_own_table(&place);
+
     // Edited: one page every hour, and nothing else.
     let mut edited = String::from("day,hour,url\n");
     for day in ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"] {
@@ -310,6 +313,53 @@ fn the_plan_is_told_and_an_edited_one_is_followed() {
         let wanted = if page == url { 100..=146 } else { 0..=1 };
         assert!(wanted.contains(&more), "{page}: {more}");
     }
+}
+
+/// REFRESH's table: as many visits as the group of each page says, at its hours.
+fn groups_have_their_own_table(place: &Workplace) {
+    let plan = ["refresh", "plan", "c", "--policy", "group6"];
+    let told = json(place, &plan);
+    let mut visits: HashMap<&str, Vec<(&str, u64)>> = HashMap::new();
+    for slot in told["slots"].as_array().unwrap() {
+        let (day, hour) = (
+            slot["day"].as_str().unwrap(),
+            slot["hour"].as_u64().unwrap(),
+        );
+        for url in slot["urls"].as_array().unwrap() {
+            visits
+                .entry(url.as_str().unwrap())
+                .or_default()
+                .push((day, hour));
+        }
+    }
+    let rates = json(place, &["refresh", "estimate", "c", "--top", "0"]);
+    let mut needs = 0.0;
+    for row in rates["rows"].as_array().unwrap() {
+        let group = Grouping::Six.of(row["rate"].as_f64().unwrap() * 7.0);
+        needs += group.visits_a_week() / 7.0;
+        let found = visits.get(row["name"].as_str().unwrap());
+        let found = found.map_or(&[][..], Vec::as_slice);
+        let days: Vec<&str> = found.iter().map(|(day, _)| *day).collect();
+        match group {
+            Group::AWeek(1) => assert_eq!(found, [("Saturday", 12)]),
+            Group::AWeek(3) => assert_eq!(days, ["Monday", "Wednesday", "Friday"]),
+            Group::AWeek(count) => assert_eq!(found.len(), usize::from(count), "{row}"),
+            Group::Weeks(_) => assert!(found.is_empty() || found == [("Saturday", 0)]),
+        }
+        assert!(
+            found.iter().all(|(_, hour)| [0, 12].contains(hour)),
+            "{row}"
+        );
+    }
+    let told_needs = told["groups_need_per_day"].as_f64().unwrap();
+    assert!((told_needs - needs).abs() < 1e-6, "{told_needs} {needs}");
+    let human = place.geomi(&plan).out;
+    assert!(human.contains("visits in an ordinary week"), "{human}");
+    let done = place.geomi(&[&plan[..], &["-o", "groups.csv"]].concat());
+    assert_eq!(done.code, Some(0), "{done:#?}");
+    let others = 20 - visits.len();
+    let note = format!("{others} of 20 pages have no row in groups.csv");
+    assert_eq!(done.err.contains(&note), others > 0, "{done:#?}");
 }
 
 /// What is told of one page, and that the rules of thumb follow from its visits.

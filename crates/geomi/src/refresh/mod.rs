@@ -3,6 +3,7 @@
 mod estimate;
 mod estimate_page;
 mod explain;
+mod group_table;
 mod history_file;
 mod html;
 mod limits;

@@ -3,7 +3,8 @@
 //! Each page is put where the plan would visit it as things stand: at its next
 //! time, and again after each gap. What those visits will find is not known, so
 //! the table is a forecast; a run that follows it instead of the plan learns,
-//! but does not move.
+//! but does not move. The groups of REFRESH have a table of their own:
+//! [`group_table`].
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -16,11 +17,13 @@ use geomi_store::AtomicFile;
 use geomi_store::schedule::{self, DAYS, FreeHours, HEADER};
 use serde_json::{Value, json};
 
+use super::group_table::{self, ChangeHours};
 use super::limits::{Limit, hours_in_words, print_limits};
 use super::run::PlanArgs;
 use super::view::{DirArgs, View, print_table};
 use crate::Exit;
 use crate::args::{Format, Global};
+use crate::config::write_duration;
 use crate::session::print;
 
 /// What stands below the help.
@@ -33,6 +36,8 @@ Examples:
 Days and hours are UTC. The file is CSV with day,hour,url, one line a visit; `-` instead of
 a URL leaves an hour free, and what is planned then is visited in the next hour that is not.
 Such lines of an older file are kept. The console shows and paints DIR/schedule.csv.
+With --policy group6 or group16 the table is REFRESH's: days by group, midnight for pages that
+change mostly from 09 to 18 and noon for others, whatever the budget is.
 Exit codes: 0 done, 1 error, 2 usage or no crawl directory.";
 
 /// URLs named in a line for people.
@@ -53,18 +58,31 @@ pub(crate) struct PlanCommand {
 }
 
 /// Pages by the hour of the week, from Sunday midnight on.
-type Table = Vec<Vec<PageId>>;
+pub(super) type Table = Vec<Vec<PageId>>;
 
 /// Runs the command.
 pub(crate) fn run(args: &PlanCommand, global: &Global) -> anyhow::Result<Exit> {
-    let mut view = View::open(&args.dir.dir, &args.plan, global, |_| {})?;
-    let table = table(&mut view);
+    let mut hours = ChangeHours::default();
+    let mut view = View::open(&args.dir.dir, &args.plan, global, |moment| {
+        hours.take(moment);
+    })?;
+    let grouping = group_table::grouping(&view.book.config().policy);
+    let (table, needs) = match grouping {
+        Some(grouping) => {
+            let (table, visits) = group_table::table(&view, grouping, &hours);
+            (table, Some(visits))
+        }
+        None => (table(&mut view), None),
+    };
     if let Some(path) = &args.out {
         write(path, &table, &view)?;
+        if !global.quiet {
+            tell_of_others(path, &table, &view);
+        }
         return Ok(Exit::Done);
     }
     match global.format {
-        Format::Human => human(&table, &view)?,
+        Format::Human => human(&table, needs, &view)?,
         Format::Json => {
             let rows: Vec<Value> = slots(&table)
                 .map(|(hour, pages)| slot_json(hour, pages, &view))
@@ -80,6 +98,7 @@ pub(crate) fn run(args: &PlanCommand, global: &Global) -> anyhow::Result<Exit> {
                 "budgets": budgets,
                 "requests_per_day": view.book.planner().requests_per_day(),
                 "requests_per_hour": view.book.planner().requests_per_hour(),
+                "groups_need_per_day": needs.map(|visits| visits / 7.0),
             });
             print(&serde_json::to_string_pretty(&told)?)?;
         }
@@ -178,7 +197,24 @@ fn write_rows(
     out.flush()
 }
 
-fn human(table: &Table, view: &View) -> anyhow::Result<()> {
+/// Says which pages a run that follows the file does not find in it.
+fn tell_of_others(path: &Path, table: &Table, view: &View) {
+    let mut is_planned = vec![false; view.seen.len()];
+    for page in table.iter().flatten() {
+        is_planned[*page as usize] = true;
+    }
+    let others = is_planned.iter().filter(|is_planned| !**is_planned).count();
+    if others > 0 {
+        eprintln!(
+            "note: {others} of {} pages have no row in {}: a run that follows it visits them only after the longest gap, {}",
+            is_planned.len(),
+            path.display(),
+            write_duration(view.book.config().longest_gap),
+        );
+    }
+}
+
+fn human(table: &Table, needs: Option<f64>, view: &View) -> anyhow::Result<()> {
     let mut lines = vec![
         ["day", "hour", "visits", "URLs"]
             .map(str::to_owned)
@@ -211,6 +247,12 @@ fn human(table: &Table, view: &View) -> anyhow::Result<()> {
         hours_in_words(view),
         view.book.config().policy,
     ))?;
+    if let Some(visits) = needs {
+        print(&format!(
+            "Its groups go by rates alone: they need {visits:.0} visits in an ordinary week, {:.0} % of the budget.",
+            visits / (budget * 7.0) * 100.0,
+        ))?;
+    }
     let planned = planned(table, view);
     let limits = Limit::all(view).into_iter().zip(planned);
     let rows = limits.map(|(limit, visits)| (limit, vec![visits.to_string()]));
