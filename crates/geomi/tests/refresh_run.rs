@@ -271,7 +271,21 @@ fn the_plan_is_told_and_an_edited_one_is_followed() {
         report["visits"]["unchanged"].as_u64().unwrap() > 5,
         "{report:#}"
     );
-    assert!(place.read("r.html").contains("<svg"));
+    let page = place.read("r.html");
+    assert_eq!(page.matches("<svg").count(), 4);
+    for heading in [
+        "Freshness over time (estimated)",
+        "Mean age over time (estimated)",
+        "Requests a day against the budget",
+        "When changes were found, by day and hour (UTC)",
+        "Change by domain",
+        "Change by depth",
+        "Change by link type",
+        "Predicted against seen",
+    ] {
+        let heading = format!("<h2>{heading}</h2>");
+        assert!(page.contains(&heading), "no {heading}");
+    }
     requests_are_revisits(&report, 20);
 
     let url = server.seeds()[1].to_string();
