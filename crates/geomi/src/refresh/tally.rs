@@ -6,7 +6,7 @@ use geomi_crawler::Fate;
 use geomi_crawler::refresh::{Sighting, days, hour_of_week, read_visits};
 use geomi_refresh::Posterior;
 use geomi_refresh::rates::rate;
-use geomi_url::registrable_domain;
+use geomi_url::public_suffix;
 
 use super::truth::Truth;
 use super::view::{Moment, View};
@@ -111,7 +111,9 @@ impl Tally {
         class.visits += 1;
         class.changed += changed;
         class.chances += chance;
-        let domain = registrable_domain(visit.url.host()).to_owned();
+        let domain = public_suffix(visit.url.host())
+            .unwrap_or("address")
+            .to_owned();
         let links = visit.link_type.map_or("none", |kind| kind.as_str());
         for compared in [
             self.by_domain.entry(domain).or_default(),
