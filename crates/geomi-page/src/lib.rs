@@ -39,6 +39,7 @@ mod css;
 mod date_words;
 mod element;
 mod feed;
+mod fold;
 mod foreign;
 mod gzip;
 mod html;
