@@ -4,7 +4,7 @@
 //! as they are settled, what it keeps is made durable with the visit that brought
 //! it, and an earlier run's samples are read back when a crawl is opened. What a
 //! site is compared by is what its pages say: the fingerprint of HTML pages, so
-//! that a mirror may name itself in its links.
+//! that a mirror may name itself in its links and around the main text.
 
 use geomi_model::{DocumentKind, Fingerprint};
 use geomi_novelty::{Mirror, MirrorPage, Mirrors};

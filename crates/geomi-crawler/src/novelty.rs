@@ -173,8 +173,9 @@ fn content(read: &Read) -> Option<Content> {
         });
     }
     // A page without words is a page that says nothing, like all others.
-    let words = document.fingerprint.map_or(0, |fingerprint| fingerprint.0);
-    let parts = [words, document.numbers, document.text_bytes];
+    let [words, seen] =
+        [document.wording, document.fingerprint].map(|hash| hash.map_or(0, |hash| hash.0));
+    let parts = [seen, document.numbers, document.text_bytes];
     let bytes: Vec<u8> = parts.into_iter().flat_map(u64::to_le_bytes).collect();
     Some(Content {
         exact: xxh3_64(&bytes),

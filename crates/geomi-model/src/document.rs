@@ -28,9 +28,13 @@ pub struct Document {
     pub robots: RobotsMeta,
     /// Bytes of visible text, as UTF-8, white space folded.
     pub text_bytes: u64,
-    /// Hash over the normalised visible text: equal means "nothing a reader
-    /// would notice has changed".
+    /// Hash over the main text without dates, counters and nonces: equal means
+    /// "nothing a reader would notice has changed". Over all text, if none of it
+    /// is main text.
     pub fingerprint: Option<Fingerprint>,
+    /// Hash over all visible words, without any number: equal means that pages
+    /// say the same, but for numbers.
+    pub wording: Option<Fingerprint>,
     /// Bytes of that text that the page is about: without navigation, asides and
     /// the head and foot of the page.
     pub main_text_bytes: u64,
@@ -41,7 +45,8 @@ pub struct Document {
     pub spam_percent: u8,
     /// Whether the page says that it is not there.
     pub says_not_found: bool,
-    /// Hash over the numbers and times that the fingerprint leaves out.
+    /// Hash over what the fingerprint leaves out: dates, counters, nonces, and the
+    /// text around the main text.
     pub numbers: u64,
     /// Whether a bound of the reader cut the page short.
     pub truncated: bool,

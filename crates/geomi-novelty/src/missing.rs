@@ -23,7 +23,7 @@ pub(crate) const SITES_MAX: usize = 1 << 16;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shape {
     /// Hash over its words.
-    pub fingerprint: u64,
+    pub wording: u64,
     /// Its simhash, if it is long enough for one.
     pub simhash: Option<u64>,
 }
@@ -32,7 +32,7 @@ impl Shape {
     /// Whether two texts say the same, or nearly.
     pub fn is_like(self, other: Self) -> bool {
         let is_near = |one: u64, two: u64| (one ^ two).count_ones() <= DISTANCE_MAX;
-        self.fingerprint == other.fingerprint
+        self.wording == other.wording
             || (self.simhash.zip(other.simhash)).is_some_and(|(one, two)| is_near(one, two))
     }
 }
@@ -78,11 +78,8 @@ impl Missing {
 mod tests {
     use super::*;
 
-    fn shape(fingerprint: u64, simhash: Option<u64>) -> Shape {
-        Shape {
-            fingerprint,
-            simhash,
-        }
+    fn shape(wording: u64, simhash: Option<u64>) -> Shape {
+        Shape { wording, simhash }
     }
 
     #[test]

@@ -14,10 +14,11 @@
 //! them.
 //!
 //! Navigation, asides, and the head and foot of a page that are not those of an
-//! article stand around the main text: a reader sees them, but a simhash and the
-//! count of words do not. Nor do advertisements, as far as their authors call
-//! them so ([`crate::advert`]), and the labels of drawings. What holds an article
-//! or a first heading is not an advertisement, whatever it is called.
+//! article stand around the main text: a reader sees them, but the fingerprint, the
+//! simhash and the count of words do not. Nor do they see advertisements, as far as
+//! their authors call them so ([`crate::advert`]), and the labels of drawings. What
+//! holds an article or a first heading is not an advertisement, whatever it is
+//! called.
 //!
 //! Visible text leaves out scripts, styles, the title, `noscript`, templates, and
 //! elements hidden by an attribute or an inline style.
@@ -103,6 +104,7 @@ pub(crate) fn examine(input: &PageInput<'_>, limits: &ReadLimits) -> (Document, 
         text_bytes: text.text_bytes,
         main_text_bytes: text.main_bytes,
         fingerprint: text.fingerprint,
+        wording: text.wording,
         simhash: text.simhash,
         spam_percent: spam.score_percent(),
         numbers: text.numbers,

@@ -29,6 +29,8 @@ const DENSE_BYTES: usize = 6 << 10;
 const WORDS_BYTES: usize = 1 << 10;
 /// Enough for texts of up to 2^27 features.
 const PLANES: usize = 27;
+/// Bytes of a feature.
+pub(crate) const FEATURE_BYTES: usize = 16;
 /// Features taken at once.
 const BATCH: usize = 8;
 
@@ -64,8 +66,10 @@ impl Sketch {
         }
     }
 
-    /// Takes whole words with single blanks between them.
-    pub(crate) fn take(&mut self, text: &[u8]) {
+    /// Takes the first `length` bytes of a text, whole words with single blanks
+    /// between them; features may reach into what is behind them.
+    pub(crate) fn take(&mut self, seen: &[u8], length: usize) {
+        let text = &seen[..length];
         let blanks = memchr_iter(b' ', text).count() as u32;
         let is_open = text.last().is_some_and(|byte| *byte != b' ');
         self.words = self.words.saturating_add(blanks + u32::from(is_open));
@@ -74,11 +78,11 @@ impl Sketch {
         let dense = DENSE_BYTES.saturating_sub(self.taken).min(text.len());
         let (a, b, c) = ANCHORS;
         for at in memchr3_iter(a, b, c, &text[..dense]) {
-            self.feature(text, at);
+            self.feature(seen, at);
         }
         let (a, b) = RARE_ANCHORS;
         for at in memchr2_iter(a, b, &text[dense..]) {
-            self.feature(text, dense + at);
+            self.feature(seen, dense + at);
         }
         self.taken = self.taken.saturating_add(text.len());
     }
@@ -217,7 +221,7 @@ mod tests {
 
     fn hash(text: &str) -> Option<u64> {
         let mut sketch = Sketch::new();
-        sketch.take(text.as_bytes());
+        sketch.take(text.as_bytes(), text.len());
         sketch.finish()
     }
 
@@ -263,7 +267,8 @@ mod tests {
         let words = text(7, 600);
         let mut sketch = Sketch::new();
         for piece in words.chunks(200) {
-            sketch.take(format!("{} ", piece.join(" ")).as_bytes());
+            let piece = format!("{} ", piece.join(" "));
+            sketch.take(piece.as_bytes(), piece.len());
         }
         let whole = hash(&words.join(" ")).unwrap();
         let distance = (sketch.finish().unwrap() ^ whole).count_ones();
@@ -271,10 +276,21 @@ mod tests {
     }
 
     #[test]
+    fn pieces_that_are_seen_together_make_none() {
+        let text = text(7, 600).join(" ");
+        let bytes = text.as_bytes();
+        let mut sketch = Sketch::new();
+        sketch.take(bytes, 1_000);
+        sketch.take(&bytes[1_000..], bytes.len() - 1_000);
+        assert_eq!(sketch.finish(), hash(&text));
+    }
+
+    #[test]
     fn words_are_counted_whatever_the_pieces() {
         let mut sketch = Sketch::new();
         for piece in ["one two ", "three", " four five "] {
-            sketch.take(piece.trim_start().as_bytes());
+            let piece = piece.trim_start();
+            sketch.take(piece.as_bytes(), piece.len());
         }
         assert_eq!(sketch.words(), 5);
     }
@@ -282,7 +298,8 @@ mod tests {
     #[test]
     fn the_word_met_most_often_has_a_share() {
         let mut sketch = Sketch::new();
-        sketch.take("buy now ".repeat(50).as_bytes());
+        let text = "buy now ".repeat(50);
+        sketch.take(text.as_bytes(), text.len());
         assert_eq!((sketch.words(), sketch.top_word_percent()), (100, 50));
         assert_eq!(Sketch::new().top_word_percent(), 0);
     }

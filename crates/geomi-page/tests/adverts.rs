@@ -79,8 +79,12 @@ fn what_only_sounds_like_one_is_main_text() {
 }
 
 #[test]
-fn advertisements_are_still_seen() {
+fn advertisements_are_no_change_but_are_text() {
     let page = read("<p>one <div class=ad>two</div>");
     assert_eq!(page.text_bytes, 7);
-    assert_ne!(page.fingerprint, read("<p>one").fingerprint);
+    let [other, none] = ["<p>one <div class=ad>six</div>", "<p>one"].map(read);
+    assert_eq!(page.fingerprint, other.fingerprint);
+    assert_eq!(page.fingerprint, none.fingerprint);
+    assert_ne!(page.numbers, other.numbers, "still told apart");
+    assert_ne!(page.wording, other.wording);
 }

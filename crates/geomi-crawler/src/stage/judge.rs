@@ -47,9 +47,10 @@ pub(crate) fn judge(
     })
 }
 
-/// A change is what a reader would notice: the fingerprint decides where both
-/// visits have one, the digest where they have not. A server that says "not
-/// modified" when asked is believed. Failures decide nothing.
+/// A change is what a reader would notice: the fingerprint of the main text, without
+/// dates, counters and nonces, decides where both visits have one, the digest where
+/// they have not. A server that says "not modified" when asked is believed. Failures
+/// decide nothing.
 fn change(
     before: &UrlRecord,
     answer: &Answer,

@@ -89,9 +89,9 @@ impl Journey<'_> {
 /// What the text of an HTML page is recognised by, if it has any.
 pub(crate) fn shape(document: &Document) -> Option<Shape> {
     let is_html = document.kind == DocumentKind::Html;
-    let fingerprint = document.fingerprint.filter(|_| is_html)?;
+    let wording = document.wording.filter(|_| is_html)?;
     Some(Shape {
-        fingerprint: fingerprint.0,
+        wording: wording.0,
         simhash: document.simhash,
     })
 }
