@@ -721,11 +721,6 @@ fn the_report_tells_the_truth_where_it_is_known() {
     }
     assert!(points > 40.0, "{report:#}");
     assert!(least < 0.95, "there is something to tell: {least}");
-    eprintln!(
-        "off by {} and {} of {age_h} h",
-        off / points,
-        off_h / points
-    );
     assert!(off / points < 0.015, "{}", off / points);
     assert!(off_h < 0.03 * age_h, "{off_h} of {age_h}");
     assert!(place.read("r.html").contains(">true</text>"));
