@@ -115,7 +115,9 @@ impl Group {
         if self.is_crossed {
             terms.for_each(|(prior, factor)| *prior *= factor);
             let sum: f32 = prior.iter().sum();
-            prior.iter_mut().for_each(|p| *p /= sum);
+            for p in prior.iter_mut() {
+                *p /= sum;
+            }
         } else {
             let own = self.own();
             terms.for_each(|(prior, pooled)| *prior += own * (pooled - *prior));
