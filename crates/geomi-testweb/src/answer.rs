@@ -107,9 +107,11 @@ impl Answer {
             }),
             (None, None) => false,
         };
-        if !unchanged {
-            return self;
-        }
+        if unchanged { self.not_modified() } else { self }
+    }
+
+    /// The 304 to whoever has it already.
+    pub(crate) fn not_modified(self) -> Self {
         let validators = ["ETag", "Last-Modified"];
         Self {
             headers: self

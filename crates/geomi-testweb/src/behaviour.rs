@@ -41,6 +41,9 @@ pub struct SiteBehaviour {
     pub fixed: Vec<(String, FixedPage)>,
     /// Something endless instead of the web's own pages.
     pub trap: Option<Trap>,
+    /// Whether it answers 304 to everything conditional, though its entity tags
+    /// change with its pages.
+    pub denies_change: bool,
 }
 
 /// What a site answers to `/robots.txt`.

@@ -222,6 +222,11 @@ impl Web {
             .or_else(|| self.robots_answer(site, ask.target))
             .or_else(|| self.special_answer(ask.target))
             .unwrap_or_else(|| Answer::text(404, "no such page\n"));
+        let is_conditional = ask.if_none_match.is_some() || ask.if_modified_since.is_some();
+        let denies = || self.behaviour(site).is_some_and(|own| own.denies_change);
+        if is_conditional && answer.status == 200 && denies() {
+            answer = answer.not_modified();
+        }
         answer.latency = self.latency_of(site);
         answer
     }
