@@ -37,6 +37,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::CrawlError;
+use crate::refresh::{LaterSigns, SiteSigns};
 
 /// Format of the values below. A change that old readers cannot follow gets a
 /// new number and a reader for the old one.
@@ -218,6 +219,23 @@ pub(crate) fn decode_visit(bytes: &[u8]) -> Result<Visit, CrawlError> {
     Ok(Visit { facts, ..visit })
 }
 
+/// The format of what a site's word is worth: as in format 1, then what was added.
+const SIGNS_FORMAT: u8 = 2;
+
+/// What a site's word is worth in its stored form.
+pub(crate) fn encode_signs(signs: &SiteSigns) -> Vec<u8> {
+    encode_as(SIGNS_FORMAT, &(signs, &signs.later))
+}
+
+/// Reads that, of this format or the one before.
+pub(crate) fn decode_signs(bytes: &[u8]) -> Result<SiteSigns, CrawlError> {
+    if bytes.first() == Some(&FORMAT) {
+        return decode("signs", bytes);
+    }
+    let (signs, later): (SiteSigns, LaterSigns) = decode_as(SIGNS_FORMAT, "signs", bytes)?;
+    Ok(SiteSigns { later, ..signs })
+}
+
 /// A value in its stored form.
 pub(crate) fn encode<T: Serialize>(value: &T) -> Vec<u8> {
     encode_as(FORMAT, value)
@@ -317,6 +335,19 @@ mod tests {
         new.facts.spam_percent = Some(30);
         assert_eq!(decode_visit(&encode_visit(&new)).unwrap(), new);
         assert!(decode_visit(&[9]).is_err());
+    }
+
+    #[test]
+    fn what_a_site_s_word_is_worth_reads_back_in_both_formats() {
+        let mut signs = SiteSigns {
+            audits: 5,
+            lies: 1,
+            ..SiteSigns::default()
+        };
+        assert_eq!(decode_signs(&encode(&signs)).unwrap(), signs);
+        while signs.may_ask_conditionally() {}
+        assert_eq!(decode_signs(&encode_signs(&signs)).unwrap(), signs);
+        assert!(decode_signs(&[9]).is_err());
     }
 
     #[test]

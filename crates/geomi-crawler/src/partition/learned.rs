@@ -120,11 +120,13 @@ impl Partition {
 
     /// What was learned of a site's own words.
     pub(crate) fn signs(&self, site: SiteHash) -> Result<Option<SiteSigns>, CrawlError> {
-        read(&*self.store, "signs", &keys::signs(site))
+        let stored = self.store.get(&keys::signs(site))?;
+        stored.map(|bytes| keys::decode_signs(&bytes)).transpose()
     }
 
     /// Keeps what was learned of a site's own words.
     pub(crate) fn set_signs(&mut self, site: SiteHash, signs: &SiteSigns) {
-        self.batch.put(&keys::signs(site), &keys::encode(signs));
+        self.batch
+            .put(&keys::signs(site), &keys::encode_signs(signs));
     }
 }

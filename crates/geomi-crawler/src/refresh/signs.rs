@@ -1,24 +1,43 @@
 //! What a site says of its own changes, and how often that was true.
 //!
 //! *Not modified* is believed, but audited: now and then a page is asked for
-//! without validators, and if it comes with those we hold, a 304 would have been
-//! the answer: was it the same content? *lastmod* of sitemaps and dates of feeds
-//! make a page due at once, as long as such signals proved true often enough.
-//! Both are counted a site and kept in its partition's state.
+//! without validators. An audit takes the place of a conditional request, so it
+//! costs a server no request more. It tells two things. If the page comes with the
+//! validators we hold, a 304 would have been the answer: was it the same content?
+//! And changes must be admitted as often as audits find them (see `candour`), which
+//! catches a server that hides changes behind validators that are always new.
+//!
+//! A site that is not trusted is asked for the content every time. After
+//! [`PAROLE_AFTER`] such requests its word is forgotten and it is asked
+//! conditionally again, a few times if it still hides what it changes and from then on
+//! if it does not.
+//!
+//! *lastmod* of sitemaps and dates of feeds make a page due at once, as long as such
+//! signals proved true often enough. All is counted a site and kept in its
+//! partition's state.
 
 use geomi_model::{Change, UrlRecord};
 use serde::{Deserialize, Serialize};
 
+use super::candour::Candour;
 use crate::stage::read::Answer;
 
-/// Conditional requests between two audits of a site nobody knows.
+/// Conditional requests between two audits of a site nobody knows, on average.
 const AUDIT_EVERY: u32 = 16;
+/// The same of a site that seems to hide changes.
+const AUDIT_EVERY_IN_DOUBT: u32 = 4;
 /// Audits that went well before they become half as frequent.
 const AUDITS_TO_RELAX: u32 = 4;
 /// How often that is done.
 const RELAXED_MAX: u32 = 4;
+/// How often, to a site that never admitted a change: it may hide rare ones.
+const RELAXED_MAX_SILENT: u32 = 2;
+/// Audits that are remembered: both counts are halved beyond.
+const AUDITS_REMEMBERED: u32 = 64;
 /// A site below this is asked for the content every time.
 const TRUST_MIN: f64 = 0.75;
+/// After so many requests for the content it is given another chance.
+const PAROLE_AFTER: u32 = 128;
 /// Signals of a site below this are passed over, but for a few.
 const RELIABILITY_MIN: f64 = 1.0 / 3.0;
 /// One in so many is followed all the same: a site may mend its ways.
@@ -29,8 +48,9 @@ const SIGNALS_SPARED: u32 = 8;
 pub struct SiteSigns {
     /// Answers that said "not modified".
     pub not_modified: u32,
-    /// Conditional requests since the last audit.
-    since_audit: u32,
+    /// Requests since the last audit; of a site that is not trusted, since it was
+    /// last asked conditionally.
+    pub(crate) since_audit: u32,
     /// Full answers that came with the validators we hold.
     pub audits: u32,
     /// Those of them whose content had changed nevertheless.
@@ -41,13 +61,41 @@ pub struct SiteSigns {
     pub signals_true: u32,
     /// Signals that were passed over.
     pub signals_passed: u32,
+    /// What is known of it in the second format only: see
+    /// [`keys::encode_signs`](crate::keys::encode_signs).
+    #[serde(skip)]
+    pub(crate) later: LaterSigns,
+}
+
+/// What records of the first format do not have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct LaterSigns {
+    candour: Candour,
+    /// Chance for the time of the next audit: were it always the same, a site whose
+    /// pages are visited in turn would always be asked for the same page.
+    dice: u32,
 }
 
 impl SiteSigns {
-    /// The share of its "not modified" that can be believed; 0.5 before anything
-    /// is known.
+    /// How far its "not modified" can be believed: the share of audits without a lie,
+    /// 0.5 before anything is known, times the share of its changes that it admits.
     pub fn trust(&self) -> f64 {
-        share(self.audits - self.lies, self.audits)
+        share(self.audits - self.lies, self.audits) * self.candour().share()
+    }
+
+    /// Whether it is asked for the content every time. Where no audit told anything
+    /// that is no reason for distrust.
+    pub fn is_distrusted(&self) -> bool {
+        let trust = match self.lies {
+            0 => self.candour().share(),
+            _ => self.trust(),
+        };
+        trust < TRUST_MIN
+    }
+
+    /// How it answered when it could have hidden a change, and when it could not.
+    pub fn candour(&self) -> &Candour {
+        &self.later.candour
     }
 
     /// The share of its signals that prove true; 0.5 before anything is known.
@@ -57,18 +105,56 @@ impl SiteSigns {
 
     /// Whether the next request may ask for changes only. Counts it.
     pub(crate) fn may_ask_conditionally(&mut self) -> bool {
-        let is_distrusted = self.lies > 0 && self.trust() < TRUST_MIN;
-        let relaxed = ((self.audits - self.lies) / AUDITS_TO_RELAX).min(RELAXED_MAX);
         self.since_audit += 1;
-        if is_distrusted || self.since_audit >= AUDIT_EVERY << relaxed {
-            self.since_audit = 0;
-            return false;
+        if self.is_distrusted() {
+            if self.since_audit <= PAROLE_AFTER {
+                return false;
+            }
+            self.since_audit = 1;
+            self.audits = 0;
+            self.lies = 0;
+            self.later.candour.forget_word();
         }
-        true
+        if self.since_audit < self.audit_gap() {
+            return true;
+        }
+        self.since_audit = 0;
+        self.later.dice = scrambled(self.later.dice);
+        false
     }
 
-    /// Takes in how a page compares with the copy there was.
-    pub(crate) fn hear(&mut self, before: &UrlRecord, answer: &Answer, change: Change) {
+    /// Requests from the last audit to the next: from a half to one and a half times
+    /// what is usual.
+    fn audit_gap(&self) -> u32 {
+        let candour = self.candour();
+        let every = if candour.plain_share() < TRUST_MIN {
+            AUDIT_EVERY_IN_DOUBT
+        } else {
+            let most = match candour.admitted {
+                0 => RELAXED_MAX_SILENT,
+                _ => RELAXED_MAX,
+            };
+            AUDIT_EVERY << ((self.audits - self.lies) / AUDITS_TO_RELAX).min(most)
+        };
+        // The low digits of such dice are poor.
+        every / 2 + (self.later.dice >> 16) % (every + 1)
+    }
+
+    /// Takes in how a page compares with the copy there was, and whether it was asked
+    /// for only if it had changed.
+    pub(crate) fn hear(
+        &mut self,
+        before: &UrlRecord,
+        answer: &Answer,
+        change: Change,
+        is_conditional: bool,
+    ) {
+        let Change { changed, .. } = change;
+        if is_conditional {
+            self.later.candour.answered(changed);
+        } else if before.etag.is_some() || before.last_modified.is_some() {
+            self.later.candour.audited(changed);
+        }
         if answer.is_not_modified() {
             self.not_modified = self.not_modified.saturating_add(1);
             return;
@@ -78,8 +164,12 @@ impl SiteSigns {
             _ => before.last_modified.is_some() && before.last_modified == answer.last_modified,
         };
         if is_same {
-            self.audits = self.audits.saturating_add(1);
-            self.lies += u32::from(change.changed);
+            self.audits += 1;
+            self.lies += u32::from(changed);
+            if self.audits >= AUDITS_REMEMBERED {
+                self.audits /= 2;
+                self.lies /= 2;
+            }
         }
     }
 
@@ -99,6 +189,11 @@ impl SiteSigns {
     }
 }
 
+/// The next throw of the dice.
+const fn scrambled(dice: u32) -> u32 {
+    dice.wrapping_mul(1_664_525).wrapping_add(1_013_904_223)
+}
+
 /// Laplace's estimate.
 fn share(good: u32, all: u32) -> f64 {
     (f64::from(good) + 1.0) / (f64::from(all) + 2.0)
@@ -106,6 +201,8 @@ fn share(good: u32, all: u32) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use geomi_model::NetworkState;
+
     use super::*;
 
     fn asked(signs: &mut SiteSigns, times: u32) -> usize {
@@ -113,15 +210,81 @@ mod tests {
         asked.count()
     }
 
+    /// How a server answers a request for a page that changed, or not.
+    #[derive(Clone, Copy, PartialEq)]
+    enum Server {
+        Honest,
+        /// Its validators never change.
+        SameTags,
+        /// "Not modified" to everything conditional; every full answer has a new tag.
+        NewTags,
+    }
+
+    /// Visits pages of a site in turn, each as likely to have changed as `chances` says;
+    /// which of the visits were conditional.
+    fn visits(
+        signs: &mut SiteSigns,
+        server: Server,
+        chances: &[u32],
+        dice: &mut u32,
+        times: u32,
+    ) -> Vec<bool> {
+        let before = UrlRecord {
+            etag: Some("then".to_owned()),
+            ..UrlRecord::default()
+        };
+        let pages = chances.iter().cycle().take(times as usize);
+        let visit = |percent: &u32| {
+            *dice = scrambled(*dice);
+            let has_changed = (*dice >> 16) % 100 < *percent;
+            let is_conditional = signs.may_ask_conditionally();
+            let is_new = match server {
+                Server::Honest => has_changed,
+                Server::SameTags => false,
+                Server::NewTags => true,
+            };
+            let is_hidden = is_conditional && (!has_changed || server != Server::Honest);
+            let answer = Answer {
+                code: Some(if is_hidden { 304 } else { 200 }),
+                etag: Some(if is_new { "now" } else { "then" }.to_owned()),
+                ..Answer::none(NetworkState::Ok, String::new())
+            };
+            let changed = has_changed && !is_hidden;
+            let change = Change { changed, size: 0 };
+            signs.hear(&before, &answer, change, is_conditional);
+            is_conditional
+        };
+        pages.map(visit).collect()
+    }
+
+    /// Visits until a site is not trusted, in so many at most.
+    fn caught(server: Server, chances: &[u32], dice: u32, most: u32) -> Option<u32> {
+        let (mut signs, mut dice) = (SiteSigns::default(), dice);
+        (0..most).find(|_| {
+            visits(&mut signs, server, chances, &mut dice, 1);
+            signs.is_distrusted()
+        })
+    }
+
+    fn share_of(asked: &[bool]) -> f64 {
+        let yes = asked.iter().filter(|asked| **asked).count();
+        yes as f64 / asked.len() as f64
+    }
+
     #[test]
     fn audits_become_rare_where_they_go_well() {
         let mut unknown = SiteSigns::default();
-        assert_eq!(asked(&mut unknown, 160), 150);
+        let asked_of = asked(&mut unknown, 1_600);
+        assert!((1_490..=1_510).contains(&asked_of), "{asked_of}");
         let mut proven = SiteSigns {
             audits: 40,
             ..SiteSigns::default()
         };
-        assert_eq!(asked(&mut proven, 512), 510);
+        let asked_of = asked(&mut proven, 6_400);
+        assert!((6_280..=6_320).contains(&asked_of), "silent: {asked_of}");
+        proven.later.candour.answered(true);
+        let asked_of = asked(&mut proven, 25_600);
+        assert!((25_480..=25_520).contains(&asked_of), "{asked_of}");
         assert!(proven.trust() > 0.95);
     }
 
@@ -133,6 +296,64 @@ mod tests {
             ..SiteSigns::default()
         };
         assert_eq!(asked(&mut liar, 20), 0);
+    }
+
+    #[test]
+    fn an_honest_site_is_trusted_whatever_changes() {
+        // Pages visited in turn, as many as lie between two audits: were these always
+        // of the same page, the site would be judged by that one.
+        let one_of_sixteen: Vec<u32> = (0..16).map(|page| u32::from(page == 0) * 100).collect();
+        for chances in [&[0][..], &[1], &[5], &[50], &[100], &one_of_sixteen] {
+            for seed in 1..=20 {
+                let (mut signs, mut dice) = (SiteSigns::default(), seed);
+                let asked = visits(&mut signs, Server::Honest, chances, &mut dice, 4_000);
+                let share = share_of(&asked);
+                assert!(share > 0.85, "{share} of {chances:?}, {seed}");
+            }
+        }
+        let (mut signs, mut dice) = (SiteSigns::default(), 1);
+        visits(&mut signs, Server::Honest, &[0], &mut dice, 4_000);
+        assert!(signs.trust() > 0.9 && !signs.is_distrusted());
+    }
+
+    #[test]
+    fn a_site_that_hides_its_changes_is_caught() {
+        let most = [(100, 60), (50, 250), (20, 2_000), (5, 10_000)];
+        for (percent, most) in most {
+            for server in [Server::NewTags, Server::SameTags] {
+                for seed in 1..=20 {
+                    let caught = caught(server, &[percent], seed, most);
+                    assert!(caught.is_some(), "{percent} % with seed {seed}");
+                }
+            }
+        }
+        assert_eq!(caught(Server::Honest, &[100], 1, 4_000), None);
+    }
+
+    #[test]
+    fn a_liar_is_asked_for_changes_only_to_see_whether_it_still_lies() {
+        for server in [Server::NewTags, Server::SameTags] {
+            let (mut signs, mut dice) = (SiteSigns::default(), 1);
+            visits(&mut signs, server, &[50], &mut dice, 1_000);
+            let asked = visits(&mut signs, server, &[50], &mut dice, 4_000);
+            let share = share_of(&asked);
+            assert!(share > 0.0 && share < 0.12, "{share}");
+        }
+    }
+
+    #[test]
+    fn a_liar_that_mends_its_ways_is_trusted_again() {
+        for server in [Server::NewTags, Server::SameTags] {
+            for percent in [0, 5, 50, 100] {
+                let (mut signs, mut dice) = (SiteSigns::default(), 1);
+                visits(&mut signs, server, &[50], &mut dice, 1_000);
+                visits(&mut signs, Server::Honest, &[percent], &mut dice, 1_500);
+                let asked = visits(&mut signs, Server::Honest, &[percent], &mut dice, 1_000);
+                let share = share_of(&asked);
+                // Some doubt may be left, which costs audits.
+                assert!(share > 0.7, "{share} with {percent} %");
+            }
+        }
     }
 
     #[test]

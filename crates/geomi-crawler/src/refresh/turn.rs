@@ -14,7 +14,7 @@ use super::signs::SiteSigns;
 use crate::again::Counted;
 use crate::control::Desired;
 use crate::journey::{Journey, open_partitions};
-use crate::stage::read::Answer;
+use crate::stage::read::Read;
 use crate::{CrawlConfig, CrawlError};
 
 /// Pages queued between two commits.
@@ -167,12 +167,13 @@ impl Journey<'_> {
     pub(crate) fn refresh_heard(
         &mut self,
         before: Option<&UrlRecord>,
-        site: SiteHash,
-        answer: &Answer,
+        read: &Read,
         change: Option<Change>,
     ) -> Result<(), CrawlError> {
         if let (Some(_), Some(before), Some(change)) = (&self.refresh, before, change) {
-            self.with_signs(site, |signs| signs.hear(before, answer, change))?;
+            self.with_signs(read.lease.site(), |signs| {
+                signs.hear(before, &read.answer, change, read.is_conditional);
+            })?;
         }
         Ok(())
     }

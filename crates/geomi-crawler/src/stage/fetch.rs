@@ -33,6 +33,8 @@ pub(crate) struct Fetched {
     pub(crate) lease: Lease,
     pub(crate) started: Timestamp,
     pub(crate) ended: Timestamp,
+    /// Whether the page was wanted only if it had changed.
+    pub(crate) is_conditional: bool,
     pub(crate) outcome: FetchOutcome,
 }
 
@@ -73,6 +75,7 @@ pub(crate) async fn carry_out(
         }
     };
     let has_secret = request.authorization.is_some();
+    let is_conditional = request.if_none_match.is_some() || request.if_modified_since.is_some();
     let (started, mut outcome, ended) = ask(&fetcher, &*clock, request).await;
     if has_secret {
         outcome.request = without_secret(&outcome.request);
@@ -81,6 +84,7 @@ pub(crate) async fn carry_out(
         lease,
         started,
         ended,
+        is_conditional,
         outcome,
     }))
 }

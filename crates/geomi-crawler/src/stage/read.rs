@@ -36,6 +36,8 @@ pub(crate) struct Read {
     pub(crate) url: CrawlUrl,
     pub(crate) started: Timestamp,
     pub(crate) ended: Timestamp,
+    /// Whether the page was wanted only if it had changed.
+    pub(crate) is_conditional: bool,
     pub(crate) answer: Answer,
     pub(crate) document: Document,
     pub(crate) stored: Option<Storable>,
@@ -158,6 +160,7 @@ pub(crate) fn read(readers: &Readers, settings: &ReadSettings, fetched: Fetched)
         lease,
         started,
         ended,
+        is_conditional,
         outcome,
     } = fetched;
     let (url, is_robots) = match lease.work() {
@@ -182,6 +185,7 @@ pub(crate) fn read(readers: &Readers, settings: &ReadSettings, fetched: Fetched)
         url,
         started,
         ended,
+        is_conditional,
         answer,
         document,
         stored,

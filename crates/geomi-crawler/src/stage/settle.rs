@@ -135,12 +135,7 @@ impl Journey<'_> {
         let near = self.near_duplicate(&read, judgement.duplicate_of.is_some());
         let links_admitted = self.take_links(&entry, &read, fate, is_first, near.is_some())?;
         self.count_page(partition, &entry, &read, fate, links_admitted)?;
-        self.refresh_heard(
-            judgement.before.as_ref(),
-            read.lease.site(),
-            &read.answer,
-            judgement.change,
-        )?;
+        self.refresh_heard(judgement.before.as_ref(), &read, judgement.change)?;
         let record = record(judgement.before, &entry, &read, judgement.change);
         self.partitions[partition].set_record(&entry.url, &record);
         let seed = self.seed(entry.seed)?;
@@ -369,6 +364,7 @@ impl Journey<'_> {
             url,
             started: now,
             ended: now,
+            is_conditional: false,
             answer,
             document,
             stored: None,

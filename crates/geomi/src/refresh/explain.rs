@@ -223,12 +223,20 @@ fn named(days: [f32; 7]) -> impl Iterator<Item = (&'static str, f32)> {
 }
 
 fn signs_in_words(signs: &SiteSigns) -> String {
+    let candour = signs.candour();
+    let so = if signs.is_distrusted() {
+        ", so it is asked for the content"
+    } else {
+        ""
+    };
     format!(
-        "site's word 304: trust {:.2} ({} believed, {} audited, {} wrong); sitemaps and feeds: reliability {:.2} ({} of {} true)",
+        "site's word 304: trust {:.2} ({} believed, {} audited, {} wrong; {} changes admitted, {:.0} expected){so}; sitemaps and feeds: reliability {:.2} ({} of {} true)",
         signs.trust(),
         signs.not_modified,
         signs.audits,
         signs.lies,
+        candour.admitted,
+        candour.expected(),
         signs.reliability(),
         signs.signals_true,
         signs.signals
@@ -289,6 +297,10 @@ fn as_json(about: &Explained<'_>) -> serde_json::Value {
         "trust": signs.map(|signs| signs.trust()),
         "audits": signs.map(|signs| signs.audits),
         "audits_wrong": signs.map(|signs| signs.lies),
+        "is_distrusted": signs.map(|signs| signs.is_distrusted()),
+        "candour": signs.map(|signs| signs.candour().share()),
+        "changes_admitted": signs.map(|signs| signs.candour().admitted),
+        "changes_expected": signs.map(|signs| signs.candour().expected()),
         "not_modified": signs.map(|signs| signs.not_modified),
         "reliability": signs.map(|signs| signs.reliability()),
         "visits": visits,
