@@ -135,8 +135,9 @@ pub(crate) struct Journey<'a> {
     pub(crate) refresh_is_over: bool,
     /// What was learned of the words of sites met in this run.
     pub(crate) signs: HashMap<SiteHash, SiteSigns>,
-    /// Pages that are visited because a sitemap or feed says so.
-    pub(crate) called: HashSet<u32>,
+    /// Pages that are visited because a sitemap or feed says so, and when they would
+    /// have been otherwise, in days since 1970.
+    pub(crate) called: HashMap<u32, f64>,
     /// A limit that was reached; nothing new is leased.
     pub(crate) limit: Option<Ending>,
     /// URLs handed to other partitions lately.

@@ -31,6 +31,8 @@
 //! | `x` `p` number | the hash of a site with URLs waiting, in the order of turns |
 //! | `x` `s` | which base file of the seen test holds: its rows of `h` are deleted |
 
+use std::time::Duration;
+
 use geomi_model::{Digest, PageFacts, Visit};
 use geomi_url::{SiteHash, UrlHash};
 use serde::Serialize;
@@ -202,21 +204,30 @@ fn key(kind: u8, parts: &[&[u8]]) -> Vec<u8> {
     key
 }
 
-/// The format of visits: a visit as in format 1, then what its content is like.
-const VISIT_FORMAT: u8 = 2;
+/// The format of visits: a visit as in format 1, then what its content is like, then
+/// how early it was. Format 2 ends before the last.
+const VISIT_FORMAT: u8 = 3;
 
 /// A visit in its stored form.
 pub(crate) fn encode_visit(visit: &Visit) -> Vec<u8> {
-    encode_as(VISIT_FORMAT, &(visit, &visit.facts))
+    encode_as(VISIT_FORMAT, &(visit, &visit.facts, visit.early))
 }
 
-/// Reads a stored visit, of this format or the one before.
+/// Reads a stored visit, of this format or one before.
 pub(crate) fn decode_visit(bytes: &[u8]) -> Result<Visit, CrawlError> {
-    if bytes.first() == Some(&FORMAT) {
-        return decode("visit", bytes);
-    }
-    let (visit, facts): (Visit, PageFacts) = decode_as(VISIT_FORMAT, "visit", bytes)?;
-    Ok(Visit { facts, ..visit })
+    let (visit, facts, early): (Visit, PageFacts, Option<Duration>) = match bytes.first() {
+        Some(&FORMAT) => return decode("visit", bytes),
+        Some(2) => {
+            let (visit, facts) = decode_as(2, "visit", bytes)?;
+            (visit, facts, None)
+        }
+        _ => decode_as(VISIT_FORMAT, "visit", bytes)?,
+    };
+    Ok(Visit {
+        facts,
+        early,
+        ..visit
+    })
 }
 
 /// The format of what a site's word is worth: as in format 1, then what was added.
@@ -323,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn visits_of_both_formats_read_back() {
+    fn visits_of_all_formats_read_back() {
         let url = geomi_url::CrawlUrl::parse("http://example.com/").unwrap();
         let old = Visit {
             number: 7,
@@ -333,6 +344,9 @@ mod tests {
         let mut new = old;
         new.facts.simhash = Some(u64::MAX);
         new.facts.spam_percent = Some(30);
+        let before = encode_as(2, &(&new, &new.facts));
+        assert_eq!(decode_visit(&before).unwrap(), new);
+        new.early = Some(Duration::from_hours(5));
         assert_eq!(decode_visit(&encode_visit(&new)).unwrap(), new);
         assert!(decode_visit(&[9]).is_err());
     }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::net::IpAddr;
+use std::time::Duration;
 
 use geomi_url::CrawlUrl;
 use serde::{Deserialize, Serialize};
@@ -80,6 +81,10 @@ pub struct Visit {
     /// before it was known do not have it.
     #[serde(skip)]
     pub facts: PageFacts,
+    /// How long before its turn it was made, because a sitemap or feed said that the
+    /// page has changed; `None` of all others. Kept apart like `facts`.
+    #[serde(skip)]
+    pub early: Option<Duration>,
 }
 
 impl Visit {
@@ -117,6 +122,7 @@ impl Visit {
             phases: Phases::default(),
             capture: None,
             facts: PageFacts::default(),
+            early: None,
         }
     }
 }

@@ -36,7 +36,7 @@ pub use limits::Asked;
 
 use crate::accounts::Accounts;
 use crate::bucket::Bucket;
-use crate::policy::{Pace, Page, PageId, Policy, Sight};
+use crate::policy::{Pace, Page, PageId, Policy};
 use crate::queue::Queue;
 
 /// In a plan of so many pages, how many others are looked at, and after how many visits.
@@ -298,15 +298,13 @@ impl<P: Policy> Planner<P> {
 
     /// A visit has found the page changed, or not.
     pub fn observe(&mut self, page: PageId, changed: bool, now: f64) {
-        let place = &mut self.places[page as usize];
-        let from = std::mem::replace(&mut place.last, now);
-        place.is_first = false;
-        self.policy.observe(&Sight {
-            page,
-            from,
-            to: now,
-            changed,
-        });
+        self.observe_early(page, changed, now, now);
+    }
+
+    /// The same of a visit that was made because somebody said that the page has
+    /// changed, before its turn at `due`. See [`Planner::recall_early`].
+    pub fn observe_early(&mut self, page: PageId, changed: bool, now: f64, due: f64) {
+        self.recall_early(page, changed, now, due);
         let (looks, visits) = looked_at(self.places.len());
         self.visits = (self.visits + 1) % visits;
         if self.visits == 0 {

@@ -236,6 +236,38 @@ fn a_page_that_is_asked_for_waits_for_room_and_goes_first() {
     assert_eq!(planner.ask(3, now), Asked::UnderWay);
 }
 
+#[test]
+fn a_flood_of_signals_keeps_the_budget() {
+    use geomi_refresh::Asked;
+    const BUDGET: f64 = 36.0;
+    let mut planner = planner(Greedy::default(), BUDGET, |_| 1.0);
+    planner.start();
+    let mut made: Vec<Made> = Vec::new();
+    let mut now = 0.0;
+    let mut is_told = false;
+    while let Some(wake) = planner.wake().filter(|wake| *wake < 12.0) {
+        now = wake.max(now);
+        if now > 3.0 && !is_told {
+            is_told = true;
+            for page in 0..PAGES as PageId {
+                if planner.ask_within_budget(page, now) == Asked::Out {
+                    planner.observe(page, true, now);
+                    made.push((now, page));
+                }
+            }
+        }
+        if let Some(page) = planner.next(now) {
+            planner.observe(page, page % 3 == 0, now);
+            made.push((now, page));
+        }
+    }
+    // What a day has, and what half a day may save.
+    let most = most_within(&made, 1.0);
+    assert!(most as f64 <= 1.5 * BUDGET + 1.0, "{most} in a day");
+    let after = made.iter().filter(|(time, _)| *time > 3.0).count();
+    assert!(after as f64 > 8.5 * BUDGET, "{after}: the plan stood still");
+}
+
 /// The most visits in any span of time.
 fn most_within(made: &[Made], span: f64) -> usize {
     let mut first = 0;

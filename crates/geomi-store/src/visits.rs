@@ -203,6 +203,7 @@ static COLUMNS: &[Column<Visit>] = &[
     column("near_distance", Later, Codec::Int32(|v| Some(v.facts.near_duplicate?.distance.into()), |v, x| put_number(&mut near(v).distance, x))),
     column("spam_percent", Later, Codec::Int32(|v| v.facts.spam_percent.map(Into::into), |v, x| put_some(&mut v.facts.spam_percent, x.try_into().ok()))),
     column("soft_404", Later, Codec::Bool(|v| v.facts.soft_404, |v, x| put_some(&mut v.facts.soft_404, Some(x)))),
+    column("early_us", Later, Codec::Int64(|v| v.early.and_then(to_micros), |v, x| put_some(&mut v.early, from_micros(x)))),
 ];
 
 /// A row before its columns are read; every required field is overwritten.
@@ -343,6 +344,7 @@ mod tests {
         });
         row.facts.spam_percent = Some(30);
         row.facts.soft_404 = Some(true);
+        row.early = Some(Duration::from_hours(36));
         if let Some(size) = image_mut(&mut row) {
             (size.width, size.height) = (640, u32::MAX);
         }
@@ -389,6 +391,7 @@ mod tests {
         write_table(&path, "visit", older, &[row()]).unwrap();
         let old = Visit {
             facts: geomi_model::PageFacts::default(),
+            early: None,
             ..row()
         };
         assert_eq!(read(&path), old);

@@ -99,7 +99,7 @@ impl<'a> Journey<'a> {
             refresh: None,
             refresh_is_over: false,
             signs: HashMap::new(),
-            called: HashSet::new(),
+            called: HashMap::new(),
             limit: None,
             sent: HashSet::new(),
             unclean_since: unclean.then_some(now),

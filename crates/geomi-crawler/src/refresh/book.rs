@@ -4,7 +4,6 @@
 //! is made of what is durable, the visits, and of nothing else; it touches
 //! neither queue nor disk.
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
 use geomi_model::Visit;
@@ -15,6 +14,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::batches::{Batches, Place};
 use super::budgets::{Budgets, Limit, SitePlan};
+use super::overdue::Overdue;
 use super::pages::{Pages, Sighted, Sighting, facts};
 use super::quiet::QuietHours;
 use super::waves::Waves;
@@ -111,34 +111,37 @@ pub struct RefreshBook {
     /// Where pages are visited at set times: which, and how far it is.
     batches: Option<(Batches, Place)>,
     /// Of those a table leaves out, which were left alone for the longest gap.
-    overdue: Overdue,
+    pub(super) overdue: Overdue,
     is_started: bool,
     /// The time up to which the plan was asked.
     at: f64,
     /// The last visit of any page.
     last: f64,
     /// Pages whose last visits came to nothing.
-    troubles: HashMap<PageId, Trouble>,
+    pub(super) troubles: HashMap<PageId, Trouble>,
     /// Pages that were being tried again when the last run ended: they wait in
     /// their queues.
     tried: HashSet<PageId>,
 }
 
-/// Pages that were left alone for the longest gap.
-#[derive(Debug, Default)]
-struct Overdue {
-    pages: VecDeque<PageId>,
-    /// When to look for more: not before the first of the others is.
-    looks_at: f64,
+/// A page that is visited out of its turn.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Called {
+    /// The page.
+    pub page: PageId,
+    /// When its turn was, in days since 1970.
+    pub due: f64,
+    /// Whether it is to be visited now; if not, it waits for a budget.
+    pub is_out: bool,
 }
 
 /// A page that cannot be had.
 #[derive(Clone, Copy, Debug, Default)]
-struct Trouble {
+pub(super) struct Trouble {
     /// Visits in a row that came to nothing.
     times: i32,
     /// When it is asked for again.
-    retry: f64,
+    pub(super) retry: f64,
 }
 
 impl RefreshBook {
@@ -205,9 +208,13 @@ impl RefreshBook {
         }
         // A clock that was set back must not make a gap of less than nothing.
         let at = at.max(self.planner.last(page) + GAP_MIN);
+        let due = at
+            + visit
+                .early
+                .map_or(0.0, |early| early.as_secs_f64() / 86_400.0);
         match kind.changed() {
-            Some(changed) if self.is_started => self.planner.observe(page, changed, at),
-            Some(changed) => self.planner.recall(page, changed, at),
+            Some(changed) if self.is_started => self.planner.observe_early(page, changed, at, due),
+            Some(changed) => self.planner.recall_early(page, changed, at, due),
             None if kind == Sighting::Edited => self.planner.renew(page, at),
             None => {
                 let retry = self.trouble(page, kind, at);
@@ -364,67 +371,27 @@ impl RefreshBook {
         None
     }
 
-    /// Whether there may be pages that no batch visits.
-    fn looks_for_overdue(&self) -> bool {
-        matches!(self.config.drive, Drive::Table(_)) && !self.pages.is_empty()
-    }
-
-    /// A page that was left alone for the longest gap, whatever the table says. Those that
-    /// a table leaves out, because it is for one week or because they were found since,
-    /// are not abandoned.
-    fn next_overdue(&mut self, now: f64) -> Option<PageId> {
-        if !self.looks_for_overdue() {
+    /// Takes a page out of its turn because somebody says that it has changed at
+    /// this time, in days; `None` if there is no reason to. If there is no budget it is
+    /// the next of its site, or of the whole plan. Set times have no such budget.
+    pub fn call(&mut self, url: &CrawlUrl, modified: f64, now: f64) -> Option<Called> {
+        let page = self.pages.find(url)?;
+        if !self.would_call(url, modified) {
             return None;
         }
-        if now >= self.overdue.looks_at {
-            self.look_for_overdue(now);
-        }
-        while let Some(page) = self.overdue.pages.pop_front() {
-            if self.planner.ask(page, now) == Asked::Out {
-                return Some(page);
-            }
-        }
-        None
-    }
-
-    /// Finds those that are due, the longest first, and no more than the budget has until
-    /// the next look: after a long time in which nobody ran, all may be.
-    fn look_for_overdue(&mut self, now: f64) {
-        /// Days from one look to the next, at least.
-        const LOOK_MIN: f64 = 1.0 / 24.0;
-        let terms = self.planner.terms();
-        let due_of = |page: &PageId| {
-            let trouble = self.troubles.get(page);
-            let rested = self.planner.last(*page) + terms.longest_gap;
-            trouble.map_or(rested, |trouble| trouble.retry)
+        let due = self.planner.due(page);
+        let asked = match self.batches {
+            Some(_) => self.planner.ask(page, now),
+            None => self.planner.ask_within_budget(page, now),
         };
-        let mut due: Vec<(f64, PageId)> = Vec::new();
-        let mut next = now + terms.longest_gap;
-        for page in (0..self.pages.len() as PageId).filter(|page| !self.planner.is_out(*page)) {
-            match due_of(&page) {
-                at if at <= now => due.push((at, page)),
-                at => next = next.min(at),
-            }
+        match asked {
+            Asked::Out | Asked::Waits => Some(Called {
+                page,
+                due,
+                is_out: asked == Asked::Out,
+            }),
+            Asked::NotNow | Asked::UnderWay => None,
         }
-        due.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
-        let affordable = (terms.requests_per_day * LOOK_MIN).ceil() as usize;
-        if due.len() > affordable {
-            due.truncate(affordable);
-            next = now;
-        }
-        self.overdue = Overdue {
-            pages: due.into_iter().map(|(_, page)| page).collect(),
-            looks_at: next.max(now + LOOK_MIN),
-        };
-    }
-
-    /// Takes a page out of its turn because somebody says that it has changed at
-    /// this time, in days; `None` if there is no reason to, or no budget: then it is
-    /// the next of its site.
-    pub fn call(&mut self, url: &CrawlUrl, modified: f64, now: f64) -> Option<PageId> {
-        let page = self.pages.find(url)?;
-        let is_out = self.would_call(url, modified) && self.planner.ask(page, now) == Asked::Out;
-        is_out.then_some(page)
     }
 
     /// Whether there is a reason to.
@@ -544,6 +511,38 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn visits_for_the_sake_of_a_signal_are_read_as_they_were_made() {
+        let early = |at: f64| Visit {
+            early: Some(Duration::from_hours(9 * 24)),
+            ..visit(5, at, 200, Some(true))
+        };
+        let (past, told) = (past(), [early(111.1), early(111.2)]);
+        let (mut live, mut read, mut plain) = (book(0.5), book(0.5), book(0.5));
+        for visit in &past {
+            for book in [&mut live, &mut read, &mut plain] {
+                book.take(visit, TRIES);
+            }
+        }
+        live.start(111.0, 1.0);
+        for visit in told {
+            live.take(&visit, TRIES);
+            read.take(&visit, TRIES);
+            let early = None;
+            plain.take(&Visit { early, ..visit }, TRIES);
+        }
+        // Beside one that never changed, so that it is not the price that is compared.
+        let gap = |mut book: RefreshBook| {
+            book.start(112.0, 1.0);
+            let [told, other] = [5, 6].map(|page| book.planner.due_after(page, 112.0) - 112.0);
+            told / other
+        };
+        let [ran, was_read, plain] = [live, read, plain].map(gap);
+        assert!((ran / was_read - 1.0).abs() < 0.02, "{ran} {was_read}");
+        // Changes found so soon after a visit would tell of a fast page.
+        assert!(plain < 0.9 * was_read, "{plain} {was_read}");
+    }
+
+    #[test]
     fn what_cannot_be_had_rests_longer_and_longer() {
         let mut book = book(1.0);
         book.take(&visit(0, 100.0, 200, None), TRIES);
@@ -604,34 +603,6 @@ pub(super) mod tests {
             book.start(117.0, saved_max);
             let count = std::iter::from_fn(|| book.next(117.0)).count();
             assert!((least..=most).contains(&count), "{count} with {saved_max}");
-        }
-    }
-
-    #[test]
-    fn a_page_that_a_table_leaves_out_is_visited_after_the_longest_gap() {
-        let url = CrawlUrl::parse("http://a.test/0").unwrap();
-        let mut book = RefreshBook::new(&RefreshConfig {
-            drive: Drive::Table(vec![(0, url)]),
-            longest_gap: Duration::from_hours(30 * 24),
-            ..RefreshConfig::default()
-        });
-        for page in 0..3 {
-            book.take(&visit(page, 100.0, 200, None), TRIES);
-        }
-        book.start(101.0, 1.0);
-        let mut visits = [const { Vec::new() }; 3];
-        while let Some(wake) = book.wake().filter(|wake| *wake < 170.0) {
-            while let Some(page) = book.next(wake) {
-                visits[page as usize].push(wake);
-                book.take(&visit(page, wake, 200, Some(false)), TRIES);
-            }
-        }
-        assert!((9..=10).contains(&visits[0].len()), "{visits:?}");
-        for left_out in &visits[1..] {
-            let days = left_out.iter().map(|at| at - 100.0);
-            let gaps = days.zip([30.0, 60.0]).map(|(at, due)| at - due);
-            assert_eq!(left_out.len(), 2, "{visits:?}");
-            assert!(gaps.into_iter().all(|late| (0.0..0.2).contains(&late)));
         }
     }
 }

@@ -26,6 +26,7 @@ const COLUMNS: &[&str] = &[
     "change_size",
     "link_type",
     "simhash",
+    "early_us",
 ];
 
 /// Hands every visit that is in a file to `hear`, in order and a group of rows in

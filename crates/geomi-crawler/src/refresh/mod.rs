@@ -15,6 +15,7 @@ mod budgets;
 mod candour;
 mod change;
 mod history;
+mod overdue;
 mod pages;
 mod quiet;
 mod signs;

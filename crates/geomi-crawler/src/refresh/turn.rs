@@ -1,5 +1,7 @@
 //! The book in the crawl loop: what is due is queued, what was seen is told.
 
+use std::time::Duration;
+
 use geomi_cluster::Partitions;
 use geomi_frontier::Entry;
 use geomi_model::{Change, ChangeSignal, LinkKind, Timestamp, UrlRecord, Visit};
@@ -7,7 +9,7 @@ use geomi_refresh::PageId;
 use geomi_store::CrawlDir;
 use geomi_url::{CrawlUrl, SiteHash};
 
-use super::book::RefreshBook;
+use super::book::{Called, RefreshBook};
 use super::history::read_visits;
 use super::pages::{days, instant};
 use super::signs::SiteSigns;
@@ -147,6 +149,13 @@ impl Journey<'_> {
         Ok(true)
     }
 
+    /// How long before its turn a visit was made, if somebody called for it.
+    pub(crate) fn refresh_early(&self, visit: &Visit) -> Option<Duration> {
+        let page = self.refresh.as_ref()?.pages().find(&visit.url)?;
+        let due = *self.called.get(&page)?;
+        Some(instant(due).since(visit.time))
+    }
+
     /// A visit was made: it goes into the book.
     pub(crate) fn refresh_saw(&mut self, visit: &Visit) -> Result<(), CrawlError> {
         let Some(book) = &mut self.refresh else {
@@ -155,7 +164,7 @@ impl Journey<'_> {
         let Some(sighted) = book.take(visit, self.config.tries) else {
             return Ok(());
         };
-        if self.called.remove(&sighted.page)
+        if self.called.remove(&sighted.page).is_some()
             && let Some(changed) = sighted.kind.changed()
         {
             self.with_signs(visit.url.site_hash(), |signs| signs.signal_proved(changed))?;
@@ -204,9 +213,11 @@ impl Journey<'_> {
         let is_heeded = modified <= now
             && book.would_call(url, days(modified))
             && self.with_signs(url.site_hash(), SiteSigns::heeds_signal)?;
-        if is_heeded && let Some(page) = book.call(url, days(modified), days(now)) {
-            if self.queue_page(&book, page)? {
-                self.called.insert(page);
+        if is_heeded && let Some(called) = book.call(url, days(modified), days(now)) {
+            let Called { page, due, is_out } = called;
+            if !is_out || self.queue_page(&book, page)? {
+                // It may have been called before and wait.
+                self.called.entry(page).or_insert(due);
             } else {
                 book.missed(page, days(now));
             }
@@ -238,6 +249,7 @@ impl Journey<'_> {
             && let Some(page) = book.pages().find(url)
         {
             book.missed(page, days(now));
+            self.called.remove(&page);
         }
     }
 }

@@ -108,6 +108,7 @@ impl Row<'_> {
                 spam_percent: is_html.then_some(document.spam_percent),
                 soft_404: is_html.then_some(document.says_not_found),
             },
+            early: None,
         }
     }
 }

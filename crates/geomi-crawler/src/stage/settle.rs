@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use geomi_frontier::{Entry, Lease, Settlement, SiteSignal, Timing, Work};
-use geomi_model::{Capture, CaptureKind, Change, Document, NetworkState, Timestamp, UrlRecord};
+use geomi_model::{
+    Capture, CaptureKind, Change, Document, NetworkState, Timestamp, UrlRecord, Visit,
+};
 use geomi_novelty::Template;
 
 use crate::crew::Event;
@@ -299,6 +301,10 @@ impl Journey<'_> {
             protocol: read.stored.as_ref().map(|stored| stored.protocol),
         };
         let visit = row.visit(story, capture);
+        let visit = Visit {
+            early: self.refresh_early(&visit),
+            ..visit
+        };
         self.refresh_saw(&visit)?;
         self.visits[partition].push(visit);
         Ok(())

@@ -16,7 +16,8 @@ const DEAREST: f64 = 14.0;
 pub enum Asked {
     /// It is to be visited now, and must be given back.
     Out,
-    /// An account has no room: it is handed out as soon as there is.
+    /// There is no room in an account, or in the whole plan: it is handed out as soon
+    /// as there is.
     Waits,
     /// Nothing is visited at this hour: it stays where it was.
     NotNow,
@@ -142,6 +143,21 @@ impl<P: Policy> Planner<P> {
                 Asked::Waits
             }
         }
+    }
+
+    /// The same within the budget of the whole plan, too: a page for which that has
+    /// nothing left is due now and waits in the queue, behind those that were due
+    /// before. A crowd of them raises the price like any other that waits; what is not
+    /// worth it then goes back to its own time.
+    pub fn ask_within_budget(&mut self, page: PageId, now: f64) -> Asked {
+        let is_queued = self.places[page as usize].stand == Stand::Queued;
+        if !is_queued || self.bucket >= 1.0 - 1e-6 || !self.is_open(now) {
+            return self.ask(page, now);
+        }
+        if self.due(page) > now {
+            self.push(page, now);
+        }
+        Asked::Waits
     }
 
     /// A page that waited for an account that has room by now. The budget of the

@@ -1,0 +1,114 @@
+//! Pages that a schedule table leaves out.
+//!
+//! A table is for one week, and whoever edits it may take pages out; others are found
+//! while it is followed. None is abandoned: one that was left alone for the longest gap is
+//! visited whatever the table says.
+
+use std::collections::VecDeque;
+
+use geomi_refresh::{Asked, PageId};
+
+use super::book::{Drive, RefreshBook};
+
+/// Pages that were left alone for the longest gap.
+#[derive(Debug, Default)]
+pub(super) struct Overdue {
+    pages: VecDeque<PageId>,
+    /// When to look for more: not before the first of the others is.
+    pub(super) looks_at: f64,
+}
+
+impl RefreshBook {
+    /// Whether there may be pages that no batch visits.
+    pub(super) fn looks_for_overdue(&self) -> bool {
+        matches!(self.config.drive, Drive::Table(_)) && !self.pages.is_empty()
+    }
+
+    /// A page that was left alone for the longest gap, whatever the table says. Those that
+    /// a table leaves out, because it is for one week or because they were found since,
+    /// are not abandoned.
+    pub(super) fn next_overdue(&mut self, now: f64) -> Option<PageId> {
+        if !self.looks_for_overdue() {
+            return None;
+        }
+        if now >= self.overdue.looks_at {
+            self.look_for_overdue(now);
+        }
+        while let Some(page) = self.overdue.pages.pop_front() {
+            if self.planner.ask(page, now) == Asked::Out {
+                return Some(page);
+            }
+        }
+        None
+    }
+
+    /// Finds those that are due, the longest first, and no more than the budget has until
+    /// the next look: after a long time in which nobody ran, all may be.
+    fn look_for_overdue(&mut self, now: f64) {
+        /// Days from one look to the next, at least.
+        const LOOK_MIN: f64 = 1.0 / 24.0;
+        let terms = self.planner.terms();
+        let due_of = |page: &PageId| {
+            let trouble = self.troubles.get(page);
+            let rested = self.planner.last(*page) + terms.longest_gap;
+            trouble.map_or(rested, |trouble| trouble.retry)
+        };
+        let mut due: Vec<(f64, PageId)> = Vec::new();
+        let mut next = now + terms.longest_gap;
+        for page in (0..self.pages.len() as PageId).filter(|page| !self.planner.is_out(*page)) {
+            match due_of(&page) {
+                at if at <= now => due.push((at, page)),
+                at => next = next.min(at),
+            }
+        }
+        due.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
+        let affordable = (terms.requests_per_day * LOOK_MIN).ceil() as usize;
+        if due.len() > affordable {
+            due.truncate(affordable);
+            next = now;
+        }
+        self.overdue = Overdue {
+            pages: due.into_iter().map(|(_, page)| page).collect(),
+            looks_at: next.max(now + LOOK_MIN),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use geomi_url::CrawlUrl;
+
+    use super::super::book::RefreshConfig;
+    use super::super::book::tests::{TRIES, visit};
+    use super::*;
+
+    #[test]
+    fn a_page_that_a_table_leaves_out_is_visited_after_the_longest_gap() {
+        let url = CrawlUrl::parse("http://a.test/0").unwrap();
+        let mut book = RefreshBook::new(&RefreshConfig {
+            drive: Drive::Table(vec![(0, url)]),
+            longest_gap: Duration::from_hours(30 * 24),
+            ..RefreshConfig::default()
+        });
+        for page in 0..3 {
+            book.take(&visit(page, 100.0, 200, None), TRIES);
+        }
+        book.start(101.0, 1.0);
+        let mut visits = [const { Vec::new() }; 3];
+        while let Some(wake) = book.wake().filter(|wake| *wake < 170.0) {
+            while let Some(page) = book.next(wake) {
+                visits[page as usize].push(wake);
+                book.take(&visit(page, wake, 200, Some(false)), TRIES);
+            }
+        }
+        assert!((9..=10).contains(&visits[0].len()), "{visits:?}");
+        for left_out in &visits[1..] {
+            let days = left_out.iter().map(|at| at - 100.0);
+            let gaps = days.zip([30.0, 60.0]).map(|(at, due)| at - due);
+            assert_eq!(left_out.len(), 2, "{visits:?}");
+            assert!(gaps.into_iter().all(|late| (0.0..0.2).contains(&late)));
+        }
+    }
+}
