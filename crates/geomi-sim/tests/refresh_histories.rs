@@ -8,7 +8,7 @@
 //! time; each was asked for with `npm view NAME time --json`.
 
 use geomi_sim::refresh::dice::Dice;
-use geomi_sim::refresh::history::{HistoryError, Row, gather, read};
+use geomi_sim::refresh::history::{HistoryError, Row, gather, rows};
 use geomi_sim::refresh::kind::PolicyKind;
 use geomi_sim::refresh::trial::{Measures, Setup, run};
 use geomi_sim::refresh::web::World;
@@ -137,7 +137,8 @@ fn made_pages_are_kept_fresher_than_by_the_static_cycle() {
 #[test]
 fn recorded_pages_are_kept_fresher_than_by_the_static_cycle() {
     let recorded = include_str!("data/releases.csv");
-    let world = read(recorded.as_bytes(), |_| None).expect("times are Unix seconds");
+    let rows = rows(recorded.as_bytes(), |_| None).expect("it has a header");
+    let world = gather(rows).expect("times are Unix seconds");
     assert_eq!(world.pages.len(), 900);
     check("releases", &world);
 }

@@ -835,6 +835,34 @@ fn what_a_site_says_of_itself_is_followed_and_checked() {
 }
 
 #[test]
+fn a_page_that_is_linked_later_is_found_and_kept_fresh() {
+    let mut spec = WebSpec::plain(1, 1);
+    let front = |body: &str| ("/".to_owned(), FixedPage::html(body.to_owned()));
+    let (path, before) = front("<p>Nothing new here.");
+    let behaviour = SiteBehaviour {
+        fixed: vec![
+            (path, before.first_only(1)),
+            front("<p>There is <a href=/news>something new</a>."),
+            ("/news".to_owned(), FixedPage::html("<p>It is news.")),
+        ],
+        ..SiteBehaviour::default()
+    };
+    spec.site_overrides.push((0, behaviour));
+    let server = ServerThread::start(Web::new(spec), ServerOptions::default()).unwrap();
+    let place = Workplace::new();
+    first_crawl(&place, &server, 1);
+    let words = ["refresh", "run", "c", "--budget", "2", "--max-time", "6d"];
+    let done = place.geomi(&[&words[..], &FLAGS].concat());
+    assert_eq!(done.code, Some(4), "{done:#?}");
+    let visits = visits(&place);
+    let news = format!("{}news", server.seeds()[0]);
+    assert!(visits[&news] > 2, "{visits:?}");
+    let told = json(&place, &["refresh", "explain", "c", &news]);
+    assert!(told["success"].as_f64().unwrap() > 0.7, "{told:#}");
+    assert_eq!(place.geomi(&["verify", "c"]).code, Some(0));
+}
+
+#[test]
 fn a_site_that_denies_every_change_is_asked_for_the_content() {
     // Another text and another entity tag with every request, and 304 to whoever has
     // any of them.

@@ -3,9 +3,9 @@
 //! A history is a table with the columns `url,time[,weight]`, in any order, one row a
 //! change; time is RFC 3339 or Unix seconds. A URL that never changed has one row
 //! with an empty time. The window runs from the first to the last time; its first
-//! third is for learning and not counted. [`read`] takes CSV: quoted fields are
-//! understood, line breaks within them are not, for no URL has any. [`gather`] takes
-//! rows from elsewhere.
+//! third is for learning and not counted. [`rows`] reads CSV: quoted fields are
+//! understood, line breaks within them are not, for no URL has any. [`gather`] makes a
+//! web of rows, from there or elsewhere.
 
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -43,15 +43,16 @@ impl std::fmt::Display for HistoryError {
 
 impl std::error::Error for HistoryError {}
 
-/// Reads a history from CSV; `instant` turns RFC 3339 into Unix seconds.
-pub fn read(
+/// The rows of a history in CSV; `instant` turns RFC 3339 into Unix seconds. An error in
+/// a line is told with its number.
+pub fn rows(
     lines: impl BufRead,
     instant: impl Fn(&str) -> Option<f64>,
-) -> Result<World, HistoryError> {
+) -> Result<impl Iterator<Item = Result<Row, HistoryError>>, HistoryError> {
     let mut lines = lines.lines();
     let header = lines.next().ok_or(HistoryError::Header)?;
     let columns = Columns::find(&header.map_err(HistoryError::Read)?)?;
-    let rows = lines.zip(2..).filter_map(|(line, number)| {
+    Ok(lines.zip(2..).filter_map(move |(line, number)| {
         let line = match line.map_err(HistoryError::Read) {
             Ok(line) if line.trim().is_empty() => return None,
             Ok(line) => line,
@@ -59,8 +60,7 @@ pub fn read(
         };
         let row = columns.row(&line, &instant);
         Some(row.map_err(|what| HistoryError::Line(number, what)))
-    });
-    gather(rows)
+    }))
 }
 
 /// One change of a page, or the page alone.
@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     fn of(text: &str) -> Result<World, HistoryError> {
-        read(text.as_bytes(), |_| Some(864_000.0))
+        gather(rows(text.as_bytes(), |_| Some(864_000.0))?)
     }
 
     #[test]
@@ -233,7 +233,8 @@ mod tests {
         assert!(wrong("url,time\n,5\n").starts_with("line 2: it has no URL"));
         assert!(wrong("url,time,weight\nu,5,-1\n").contains("no weight"));
         assert!(wrong("url,time\nu,5\n").contains("window"));
-        let never = read("url,time\nu,soon\n".as_bytes(), |_| None);
+        let mut never = rows("url,time\nu,soon\n".as_bytes(), |_| None).unwrap();
+        let never = never.next().unwrap();
         assert!(never.unwrap_err().to_string().contains("RFC 3339"));
     }
 }

@@ -11,6 +11,7 @@ use geomi_store::schedule::DAYS;
 use geomi_url::CrawlUrl;
 use serde_json::json;
 
+use super::chance::{Chances, Followed};
 use super::limits::{Limit, held_by, hours_in_words};
 use super::run::PlanArgs;
 use super::view::{DirArgs, SHARE, View, typed_url};
@@ -57,6 +58,8 @@ struct Explained<'a> {
     /// When it is visited next, in days.
     due: f64,
     visits: &'a [Told],
+    /// Whether the last one succeeded, and what followed such visits.
+    success: (bool, Followed),
     signs: Option<SiteSigns>,
 }
 
@@ -64,7 +67,9 @@ struct Explained<'a> {
 pub(crate) fn run(args: &ExplainCommand, global: &Global) -> anyhow::Result<Exit> {
     let url = typed_url(&args.url)?;
     let mut visits: Vec<Told> = Vec::new();
+    let mut chances = Chances::default();
     let mut view = View::open(&args.dir.dir, &args.plan, global, |moment| {
+        chances.take(moment.sighted.page, moment.sighted.kind);
         if moment.visit.url == url {
             visits.push(Told {
                 at: moment.visit.time,
@@ -82,6 +87,7 @@ pub(crate) fn run(args: &ExplainCommand, global: &Global) -> anyhow::Result<Exit
         page,
         due,
         visits: &visits,
+        success: chances.of(page),
         signs,
     };
     match global.format {
@@ -174,6 +180,7 @@ fn in_words(about: &Explained<'_>) -> String {
             hours_in_words(view)
         ),
     ];
+    lines.push(success_in_words(about.success));
     lines.push(profile_in_words(planner.policy().profile(page)));
     lines.push(format!(
         "weight      {:.2}, weights {}",
@@ -188,6 +195,17 @@ fn in_words(about: &Explained<'_>) -> String {
     let shown = visits.iter().rev().take(VISITS_MAX).rev();
     lines.extend(shown.map(visit_in_words));
     lines.join("\n")
+}
+
+/// How likely the next visit is to succeed.
+fn success_in_words((is_well, after): (bool, Followed)) -> String {
+    let last = if is_well { "succeeded" } else { "failed" };
+    format!(
+        "next visit  succeeds with {:.0} % probability: the last one {last}, and {} of {} visits after such did",
+        after.chance() * 100.0,
+        after.well,
+        after.visits
+    )
 }
 
 /// When the page changes, hour by hour and day by day.
@@ -283,6 +301,7 @@ fn as_json(about: &Explained<'_>) -> serde_json::Value {
         "fresh": posterior.fresh((view.now - planner.last(page)).max(0.0)),
         "rate": posterior.mean(), "low": low, "high": high, "share": SHARE,
         "compared": seen.compared, "changed": seen.changed, "missed": seen.missed,
+        "success": about.success.1.chance(),
         "policy": view.book.config().policy,
         "price": planner.price(),
         "weight": seen.weight,

@@ -5,8 +5,9 @@
 //! found it, and several between two visits are one. A history of probes every few
 //! minutes is a better judge of policies than one of weekly visits.
 
+use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use anyhow::Context as _;
@@ -37,85 +38,61 @@ impl From<HistoryError> for Unusable {
     }
 }
 
-/// A page that is nobody's, and its changes, in Unix seconds: with them any history
-/// has the first and the last change that a web is made of.
-const NOBODY: &str = "geomi:window";
-const WINDOW: [f64; 2] = [0.0, DAY_SECONDS];
-
-/// Reads a history: a directory is a crawl, a name that ends in `.parquet` a table,
-/// anything else CSV.
+/// Reads a history as a web that policies can be tried on.
 pub(super) fn read(path: &Path, global: &Global) -> anyhow::Result<World> {
-    read_with(path, &[], global)
+    with_rows(path, global, |rows| history::gather(rows))
 }
 
 /// The pages of a history and when each changed, in days since 1970. That nothing
 /// changed, or everything at once, is a history as well.
-pub(super) fn changes(path: &Path, global: &Global) -> anyhow::Result<Vec<(String, Vec<f64>)>> {
-    let world = read_with(path, &WINDOW, global)?;
-    let start = world.start_unix.unwrap_or(0.0) / DAY_SECONDS;
-    let pages = world.pages.into_iter().filter(|page| page.url != NOBODY);
-    Ok(pages
-        .map(|page| {
-            let changes = page.changes.iter().map(|change| start + change);
-            (page.url, changes.collect())
-        })
-        .collect())
+pub(super) fn changes(path: &Path, global: &Global) -> anyhow::Result<BTreeMap<String, Vec<f64>>> {
+    with_rows(path, global, by_page)
 }
 
-/// Reads a history in which nobody's page changes at these times too.
-fn read_with(path: &Path, more: &[f64], global: &Global) -> anyhow::Result<World> {
-    let world = if path.is_dir() {
-        let rows = of_crawl(path, global)?;
-        history::gather(rows.into_iter().chain(nobodys(more)).map(Ok))
+fn by_page(rows: &mut Rows<'_>) -> Result<BTreeMap<String, Vec<f64>>, Unusable> {
+    let mut pages: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for row in rows {
+        let Row { url, time, .. } = row?;
+        let changes = pages.entry(url).or_default();
+        changes.extend(time.map(|seconds| seconds / DAY_SECONDS));
+    }
+    for changes in pages.values_mut() {
+        changes.sort_by(f64::total_cmp);
+    }
+    Ok(pages)
+}
+
+type Rows<'a> = dyn Iterator<Item = Result<Row, Unusable>> + 'a;
+
+/// Hands the rows of a history on: a directory is a crawl, a name that ends in `.parquet`
+/// a table, anything else CSV.
+fn with_rows<T>(
+    path: &Path,
+    global: &Global,
+    take: impl FnOnce(&mut Rows<'_>) -> Result<T, Unusable>,
+) -> anyhow::Result<T> {
+    let taken = if path.is_dir() {
+        take(&mut of_crawl(path, global)?.into_iter().map(Ok))
     } else if path.extension().is_some_and(|end| end == "parquet") {
-        of_table(path, more)
+        of_table(path).and_then(|mut rows| take(&mut rows))
     } else {
         let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
-        of_text(file, more)
+        of_text(BufReader::new(file)).and_then(|mut rows| take(&mut rows))
     };
-    world.map_err(|error| match error {
+    taken.map_err(|error| match error {
         Unusable::History(error) => Problems::one(format!("{}: {error}", path.display())).into(),
         Unusable::Store(error) => error.into(),
     })
 }
 
-fn nobodys(times: &[f64]) -> impl Iterator<Item = Row> {
-    times.iter().map(|time| Row {
-        url: NOBODY.to_owned(),
-        time: Some(*time),
-        weight: None,
-    })
+fn of_text(lines: impl BufRead) -> Result<impl Iterator<Item = Result<Row, Unusable>>, Unusable> {
+    let rows = history::rows(lines, instant)?;
+    Ok(rows.map(|row| row.map_err(Unusable::History)))
 }
 
-fn of_text(file: File, more: &[f64]) -> Result<World, Unusable> {
-    let mut file = BufReader::new(file);
-    let mut header = String::new();
-    let unread = |error| Unusable::History(HistoryError::Read(error));
-    file.read_line(&mut header).map_err(unread)?;
-    let lines: String = more
-        .iter()
-        .map(|time| nobodys_line(&header, *time))
-        .collect();
-    let text = header.as_bytes().chain(file).chain(lines.as_bytes());
-    Ok(history::read(text, instant)?)
-}
-
-/// A change of nobody's page as a line under this header.
-fn nobodys_line(header: &str, time: f64) -> String {
-    let fields =
-        header.split(',').map(
-            |name| match name.trim_matches(['\u{feff}', '"', ' ', '\r', '\n']) {
-                "url" => NOBODY.to_owned(),
-                "time" => time.to_string(),
-                _ => String::new(),
-            },
-        );
-    format!("\n{}", fields.collect::<Vec<_>>().join(","))
-}
-
-fn of_table(path: &Path, more: &[f64]) -> Result<World, Unusable> {
+fn of_table(path: &Path) -> Result<impl Iterator<Item = Result<Row, Unusable>>, Unusable> {
     let rows = read_history(path).map_err(Unusable::Store)?;
-    let rows = rows.zip(1..).map(|(row, number)| {
+    Ok(rows.zip(1..).map(|(row, number)| {
         let row = row.map_err(Unusable::Store)?;
         let wrong = |what: String| Unusable::History(HistoryError::Line(number, what));
         let time = match row.time {
@@ -141,8 +118,7 @@ fn of_table(path: &Path, more: &[f64]) -> Result<World, Unusable> {
             time,
             weight: row.weight,
         })
-    });
-    history::gather(rows.chain(nobodys(more).map(Ok)))
+    }))
 }
 
 /// What the visits of a crawl found.
@@ -173,15 +149,8 @@ fn instant(text: &str) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// The changes of a file with this text, as global flags do not matter here.
-    fn changes_of(text: &str) -> Result<Vec<(String, Vec<f64>)>, String> {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("truth.csv");
-        std::fs::write(&path, text).unwrap();
-        let file = File::open(&path).unwrap();
-        let world = of_text(file, &WINDOW).map_err(|error| format!("{error:?}"))?;
-        let pages = world.pages.into_iter().filter(|page| page.url != NOBODY);
-        Ok(pages.map(|page| (page.url, page.changes)).collect())
+    fn changes_of(text: &str) -> Result<BTreeMap<String, Vec<f64>>, Unusable> {
+        by_page(&mut of_text(text.as_bytes())?)
     }
 
     #[test]
@@ -194,14 +163,11 @@ mod tests {
         check("url,time\nu,\n", &[("u", &[])]);
         check("\u{feff}weight,time,url\r\n,172800,u", &[("u", &[2.0])]);
         check(
-            "url,time\nu,172800\nv,172800\n",
-            &[("u", &[2.0]), ("v", &[2.0])],
+            "url,time\nu,172800\nv,172800\nu,86400\n",
+            &[("u", &[1.0, 2.0]), ("v", &[2.0])],
         );
-        assert!(changes_of("a,b\n").unwrap_err().contains("Header"));
-        assert!(
-            changes_of("url,time\nu,1\n,5\n")
-                .unwrap_err()
-                .contains("Line(3")
-        );
+        let wrong = |text: &str| format!("{:?}", changes_of(text).unwrap_err());
+        assert!(wrong("a,b\n").contains("Header"));
+        assert!(wrong("url,time\nu,1\n,5\n").contains("Line(3"));
     }
 }

@@ -1,5 +1,6 @@
 //! `geomi refresh`: keeping copies fresh, and its laboratory.
 
+mod chance;
 mod estimate;
 mod estimate_page;
 mod explain;

@@ -151,12 +151,15 @@ impl View {
         if let Some(changed) = kind.changed() {
             seen.compared += 1;
             seen.changed += u32::from(changed);
-            let (from, to) = (before.min(at), at);
-            seen.watched += to - from;
+            let from = before.min(at);
+            seen.watched += at - from;
+            // A visit that a signal called for teaches what the one at its turn would
+            // have found, as in the plan.
+            let early = visit.early.filter(|_| changed).unwrap_or_default();
             self.learner.observe(&Sight {
                 page,
                 from,
-                to,
+                to: at + early.as_secs_f64() / 86_400.0,
                 changed,
             });
         }

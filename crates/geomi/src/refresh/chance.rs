@@ -1,0 +1,85 @@
+//! Whether the next visit of a page will succeed: ROBOT's SS and FF, counted over the
+//! visits of a crawl.
+//!
+//! What the last visit of a page came to says most of the next one: a success is mostly
+//! followed by a success, a failure by a failure.
+
+use geomi_crawler::refresh::Sighting;
+use geomi_refresh::PageId;
+
+/// Visits of one kind, and what followed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Followed {
+    /// Visits that followed.
+    pub(super) visits: u64,
+    /// Those of them that succeeded.
+    pub(super) well: u64,
+}
+
+impl Followed {
+    /// How likely the next one is to succeed: a half before anything is known.
+    pub(super) fn chance(self) -> f64 {
+        (self.well as f64 + 1.0) / (self.visits as f64 + 2.0)
+    }
+}
+
+/// How visits follow each other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Chances {
+    /// Whether the last visit of each page succeeded.
+    last: Vec<bool>,
+    after_success: Followed,
+    after_failure: Followed,
+}
+
+impl Chances {
+    /// Takes a visit in; pages come in the order of their first ones.
+    pub(super) fn take(&mut self, page: PageId, kind: Sighting) {
+        let is_well = !matches!(kind, Sighting::Gone | Sighting::Failed);
+        let Some(last) = self.last.get_mut(page as usize) else {
+            self.last.push(is_well);
+            return;
+        };
+        let followed = if *last {
+            &mut self.after_success
+        } else {
+            &mut self.after_failure
+        };
+        followed.visits += 1;
+        followed.well += u64::from(is_well);
+        *last = is_well;
+    }
+
+    /// Whether the last visit of a page succeeded, and what followed such visits.
+    pub(super) fn of(&self, page: PageId) -> (bool, Followed) {
+        let is_well = self.last[page as usize];
+        let followed = if is_well {
+            self.after_success
+        } else {
+            self.after_failure
+        };
+        (is_well, followed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_visit_goes_as_those_after_its_like() {
+        let mut chances = Chances::default();
+        for page in [0, 1] {
+            chances.take(page, Sighting::First);
+        }
+        for _ in 0..9 {
+            chances.take(0, Sighting::Same);
+            chances.take(1, Sighting::Failed);
+        }
+        let (is_well, after) = chances.of(0);
+        assert!(is_well && after.chance() > 0.8, "{after:?}");
+        let (is_well, after) = chances.of(1);
+        assert_eq!((is_well, after), (false, Followed { visits: 8, well: 0 }));
+        assert!((Followed::default().chance() - 0.5).abs() < 1e-9);
+    }
+}
