@@ -27,7 +27,7 @@ class Demo(Case):
         self.assertEqual([path.name for path in self.folder.iterdir()], ["geomi-demo"])
         after = visits()
         self.assertGreater(len(after), before)
-        good = [visit["url"] for visit in map(json.loads, after) if visit.get("code") == 200]
+        good = [visit["url"] for visit in map(json.loads, after) if visit["state"] == "OK"]
         pages = [url for url in good if not url.endswith("/robots.txt")]
         self.assertEqual(len(pages), len(set(pages)), "pages were crawled anew")
         self.verify(self.folder / "geomi-demo")
