@@ -148,6 +148,7 @@ fn unfinished(root: &Path) -> anyhow::Result<Option<Note>> {
     let Ok(text) = std::fs::read(root.join(NOTE)) else {
         return Ok(None);
     };
+    // A file of that name that is none of ours begins no demo.
     let note = serde_json::from_slice(&text).ok();
     let is_at_work = CrawlDir::new(root).lock_owner()?.is_some();
     Ok(note.filter(|_| !is_at_work))

@@ -12,22 +12,13 @@ impl<P: Policy> Planner<P> {
         self.recall_early(page, changed, at, at);
     }
 
-    /// The same of a visit that was made because somebody said that the page has
-    /// changed, before its turn at `due`. Such visits are no fair sample: they come when
-    /// there is a change to be found, so a change found soon does not tell of a fast
-    /// page. Nor can they be left out: the changes would be missing. What a change does
-    /// tell is what the visit at its turn would have found, and that is what is learned.
+    /// The same of a visit that was made before its turn at `due`: see [`Sight::called`].
     pub fn recall_early(&mut self, page: PageId, changed: bool, at: f64, due: f64) {
         let place = &mut self.places[page as usize];
         let from = std::mem::replace(&mut place.last, at);
         place.is_first = false;
-        let to = if changed { due.max(at) } else { at };
-        self.policy.observe(&Sight {
-            page,
-            from: from.min(at),
-            to,
-            changed,
-        });
+        let sight = Sight::called(page, changed, (from.min(at), at), due);
+        self.policy.observe(&sight);
     }
 
     /// [`Planner::start`], with a budget that fills from this time on. A page that was

@@ -82,6 +82,20 @@ pub struct Sight {
 }
 
 impl Sight {
+    /// What a visit teaches that was made because somebody said that the page has
+    /// changed, before its turn at `due`. Such visits are no fair sample: they come when
+    /// there is a change to be found, so a change found soon does not tell of a fast
+    /// page. Nor can they be left out: the changes would be missing. What a change does
+    /// tell is what the visit at its turn would have found.
+    pub fn called(page: PageId, changed: bool, (from, at): (f64, f64), due: f64) -> Self {
+        Self {
+            page,
+            from,
+            to: if changed { due.max(at) } else { at },
+            changed,
+        }
+    }
+
     /// Days between the two visits.
     pub fn gap(&self) -> f64 {
         self.to - self.from

@@ -71,14 +71,7 @@ fn in_words(estimate: &Estimate) -> String {
             estimate.low,
             estimate.high
         ),
-        format!(
-            "evidence      {} visits over {:.1} days, {} of {} comparisons found a change, {} came to nothing",
-            seen.visits,
-            seen.last - seen.first,
-            seen.changed,
-            seen.compared,
-            seen.missed
-        ),
+        format!("evidence      {}", seen.evidence()),
     ];
     let rules = [
         (

@@ -163,14 +163,7 @@ fn in_words(about: &Explained<'_>) -> String {
             posterior.mean(),
             SHARE * 100.0
         ),
-        format!(
-            "evidence    {} visits over {:.1} days, {} of {} comparisons found a change, {} came to nothing",
-            seen.visits,
-            seen.last - seen.first,
-            seen.changed,
-            seen.compared,
-            seen.missed
-        ),
+        format!("evidence    {}", seen.evidence()),
         format!(
             "plan        policy {}, price {:.4}, {:.1} requests a day for {} pages{}",
             view.book.config().policy,

@@ -51,6 +51,20 @@ pub(super) struct Seen {
     pub(super) weight: f32,
 }
 
+impl Seen {
+    /// What a belief of the page's rate rests on, in words.
+    pub(super) fn evidence(&self) -> String {
+        format!(
+            "{} visits over {:.1} days, {} of {} comparisons found a change, {} came to nothing",
+            self.visits,
+            self.last - self.first,
+            self.changed,
+            self.compared,
+            self.missed
+        )
+    }
+}
+
 /// A visit, and what was thought before it.
 pub(super) struct Moment<'a> {
     pub(super) visit: &'a Visit,
@@ -153,15 +167,12 @@ impl View {
             seen.changed += u32::from(changed);
             let from = before.min(at);
             seen.watched += at - from;
-            // A visit that a signal called for teaches what the one at its turn would
-            // have found, as in the plan.
-            let early = visit.early.filter(|_| changed).unwrap_or_default();
-            self.learner.observe(&Sight {
-                page,
-                from,
-                to: at + early.as_secs_f64() / 86_400.0,
-                changed,
-            });
+            let early = visit
+                .early
+                .map_or(0.0, |early| early.as_secs_f64() / 86_400.0);
+            let due = at + early;
+            self.learner
+                .observe(&Sight::called(page, changed, (from, at), due));
         }
     }
 

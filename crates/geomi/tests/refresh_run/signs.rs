@@ -1,0 +1,157 @@
+//! What sites say of themselves, in 304, sitemaps and new links, and what comes of it.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use geomi_crawler::{Clock as _, SystemClock};
+use geomi_testweb::{FixedPage, Robots, ServerOptions, ServerThread, SiteBehaviour, Web, WebSpec};
+
+use crate::common::Workplace;
+use crate::{FLAGS, first_crawl, json, visits};
+
+/// A web of one site that behaves like this.
+fn site(behaviour: SiteBehaviour) -> ServerThread {
+    let mut spec = WebSpec::plain(1, 1);
+    spec.site_overrides.push((0, behaviour));
+    ServerThread::start(Web::new(spec), ServerOptions::default()).unwrap()
+}
+
+/// Keeps the crawl fresh for three days, by a table that has these pages at every hour.
+fn visit_every_hour(place: &Workplace, urls: &[&str]) {
+    let mut table = String::from("day,hour,url\n");
+    for day in ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"] {
+        for hour in 0..24 {
+            for url in urls {
+                writeln!(table, "{day},{hour},{url}").unwrap();
+            }
+        }
+    }
+    place.write("hourly.csv", &table);
+    let words = ["refresh", "run", "c", "--schedule", "hourly.csv"];
+    let until = ["--max-time", "3d"];
+    let done = place.geomi(&[&words[..], &until, &FLAGS].concat());
+    assert_eq!(done.code, Some(4), "{done:#?}");
+}
+
+/// A site with a page that lies about having changed, a page that never does, and
+/// a sitemap that says from its second answer on when that one did.
+fn telling_site(modified: &str) -> ServerThread {
+    let first = |page: FixedPage| FixedPage {
+        first_only: Some(1),
+        ..page
+    };
+    let tagged = |text: &str| FixedPage::html(text.to_owned()).header("ETag", "\"always\"");
+    let sitemap = |lastmod: &str| {
+        let entry = format!("<url><loc>/told</loc>{lastmod}</url>");
+        let text =
+            format!("<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>{entry}</urlset>");
+        FixedPage::new(200, text).header("Content-Type", "application/xml")
+    };
+    let lastmod = format!("<lastmod>{modified}</lastmod>");
+    let behaviour = SiteBehaviour {
+        robots: Some(Robots::Text("Sitemap: /map.xml\n".to_owned())),
+        fixed: vec![
+            (
+                "/".into(),
+                FixedPage::html("<p>Welcome to all. <a href=/told>told</a> <a href=/liar>liar</a>"),
+            ),
+            (
+                "/told".into(),
+                FixedPage::html("<p>Nothing is ever new on this page."),
+            ),
+            (
+                "/liar".into(),
+                first(tagged("<p>The price is one hundred.")),
+            ),
+            (
+                "/liar".into(),
+                tagged("<p>A very different text about bicycles and rain."),
+            ),
+            ("/map.xml".into(), first(sitemap(""))),
+            ("/map.xml".into(), sitemap(&lastmod)),
+        ],
+        ..SiteBehaviour::default()
+    };
+    site(behaviour)
+}
+
+#[test]
+fn what_a_site_says_of_itself_is_followed_and_checked() {
+    let modified = SystemClock::default().now() + Duration::from_hours(36);
+    let server = telling_site(&modified.to_rfc3339_secs());
+    let place = Workplace::new();
+    first_crawl(&place, &server, 4);
+    let seed = server.seeds()[0].to_string();
+    let (told, liar) = (format!("{seed}told"), format!("{seed}liar"));
+    visit_every_hour(&place, &[&liar, &format!("{seed}map.xml")]);
+
+    let visits = visits(&place);
+    assert_eq!(visits[&told], 2, "once for the crawl, once for the sitemap");
+    assert_eq!(visits[&seed], 1, "nobody said anything of it");
+    let told = json(&place, &["refresh", "explain", "c", &liar]);
+    assert_eq!(told["audits_wrong"], 1, "{told:#}");
+    assert!(told["not_modified"].as_u64().unwrap() >= 7, "{told:#}");
+    assert!(told["audits"].as_u64().unwrap() > 3, "{told:#}");
+    let reliability = told["reliability"].as_f64().unwrap();
+    assert!(
+        (reliability - 1.0 / 3.0).abs() < 1e-6,
+        "one signal, and it was wrong"
+    );
+    let found = told["visits"].as_array().unwrap().iter();
+    let changed = found.filter(|visit| visit["found"] == "changed").count();
+    assert_eq!(changed, 1, "{told:#}");
+}
+
+#[test]
+fn a_page_that_is_linked_later_is_found_and_kept_fresh() {
+    let front = |body: &str| ("/".to_owned(), FixedPage::html(body.to_owned()));
+    let (path, before) = front("<p>Nothing new here.");
+    let behaviour = SiteBehaviour {
+        fixed: vec![
+            (path, before.first_only(1)),
+            front("<p>There is <a href=/news>something new</a>."),
+            ("/news".to_owned(), FixedPage::html("<p>It is news.")),
+        ],
+        ..SiteBehaviour::default()
+    };
+    let server = site(behaviour);
+    let place = Workplace::new();
+    first_crawl(&place, &server, 1);
+    let words = ["refresh", "run", "c", "--budget", "2", "--max-time", "6d"];
+    let done = place.geomi(&[&words[..], &FLAGS].concat());
+    assert_eq!(done.code, Some(4), "{done:#?}");
+    let visits = visits(&place);
+    let news = format!("{}news", server.seeds()[0]);
+    assert!(visits[&news] > 2, "{visits:?}");
+    let told = json(&place, &["refresh", "explain", "c", &news]);
+    assert!(told["success"].as_f64().unwrap() > 0.7, "{told:#}");
+    assert_eq!(place.geomi(&["verify", "c"]).code, Some(0));
+}
+
+#[test]
+fn a_site_that_denies_every_change_is_asked_for_the_content() {
+    // Another text and another entity tag with every request, and 304 to whoever has
+    // any of them.
+    let news = (1..=120).map(|number| {
+        let text = format!("<p>The news is all about bike{number}s.");
+        let page = FixedPage::html(text).header("ETag", &format!("\"{number}\""));
+        ("/".to_owned(), page.first_only(number))
+    });
+    let behaviour = SiteBehaviour {
+        fixed: news.collect(),
+        denies_change: true,
+        ..SiteBehaviour::default()
+    };
+    let server = site(behaviour);
+    let place = Workplace::new();
+    first_crawl(&place, &server, 1);
+    let seed = server.seeds()[0].to_string();
+    visit_every_hour(&place, &[&seed]);
+    let told = json(&place, &["refresh", "explain", "c", &seed]);
+    assert_eq!(told["is_distrusted"], true, "{told:#}");
+    assert_eq!(told["changes_admitted"], 0, "{told:#}");
+    assert_eq!(told["audits"], 0, "no tag came twice: {told:#}");
+    let visits = told["visits"].as_array().unwrap().iter();
+    let changed = visits.filter(|visit| visit["found"] == "changed").count();
+    assert!(changed > 20, "{told:#}");
+}
