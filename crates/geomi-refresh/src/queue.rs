@@ -3,7 +3,9 @@
 //! It hands out entries in the order of a heap, but only those of the next minutes
 //! are in one. All others lie unsorted in boxes of six minutes, so that an entry of
 //! a plan with ten million pages is put into its place with one write, and the heap
-//! stays small enough for the processor's cache.
+//! stays small enough for the processor's cache. Where entries come in no order, as when
+//! a plan begins, the box that is open may be a late one, and those before it gather in
+//! the heap; when they are many they go back into boxes, and the first is opened.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -15,6 +17,13 @@ pub(crate) type Entry = (u32, PageId);
 
 /// Bits of a tick that tell times within a box apart.
 const BOX_BITS: u32 = 5;
+/// Entries that may gather in the heap, beside twice those of the box it was filled from.
+const GATHERED_MAX: usize = 4_096;
+
+/// The number of an entry's box.
+const fn box_of((tick, _): Entry) -> u32 {
+    tick >> BOX_BITS
+}
 
 /// The queue.
 #[derive(Debug, Default)]
@@ -22,6 +31,8 @@ pub(crate) struct Queue {
     /// Entries of the boxes up to `open`; empty only if the queue is.
     near: BinaryHeap<Reverse<Entry>>,
     open: u32,
+    /// How many of them are too many.
+    near_max: usize,
     far: BTreeMap<u32, Vec<Entry>>,
     len: usize,
 }
@@ -40,11 +51,13 @@ impl Queue {
     /// Puts an entry in.
     pub(crate) fn push(&mut self, entry: Entry) {
         self.len += 1;
-        let its = entry.0 >> BOX_BITS;
-        if its <= self.open {
+        if box_of(entry) <= self.open {
             self.near.push(Reverse(entry));
+            if self.near.len() > self.near_max {
+                self.close();
+            }
         } else {
-            self.far.entry(its).or_default().push(entry);
+            self.put_away(entry);
         }
         self.open_next();
     }
@@ -68,6 +81,18 @@ impl Queue {
         self.open_next();
     }
 
+    fn put_away(&mut self, entry: Entry) {
+        self.far.entry(box_of(entry)).or_default().push(entry);
+    }
+
+    /// Puts the entries of the heap back into their boxes. Half of them at least have
+    /// come since it was filled: it is paid for by them.
+    fn close(&mut self) {
+        for Reverse(entry) in std::mem::take(&mut self.near) {
+            self.put_away(entry);
+        }
+    }
+
     /// Opens the next box once the heap is empty.
     fn open_next(&mut self) {
         if !self.near.is_empty() {
@@ -75,6 +100,7 @@ impl Queue {
         }
         if let Some((number, entries)) = self.far.pop_first() {
             self.open = number;
+            self.near_max = 2 * entries.len() + GATHERED_MAX;
             self.near.extend(entries.into_iter().map(Reverse));
         }
     }
@@ -108,5 +134,21 @@ mod tests {
             assert_eq!(heap.pop(), Some(Reverse(entry)));
         }
         assert!(heap.is_empty());
+    }
+
+    #[test]
+    fn the_heap_is_small_whatever_the_order() {
+        let count = 50_000_u32;
+        let mut queue = Queue::default();
+        // The last comes first, and the others in no order.
+        for at in 0..count {
+            let tick = count - at.wrapping_mul(7_919) % count;
+            queue.push((tick, at));
+            assert!(queue.near.len() <= queue.near_max, "{at}");
+        }
+        assert!(queue.near.len() <= 2 * GATHERED_MAX, "{}", queue.near.len());
+        assert_eq!(queue.len(), count as usize);
+        let ticks: Vec<u32> = std::iter::from_fn(|| queue.pop().map(|entry| entry.0)).collect();
+        assert_eq!(ticks, (1..=count).collect::<Vec<_>>());
     }
 }
