@@ -12,12 +12,16 @@
 //! before it is taken in, once with the shapes as believed and once flat, and the
 //! logarithms of the two predictions are summed up. That is held-out likelihood,
 //! with every visit held out in its turn. As long as the sum of all pages does
-//! not favour shapes, all pages count as flat.
+//! not favour shapes, all pages count as flat; and those of a site do where its own sum
+//! has proven them wrong. A site of few visits goes by what all pages say.
+
+use std::collections::HashMap;
 
 use crate::policy::Sight;
 use crate::posterior::{COARSE, Posterior, Rounding, likelihoods, take_in};
 use crate::rates::{PerRate, RATES, Span, dot};
 use crate::shape::{Moment, SHAPES, shapes};
+use crate::week::PROVEN;
 
 /// A number for every shape.
 pub(crate) type PerShape = [f32; SHAPES];
@@ -30,6 +34,9 @@ const FIRST: f32 = 3.0;
 const ROUNDS: usize = 40;
 /// A single visit says no more than this of a shape.
 const FLOOR: f32 = 0.02;
+/// A site that has been right or wrong for years may change its ways: it is believed no
+/// more than this.
+const FAVOUR_MAX: f64 = 4.0 * PROVEN;
 
 /// What one page's visits said of the shapes: the logarithms of the likelihoods, each
 /// as its distance below the best one.
@@ -41,8 +48,11 @@ pub(crate) struct ShapeEvidence([u16; SHAPES]);
 pub(crate) struct Rhythm {
     first: PerShape,
     prior: PerShape,
-    /// A sum of millions of small numbers, which an `f32` would lose.
+    /// How far shapes are ahead in prediction: a sum of millions of small numbers, which
+    /// an `f32` would lose.
     favour: f64,
+    /// The same of each site, no further from even than [`FAVOUR_MAX`].
+    sites: HashMap<u32, f64>,
 }
 
 /// What a visit says, of rates and of shapes.
@@ -60,6 +70,7 @@ impl Default for Rhythm {
             first,
             prior: first,
             favour: 0.0,
+            sites: HashMap::new(),
         }
     }
 }
@@ -90,10 +101,17 @@ impl Rhythm {
         self.favour > 0.0
     }
 
+    /// Whether they are used for the pages of a site.
+    pub(crate) fn is_used_on(&self, site: u32) -> bool {
+        let is_wrong = |favour: &f64| *favour < -PROVEN;
+        self.is_used() && !self.sites.get(&site).is_some_and(is_wrong)
+    }
+
     /// What a visit says, predicted and compared on the way. On the days since the last
-    /// one, pages are believed to change at this part of their mean rate.
+    /// one, pages of the site are believed to change at this part of their mean rate.
     pub(crate) fn hear(
         &mut self,
+        site: u32,
         sight: &Sight,
         part: f64,
         belief: &PerShape,
@@ -119,7 +137,10 @@ impl Rhythm {
         }
         let mixed: f32 = belief.iter().zip(&said.shapes).map(|(p, l)| p * l).sum();
         let (mixed, flat) = (mixed.max(1e-6), said.shapes[0].max(1e-6));
-        self.favour += f64::from((mixed / flat).ln());
+        let favour = f64::from((mixed / flat).ln());
+        self.favour += favour;
+        let of_site = self.sites.entry(site).or_default();
+        *of_site = (*of_site + favour).clamp(-FAVOUR_MAX, FAVOUR_MAX);
         said
     }
 

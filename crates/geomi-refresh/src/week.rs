@@ -41,7 +41,7 @@ const FIRST: f64 = 10.0;
 /// What is kept of all that was seen, from week to week: half of it for a quarter.
 const KEPT: f64 = 0.95;
 /// How far prediction must be ahead: a chance of one in twenty.
-const PROVEN: f64 = 3.0;
+pub(crate) const PROVEN: f64 = 3.0;
 
 /// Changes by day: sums of millions of small numbers, which an `f32` would lose.
 #[derive(Clone, Copy, Debug, Default)]

@@ -50,7 +50,8 @@ impl Clock {
         &self.learner
     }
 
-    /// Whether hours have predicted changes better than no hours, and are used.
+    /// Whether hours have predicted changes better than no hours, and are used on sites
+    /// where they have not been proven wrong.
     pub fn uses_hours(&self) -> bool {
         self.rhythm.is_used()
     }
@@ -71,8 +72,9 @@ impl Clock {
 
     /// The hours of a page and the days of its site; `None` if neither are used.
     fn believed(&self, page: PageId) -> Option<(PerShape, Option<PerDay>)> {
-        let days = self.week.of(self.learner.site(page));
-        if self.rhythm.is_used() {
+        let site = self.learner.site(page);
+        let days = self.week.of(site);
+        if self.rhythm.is_used_on(site) {
             let evidence = &self.shapes[page as usize];
             return Some((self.rhythm.belief(evidence), days));
         }
@@ -137,7 +139,7 @@ impl Policy for Clock {
         let site = self.learner.site(sight.page);
         let days = self.week.of(site);
         let part = days.map_or(1.0, |days| week::part_of_mean(&days, sight));
-        let said = self.rhythm.hear(sight, part, &belief, &posterior);
+        let said = self.rhythm.hear(site, sight, part, &belief, &posterior);
         self.week.hear(site, sight, &posterior);
         let learner = &self.learner;
         self.survey.hear(sight, part, || learner.prior(sight.page));
