@@ -1,5 +1,7 @@
 //! What is kept: WARC files, segments of visits, the log.
 
+use std::time::Duration;
+
 use geomi_model::{Capture, Timestamp, Visit};
 use geomi_store::warc::{Encoded, GzipLevel, Position, WarcConfig, WarcReader, WarcWriter};
 use geomi_store::{CrawlDir, segment, visits};
@@ -12,6 +14,12 @@ use crate::{CrawlConfig, CrawlError};
 const SEGMENT_SHARE: u64 = 16;
 /// Rows of a segment, at least, unless fewer are asked for.
 const SEGMENT_ROWS_LEAST: u64 = 2_048;
+/// Reports read segments: a crawl that is in no hurry shows what it did after this time, if
+/// that is the usual part of its visits and these many at least.
+const SEGMENT_WAIT: Duration = Duration::from_mins(10);
+const SEGMENT_ROWS_FEW: u64 = 64;
+/// And after this time however little it was: 365 files a year.
+const SEGMENT_WAIT_MAX: Duration = Duration::from_hours(24);
 
 /// The archive of one crawl directory, being written.
 pub(crate) struct Archive {
@@ -26,6 +34,8 @@ pub(crate) struct Archive {
     segment_rows: u64,
     /// Visits in the state that are in no segment yet.
     loose_rows: u64,
+    /// When the first of them was made.
+    loose_since: Timestamp,
     file_closed: bool,
 }
 
@@ -76,6 +86,7 @@ impl Archive {
             mark,
             segment_rows: config.output.segment_rows,
             loose_rows: 0,
+            loose_since: Timestamp::EPOCH,
             file_closed: false,
         };
         archive.forget_segmented(partitions)?;
@@ -101,7 +112,11 @@ impl Archive {
     }
 
     fn catch_up_log(&mut self, partitions: &[Partition]) -> Result<(), CrawlError> {
-        for visit in loose_visits(partitions, self.loose_rows)? {
+        let loose = loose_visits(partitions, self.loose_rows)?;
+        if let Some(first) = loose.first() {
+            self.loose_since = first.time;
+        }
+        for visit in loose {
             self.log.add(&visit)?;
         }
         Ok(self.log.flush()?)
@@ -167,6 +182,9 @@ impl Archive {
 
     /// Adds committed visits to the log.
     pub(crate) fn log(&mut self, visits: &[Visit]) -> Result<(), CrawlError> {
+        if let (0, Some(first)) = (self.loose_rows, visits.first()) {
+            self.loose_since = first.time;
+        }
         self.loose_rows += visits.len() as u64;
         for visit in visits {
             self.log.add(visit)?;
@@ -176,11 +194,18 @@ impl Archive {
 
     /// Whether there are enough loose rows for a segment: a sixteenth of all visits
     /// so far, but not too few. So small crawls need little memory, and large ones
-    /// have few files.
-    pub(crate) fn segment_due(&self) -> bool {
-        let least = SEGMENT_ROWS_LEAST.min(self.segment_rows);
+    /// have few files. A crawl that visits little must not wait for weeks for it.
+    pub(crate) fn segment_due(&self, now: Timestamp) -> bool {
         let share = self.mark.visits / SEGMENT_SHARE;
-        self.loose_rows >= share.clamp(least, self.segment_rows)
+        let waited = now.since(self.loose_since);
+        let least = if waited >= SEGMENT_WAIT_MAX {
+            return self.loose_rows > 0;
+        } else if waited >= SEGMENT_WAIT {
+            SEGMENT_ROWS_FEW
+        } else {
+            SEGMENT_ROWS_LEAST
+        };
+        self.loose_rows >= share.clamp(least.min(self.segment_rows), self.segment_rows)
     }
 
     /// Writes all loose rows as a segment. They are to be forgotten with the

@@ -380,7 +380,7 @@ impl Journey<'_> {
             waiting: self.waiting(),
             ..self.frontier.counts()
         };
-        self.reporter.status(
+        let status = self.reporter.status(
             phase,
             reason,
             counters,
@@ -389,7 +389,11 @@ impl Journey<'_> {
             counts,
             u64::from(self.seeds.len()),
             now,
-        )
+        );
+        Status {
+            refresh: self.refresh_status(),
+            ..status
+        }
     }
 
     /// Closes everything so that other tools find a complete archive.

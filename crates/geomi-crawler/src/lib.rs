@@ -87,5 +87,7 @@ pub use probe::{
 };
 pub use reread::Rereader;
 pub use seeds::SeedStream;
-pub use status::{Answers, Counters, Ending, Observer, Phase, Silent, Status};
+pub use status::{
+    Answers, Counters, Ending, Observer, Phase, RefreshDrive, RefreshStatus, Silent, Status,
+};
 pub use steps::{DurableStep, NoFaults, Steps};

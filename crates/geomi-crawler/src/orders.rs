@@ -159,6 +159,7 @@ impl Journey<'_> {
             seeds: &self.seeds,
             importance: Some(&self.importance),
             unaddressed: Some(&self.unaddressed),
+            refresh: self.refresh.as_ref(),
             status: &status,
             is_running: true,
             awaits_seeds: !self.feed.is_over(),

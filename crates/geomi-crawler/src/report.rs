@@ -102,6 +102,7 @@ impl Reporter {
                 .as_ref()
                 .map(|(site, rtt)| (site.to_string(), rtt.as_secs_f64() * 1e3)),
             seeds,
+            refresh: None,
         }
     }
 

@@ -241,12 +241,47 @@ pub struct Status {
     pub slowest_site: Option<(String, f64)>,
     /// Seeds known.
     pub seeds: u64,
+    /// How it is kept fresh; `None` for a crawl that visits every URL once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refresh: Option<RefreshStatus>,
+}
+
+/// What is told of a crawl that is kept fresh.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct RefreshStatus {
+    /// What decides when a page is due.
+    pub drive: RefreshDrive,
+    /// The rule a plan goes by.
+    pub policy: String,
+    /// Whether the run ends with what was due when it began.
+    pub once: bool,
+    /// Pages that are kept fresh.
+    pub pages: u64,
+    /// Requests a day that may be made for it.
+    pub requests_per_day: f64,
+    /// When a page is due next; not known before the past has been read.
+    pub next_due: Option<String>,
+}
+
+/// What decides when a page is due.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RefreshDrive {
+    /// A policy, page by page.
+    Plan,
+    /// Rounds of all pages.
+    Rounds,
+    /// A table of days and hours.
+    Table,
 }
 
 impl Status {
     /// Share of the known work that is done, and the time the rest will take
-    /// at the present rate.
+    /// at the present rate; `None` if that is not known, or the work has no end.
     pub fn expectation(&self) -> Option<(f64, Duration)> {
+        if self.refresh.as_ref().is_some_and(|refresh| !refresh.once) {
+            return None;
+        }
         let done = self.counters.saved
             + self.counters.failed
             + self.counters.redirected

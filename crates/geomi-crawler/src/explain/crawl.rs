@@ -12,7 +12,7 @@ use geomi_model::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::Knowledge;
-use crate::status::{Counters, Ending, Phase};
+use crate::status::{Counters, Ending, Phase, RefreshDrive};
 
 /// The crawl as a whole.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -102,6 +102,7 @@ impl Knowledge<'_> {
         causes.extend(self.wanted());
         causes.extend(self.disk());
         causes.extend(self.moving());
+        causes.extend(self.kept_fresh());
         causes.extend(self.awaited_seeds());
         if self.waiting > 0 {
             self.sites_causes(&busy, &mut causes);
@@ -242,6 +243,25 @@ impl Knowledge<'_> {
         })
     }
 
+    /// It visits pages again when they are due.
+    fn kept_fresh(&self) -> Option<Cause> {
+        let refresh = self.status.refresh.as_ref().filter(|_| self.is_running)?;
+        let next = match &refresh.next_due {
+            Some(next) => format!("; the next is due at {next}"),
+            None => String::new(),
+        };
+        let by = match refresh.drive {
+            RefreshDrive::Plan => format!("by the policy {}", refresh.policy),
+            RefreshDrive::Rounds => "in rounds".to_owned(),
+            RefreshDrive::Table => "by a schedule".to_owned(),
+        };
+        let text = format!(
+            "it keeps {} pages fresh {by}, with {:.1} requests a day{next}",
+            refresh.pages, refresh.requests_per_day
+        );
+        Some(Cause::new("kept-fresh", text))
+    }
+
     fn disk(&self) -> Option<Cause> {
         let min = self.config.limits.disk_free_min;
         let is_low = self.free_bytes < min && self.status.reason != Some(Ending::DiskFull);
@@ -333,7 +353,8 @@ impl Knowledge<'_> {
                 _ => {}
             }
         }
-        if let Some((site, urls, rest)) = &busy.only {
+        let has_end = self.status.refresh.is_none();
+        if let Some((site, urls, rest)) = busy.only.as_ref().filter(|_| has_end) {
             let least = rest.as_secs_f64() * *urls as f64;
             causes.push(Cause::new(
                 "one-site",

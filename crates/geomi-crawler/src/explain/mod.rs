@@ -35,6 +35,7 @@ use crate::books::Unaddressed;
 use crate::novelty::NoveltyBook;
 use crate::partition::Partition;
 use crate::policies::SitePolicies;
+use crate::refresh::RefreshBook;
 use crate::seeds::SeedBook;
 use crate::stage::admit::Admit;
 use crate::status::Status;
@@ -78,6 +79,8 @@ pub(crate) struct Knowledge<'a> {
     pub(crate) importance: Option<&'a Importance>,
     /// Sites without a usable address; a directory at rest does not know them.
     pub(crate) unaddressed: Option<&'a HashMap<SiteHash, Unaddressed>>,
+    /// The plan of a crawl that is being kept fresh.
+    pub(crate) refresh: Option<&'a RefreshBook>,
     /// The last report of the crawl.
     pub(crate) status: &'a Status,
     /// Whether a process is at work on it.

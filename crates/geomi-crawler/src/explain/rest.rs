@@ -62,6 +62,7 @@ pub fn inspect(
         seeds: &seeds,
         importance: None,
         unaddressed: None,
+        refresh: None,
         status: &status,
         is_running: false,
         awaits_seeds: false,

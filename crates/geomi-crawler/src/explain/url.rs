@@ -12,6 +12,7 @@ use crate::books::{Access, SiteAccess};
 use crate::log::LogLine;
 use crate::mirrors::MIRROR;
 use crate::novelty::PARAMETER_IGNORED;
+use crate::refresh::{Drive, instant};
 use crate::stage::admit::Standing;
 use crate::{CrawlError, RobotsMode};
 
@@ -108,7 +109,7 @@ pub struct ScoreReport {
 /// What happens to a URL next.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct NextStep {
-    /// `queued`, `visited`, `given-up`, `refused`, `out-of-scope`, `not-found`.
+    /// `queued`, `planned`, `visited`, `given-up`, `refused`, `out-of-scope`, `not-found`.
     pub code: String,
     /// In a sentence.
     pub text: String,
@@ -151,12 +152,14 @@ impl Knowledge<'_> {
             (Some((_, entry)), _) => {
                 self.when_queued(entry, robots.as_ref(), not_worth.as_deref(), site)
             }
-            (None, Some(record)) => after_visit(
-                record,
-                robots.as_ref(),
-                not_worth.as_deref(),
-                self.config.tries,
-            ),
+            (None, Some(record)) => self.planned(url).unwrap_or_else(|| {
+                after_visit(
+                    record,
+                    robots.as_ref(),
+                    not_worth.as_deref(),
+                    self.config.tries,
+                )
+            }),
             (None, None) => never_visited(seen, &scope, robots.as_ref(), not_worth.as_deref()),
         };
         let (mut recent, mut likeness) = (Vec::new(), None);
@@ -194,6 +197,35 @@ impl Knowledge<'_> {
             shortened: self.novelty.shortened(url).map(|url| url.to_string()),
             likeness,
             recent,
+        })
+    }
+
+    /// When a plan visits it again.
+    fn planned(&self, url: &CrawlUrl) -> Option<NextStep> {
+        let book = self.refresh?;
+        let page = book.pages().find(url)?;
+        if book.planner().is_out(page) {
+            let text = "it was due and is being visited, or on its way to its queue";
+            return Some(NextStep::new("on-its-way", text));
+        }
+        Some(match &book.config().drive {
+            Drive::Plan => {
+                let due = instant(book.planner().due(page)).to_rfc3339_millis();
+                let text = format!(
+                    "it is kept fresh, and due again at {due}; `geomi refresh explain` tells why"
+                );
+                NextStep {
+                    at: Some(due),
+                    ..NextStep::new("planned", text)
+                }
+            }
+            Drive::Rounds => {
+                NextStep::new("planned", "it is kept fresh: every round visits it again")
+            }
+            Drive::Table(_) => NextStep::new(
+                "planned",
+                "it is kept fresh by a schedule; if that leaves it out, after the longest gap",
+            ),
         })
     }
 
@@ -373,14 +405,16 @@ fn after_visit(
             .code
             .map_or(record.state.to_string(), |code| code.to_string());
         let text = format!(
-            "it was given up after {} of {tries} tries ({what}); `geomi crawl --again` would try anew",
+            "it was given up after {} of {tries} tries ({what}); `geomi crawl --again` would try anew, \
+             and `geomi refresh run` does if there is a copy of it",
             record.attempts
         );
         return NextStep::new("given-up", text);
     }
     NextStep::new(
         "visited",
-        "it was visited, and a crawl visits a URL once; `geomi crawl --again` visits it again",
+        "it was visited, and a crawl visits a URL once; `geomi crawl --again` visits it again, \
+         and `geomi refresh run` whenever it is due (`geomi refresh explain`)",
     )
 }
 

@@ -11,7 +11,8 @@ impl Journey<'_> {
     /// documentation.
     pub(crate) fn commit(&mut self) -> Result<(), CrawlError> {
         let committed = self.commit_state()?;
-        if committed.is_empty() && !self.archive.segment_due() {
+        let now = self.clock.now();
+        if committed.is_empty() && !self.archive.segment_due(now) {
             return Ok(());
         }
         self.archive.log(&committed)?;
@@ -19,7 +20,7 @@ impl Journey<'_> {
         for visit in &committed {
             self.observer.visited(visit);
         }
-        if self.archive.segment_due() {
+        if self.archive.segment_due(now) {
             self.write_segment()?;
         }
         Ok(())

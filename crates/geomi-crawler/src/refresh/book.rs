@@ -19,6 +19,7 @@ use super::pages::{Pages, Sighted, Sighting, facts};
 use super::quiet::QuietHours;
 use super::waves::Waves;
 use super::weights::Weights;
+use crate::status::RefreshDrive;
 
 /// How long a page rests after a visit that came to nothing, in days; it doubles
 /// with each further one.
@@ -62,6 +63,17 @@ pub enum Drive {
     Rounds,
     /// A table: hours of the week, from Sunday midnight on, and URLs.
     Table(Vec<(usize, CrawlUrl)>),
+}
+
+impl Drive {
+    /// Which it is.
+    pub(crate) const fn kind(&self) -> RefreshDrive {
+        match self {
+            Self::Plan => RefreshDrive::Plan,
+            Self::Rounds => RefreshDrive::Rounds,
+            Self::Table(_) => RefreshDrive::Table,
+        }
+    }
 }
 
 impl Default for RefreshConfig {

@@ -17,6 +17,7 @@ use crate::again::Counted;
 use crate::control::Desired;
 use crate::journey::{Journey, open_partitions};
 use crate::stage::read::Read;
+use crate::status::RefreshStatus;
 use crate::{CrawlConfig, CrawlError};
 
 /// Pages queued between two commits.
@@ -77,6 +78,23 @@ impl Journey<'_> {
         let book = self.refresh.as_ref().filter(|_| self.may_refresh())?;
         let wake = book.wake()?;
         Some(instant(wake))
+    }
+
+    /// What is told of the plan, if there is one.
+    pub(crate) fn refresh_status(&self) -> Option<RefreshStatus> {
+        let config = self.config.refresh.as_ref()?;
+        let book = self.refresh.as_ref();
+        let pages = book.map_or(0, |book| book.pages().len());
+        Some(RefreshStatus {
+            drive: config.drive.kind(),
+            policy: config.policy.clone(),
+            once: config.once,
+            pages: pages as u64,
+            requests_per_day: config.budget.requests_per_day(pages),
+            next_due: book
+                .and_then(RefreshBook::wake)
+                .map(|wake| instant(wake).to_rfc3339_millis()),
+        })
     }
 
     /// Whether the plan goes on for as long as nobody stops it.
