@@ -54,6 +54,9 @@ const fn looked_at(pages: usize) -> (usize, usize) {
 /// Ticks of the queue's clock a day: about ten seconds.
 const TICKS: f64 = 8_192.0;
 
+/// No page is left alone for less than this, in days.
+const GAP_MIN: f64 = 1.0 / TICKS;
+
 /// What may be spent, and what must be done.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Terms {
@@ -153,7 +156,8 @@ pub struct Planner<P> {
 
 impl<P: Policy> Planner<P> {
     /// A plan without pages, beginning now.
-    pub fn new(policy: P, terms: Terms, now: f64) -> Self {
+    pub fn new(policy: P, mut terms: Terms, now: f64) -> Self {
+        terms.longest_gap = terms.longest_gap.max(GAP_MIN);
         Self {
             policy,
             terms,
@@ -336,7 +340,7 @@ impl<P: Policy> Planner<P> {
     fn gap(&mut self, page: PageId) -> f64 {
         let last = self.places[page as usize].last;
         let due = self.policy.due(page, last, self.price);
-        (due - last).clamp(1.0 / TICKS, self.terms.longest_gap)
+        (due - last).clamp(GAP_MIN, self.terms.longest_gap)
     }
 
     /// How long it would be left alone, by its accounts too, were all known of it that
@@ -348,7 +352,7 @@ impl<P: Policy> Planner<P> {
     fn settled_gap_at(&mut self, page: PageId, price: f64) -> f64 {
         let last = self.places[page as usize].last;
         let due = self.policy.settled(page, last, price);
-        let gap = (due - last).clamp(1.0 / TICKS, self.terms.longest_gap);
+        let gap = (due - last).clamp(GAP_MIN, self.terms.longest_gap);
         match self.accounts.hours() {
             None => gap,
             // A page that is due when nothing is visited is visited later.

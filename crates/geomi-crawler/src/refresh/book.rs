@@ -363,6 +363,12 @@ impl RefreshBook {
         None
     }
 
+    /// The page that is visited next if nothing happens until `end`, and when that is.
+    pub fn next_by(&mut self, end: f64) -> Option<(PageId, f64)> {
+        let page = self.next(end)?;
+        Some((page, self.at))
+    }
+
     fn next_in_batch(&mut self, now: f64) -> Option<PageId> {
         if let Some(page) = self.planner.next_waiting(now) {
             return Some(page);

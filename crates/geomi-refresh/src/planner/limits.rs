@@ -1,6 +1,6 @@
 //! Accounts in the plan: pages that wait for them, and what their prices are.
 
-use super::{Planner, Stand, TICKS, tick};
+use super::{GAP_MIN, Planner, Stand, TICKS, tick};
 use crate::accounts::{AccountId, AccountState, Accounts, REACH};
 use crate::policy::{PageId, Policy};
 
@@ -111,7 +111,7 @@ impl<P: Policy> Planner<P> {
             return self.next_open(due);
         }
         let due = self.policy.settled(page, visit, self.price_of(page));
-        let gap = (due - visit).clamp(1.0 / TICKS, self.terms.longest_gap);
+        let gap = (due - visit).clamp(GAP_MIN, self.terms.longest_gap);
         self.next_open(visit + gap)
     }
 

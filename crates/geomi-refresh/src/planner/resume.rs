@@ -1,7 +1,7 @@
 //! A plan that goes on from an earlier one: what was seen before it began, and
 //! pages that are visited for reasons of their own.
 
-use super::{Planner, Stand, TICKS};
+use super::{GAP_MIN, Planner, Stand, TICKS};
 use crate::policy::{PageId, Policy, Sight};
 
 impl<P: Policy> Planner<P> {
@@ -71,7 +71,7 @@ impl<P: Policy> Planner<P> {
     /// When a page would be due after a visit at this time, as things stand.
     pub fn due_after(&mut self, page: PageId, visit: f64) -> f64 {
         let due = self.policy.due(page, visit, self.price_of(page));
-        visit + (due - visit).clamp(1.0 / TICKS, self.terms.longest_gap)
+        visit + (due - visit).clamp(GAP_MIN, self.terms.longest_gap)
     }
 
     /// Another budget from now on. The price follows; where it has far to go it is
@@ -87,7 +87,7 @@ impl<P: Policy> Planner<P> {
     /// Another longest gap from now on. Pages that stand later are noticed as those
     /// are that a lower price makes due.
     pub fn set_longest_gap(&mut self, days: f64) {
-        self.terms.longest_gap = days;
+        self.terms.longest_gap = days.max(GAP_MIN);
     }
 
     /// What may be spent, and what must be done.

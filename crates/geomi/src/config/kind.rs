@@ -57,6 +57,8 @@ pub(crate) enum Kind {
     Duration(fn(&mut Draft, Duration)),
     /// The same, but not zero.
     Timeout(fn(&mut Draft, Duration)),
+    /// The same, but no shorter than this.
+    Period(Duration, fn(&mut Draft, Duration)),
     /// A span of time, or unset.
     MaybeDuration(fn(&mut Draft, Option<Duration>)),
     /// A span of time, or the word `adaptive` (`None`).
@@ -100,7 +102,7 @@ impl Kind {
     pub(crate) fn noun(self) -> &'static str {
         match self {
             Self::Count(..) | Self::MaybeCount(..) => "a whole number",
-            Self::Duration(_) | Self::Timeout(_) | Self::MaybeDuration(_) => {
+            Self::Duration(_) | Self::Timeout(_) | Self::Period(..) | Self::MaybeDuration(_) => {
                 "a duration such as \"30s\""
             }
             Self::Delay(_) => "a duration such as \"2s\", or \"adaptive\"",
@@ -132,14 +134,25 @@ impl Kind {
                 Ok(Value::Text(word.clone()))
             }
             (
-                Self::Duration(_) | Self::Timeout(_) | Self::MaybeDuration(_) | Self::Delay(_),
+                Self::Duration(_)
+                | Self::Timeout(_)
+                | Self::Period(..)
+                | Self::MaybeDuration(_)
+                | Self::Delay(_),
                 raw,
             ) => {
                 let span = parse_duration(&self.words(raw)?)?;
-                if span.is_zero() && matches!(self, Self::Timeout(_)) {
-                    return Err("it must be more than zero".to_owned());
+                match self {
+                    Self::Timeout(_) if span.is_zero() => {
+                        Err("it must be more than zero".to_owned())
+                    }
+                    Self::Period(least, _) if span < least => Err(format!(
+                        "{} is too short: give at least {}",
+                        write_duration(span),
+                        write_duration(least)
+                    )),
+                    _ => Ok(Value::Duration(span)),
                 }
-                Ok(Value::Duration(span))
             }
             (Self::Size(..) | Self::MaybeSize(_), raw) => {
                 let size = parse_size(&self.words(raw)?)?;
@@ -216,7 +229,10 @@ impl Kind {
             (Self::Count(_, _, set), Value::Count(count)) => set(draft, *count),
             (Self::MaybeCount(_, _, set), Value::Count(count)) => set(draft, Some(*count)),
             (Self::MaybeCount(_, _, set), Value::None) => set(draft, None),
-            (Self::Duration(set) | Self::Timeout(set), Value::Duration(span)) => set(draft, *span),
+            (
+                Self::Duration(set) | Self::Timeout(set) | Self::Period(_, set),
+                Value::Duration(span),
+            ) => set(draft, *span),
             (Self::MaybeDuration(set) | Self::Delay(set), Value::Duration(span)) => {
                 set(draft, Some(*span));
             }

@@ -72,7 +72,7 @@ fn shape(kind: Kind) -> Value {
     match kind {
         Kind::Count(least, most, _) => whole_number(least, most),
         Kind::MaybeCount(least, most, _) => or("none", whole_number(least, most)),
-        Kind::Duration(_) | Kind::Timeout(_) => text(DURATION),
+        Kind::Duration(_) | Kind::Timeout(_) | Kind::Period(..) => text(DURATION),
         Kind::MaybeDuration(_) => or("none", text(DURATION)),
         Kind::Delay(_) => or("adaptive", text(DURATION)),
         Kind::Size(..) => text(SIZE),

@@ -6,6 +6,8 @@
 //! their variables and help, the file `geomi init` writes, the suggestion for a
 //! misspelled key and every message about a wrong value.
 
+use std::time::Duration;
+
 use geomi_crawler::refresh::Weights;
 
 use super::draft::{self, Draft};
@@ -31,6 +33,8 @@ const SCOPE: &str = "Scope";
 const LIMITS: &str = "Limits";
 const GENTLY: &str = "Politeness";
 const NETWORK: &str = "Network";
+
+const MINUTE: Duration = Duration::from_mins(1);
 
 const ORDERS: &[&str] = &["rtt", "round-robin", "fifo", "priority"];
 const ROTATIONS: &[&str] = &["site", "request"];
@@ -537,7 +541,7 @@ pub(crate) const KEYS: &[Key] = &[
     key(
         "refresh.every",
         "\"7d\"",
-        Kind::Timeout(draft::set_every),
+        Kind::Period(MINUTE, draft::set_every),
         "The budget: as many visits as if every page were visited this often.",
     ),
     unset(
@@ -577,7 +581,7 @@ pub(crate) const KEYS: &[Key] = &[
     key(
         "refresh.longest_gap",
         "\"90d\"",
-        Kind::Timeout(|d, span| d.crawl.plan.longest_gap = span),
+        Kind::Period(MINUTE, |d, span| d.crawl.plan.longest_gap = span),
         "The longest time a page is left alone, whatever the policy says.",
     ),
     key(

@@ -1,9 +1,9 @@
 //! `geomi refresh plan`: the schedule table of the coming week.
 //!
-//! Each page is put where the plan would visit it as things stand: at its next
-//! time, and again after each gap. What those visits will find is not known, so
-//! the table is a forecast; a run that follows it instead of the plan learns,
-//! but does not move. The groups of REFRESH have a table of their own:
+//! The plan is gone through for a week as a run that begins now would, budgets of sites,
+//! groups and hours included. What the visits will find is not known, so nothing is
+//! learned from them, and the table is a forecast; a run that follows it instead of the
+//! plan learns, but does not move. The groups of REFRESH have a table of their own:
 //! [`group_table`].
 
 use std::io::Write;
@@ -42,8 +42,8 @@ Exit codes: 0 done, 1 error, 2 usage or no crawl directory.";
 
 /// URLs named in a line for people.
 const SHOWN: usize = 3;
-/// Visits of one page in a week, at most: one an hour.
-const VISITS_MAX: usize = 168;
+/// Days that are planned.
+const WEEK: f64 = 7.0;
 
 /// Arguments of `geomi refresh plan`.
 #[derive(Debug, Args)]
@@ -66,6 +66,8 @@ pub(crate) fn run(args: &PlanCommand, global: &Global) -> anyhow::Result<Exit> {
     let mut view = View::open(&args.dir.dir, &args.plan, global, |moment| {
         hours.take(moment);
     })?;
+    // As they stand now, not at the end of the week.
+    let limits = Limit::all(&view);
     let grouping = group_table::grouping(&view.book.config().policy);
     let (table, needs) = match grouping {
         Some(grouping) => {
@@ -82,13 +84,13 @@ pub(crate) fn run(args: &PlanCommand, global: &Global) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     match global.format {
-        Format::Human => human(&table, needs, &view)?,
+        Format::Human => human(&table, needs, limits, &view)?,
         Format::Json => {
             let rows: Vec<Value> = slots(&table)
                 .map(|(hour, pages)| slot_json(hour, pages, &view))
                 .collect();
             let planned = planned(&table, &view).into_iter();
-            let budgets: Vec<Value> = Limit::all(&view)
+            let budgets: Vec<Value> = limits
                 .iter()
                 .zip(planned)
                 .map(|(limit, visits)| limit.to_json(&[("planned", visits.into())]))
@@ -98,7 +100,7 @@ pub(crate) fn run(args: &PlanCommand, global: &Global) -> anyhow::Result<Exit> {
                 "budgets": budgets,
                 "requests_per_day": view.book.planner().requests_per_day(),
                 "requests_per_hour": view.book.planner().requests_per_hour(),
-                "groups_need_per_day": needs.map(|visits| visits / 7.0),
+                "groups_need_per_day": needs.map(|visits| visits / WEEK),
             });
             print(&serde_json::to_string_pretty(&told)?)?;
         }
@@ -119,22 +121,17 @@ pub(crate) fn run(args: &PlanCommand, global: &Global) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// The visits of the coming week. A page that is visited twice within an hour has one row.
 fn table(view: &mut View) -> Table {
     let mut table = vec![Vec::new(); 7 * 24];
-    let (now, end) = (view.now, view.now + 7.0);
-    for page in view.pages() {
-        let planner = view.book.planner_mut();
-        let mut at = planner.expected(page).max(now);
-        for _ in 0..VISITS_MAX {
-            if at >= end {
-                break;
-            }
-            let slot: &mut Vec<PageId> = &mut table[hour_of_week(at)];
-            if slot.last() != Some(&page) {
-                slot.push(page);
-            }
-            at = planner.expected_after(page, at);
+    let mut hours = vec![None; view.seen.len()];
+    let end = view.now + WEEK;
+    while let Some((page, at)) = view.book.next_by(end) {
+        let hour = hour_of_week(at);
+        if hours[page as usize].replace(hour) != Some(hour) {
+            table[hour].push(page);
         }
+        view.book.planner_mut().renew(page, at);
     }
     table
 }
@@ -214,7 +211,7 @@ fn tell_of_others(path: &Path, table: &Table, view: &View) {
     }
 }
 
-fn human(table: &Table, needs: Option<f64>, view: &View) -> anyhow::Result<()> {
+fn human(table: &Table, needs: Option<f64>, limits: Vec<Limit>, view: &View) -> anyhow::Result<()> {
     let mut lines = vec![
         ["day", "hour", "visits", "URLs"]
             .map(str::to_owned)
@@ -243,18 +240,18 @@ fn human(table: &Table, needs: Option<f64>, view: &View) -> anyhow::Result<()> {
     print(&format!(
         "\n{visits} visits in the coming week to {} pages; the budget is {:.0}{}. Policy {}.",
         view.seen.len(),
-        budget * 7.0,
+        budget * WEEK,
         hours_in_words(view),
         view.book.config().policy,
     ))?;
     if let Some(visits) = needs {
         print(&format!(
             "Its groups go by rates alone: they need {visits:.0} visits in an ordinary week, {:.0} % of the budget.",
-            visits / (budget * 7.0) * 100.0,
+            visits / (budget * WEEK) * 100.0,
         ))?;
     }
     let planned = planned(table, view);
-    let limits = Limit::all(view).into_iter().zip(planned);
-    let rows = limits.map(|(limit, visits)| (limit, vec![visits.to_string()]));
+    let rows = limits.into_iter().zip(planned);
+    let rows = rows.map(|(limit, visits)| (limit, vec![visits.to_string()]));
     print_limits(&rows.collect::<Vec<_>>(), &["planned this week"])
 }
