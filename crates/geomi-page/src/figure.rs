@@ -6,7 +6,7 @@
 //!
 //! | kind | forms |
 //! |---|---|
-//! | date | `2026-11-15`, `2026/11/15`, `2026.11.15`, `2026. 11. 15`; `15/11/2026` and the like with `-` or `.`; `15/11/26`, `26-11-15`; `2026-11`, `2026/11` |
+//! | date | `2026-11-15`, `2026/11/15`, `2026.11.15`, `2026. 11. 15`; `15/11/2026` and the like with `-` or `.`; `15/11/26`, `26-11-15`; `2026-11`, `2026/11`; seconds or milliseconds since 1970, of the years 2014 to 2036 |
 //! | time | `15:52`, `15:52:07`, `15:52:07.123` |
 //! | whole | `999`, `1,299,000` |
 //! | decimal | `4.5`, `1,299.00` |
@@ -27,8 +27,14 @@ pub(crate) enum Kind {
     Other,
 }
 
+/// The digits of a group that its value is made of.
+const VALUE_DIGITS: u32 = 10;
+/// Seconds since 1970 that may be a time of these years.
+const UNIX_TIMES: std::ops::Range<u32> = 1_400_000_000..2_100_000_000;
+
 #[derive(Clone, Copy, Debug)]
 struct Group {
+    /// Of its first digits.
     value: u32,
     digits: u32,
 }
@@ -81,11 +87,12 @@ impl Figure {
         if self.open_joint != 0 || self.count == 0 {
             self.begin_group();
         }
+        let room = VALUE_DIGITS.saturating_sub(self.last_digits);
         self.last_digits += digits.len() as u32;
         self.hash = digits.iter().copied().fold(self.hash, fnv::add);
         if let Some(group) = self.groups.get_mut(self.count as usize - 1) {
             group.digits = self.last_digits;
-            for digit in digits {
+            for digit in digits.iter().take(room as usize) {
                 group.value = group.value.saturating_mul(10);
                 group.value = group.value.saturating_add(u32::from(digit - b'0'));
             }
@@ -157,6 +164,7 @@ impl Figure {
         let are_thousands =
             self.are_thousands && (self.last_joint != b',' || self.last_digits == 3);
         match (self.first_joint, self.last_joint) {
+            (0 | b'.', _) if self.is_unix_time() => Kind::Date,
             (0, _) => Kind::Whole,
             (b':', _) if self.is_time() => Kind::Time,
             (b',', b',') if are_thousands => Kind::Whole,
@@ -164,6 +172,16 @@ impl Figure {
             (b'.', _) if self.count == 2 && !self.is_spaced => Kind::Decimal,
             (b'.' | b'/' | b'-', _) if self.is_date() => Kind::Date,
             _ => Kind::Other,
+        }
+    }
+
+    fn is_unix_time(&self) -> bool {
+        let [time, _, _] = self.groups;
+        let is_of_these_years = UNIX_TIMES.contains(&time.value);
+        match self.count {
+            1 => is_of_these_years && matches!(time.digits, 10 | 13),
+            2 => is_of_these_years && time.digits == 10,
+            _ => false,
         }
     }
 
@@ -245,6 +263,12 @@ mod tests {
             ("15/11/26", Kind::Date),
             ("26-11-15", Kind::Date),
             ("2026-11", Kind::Date),
+            ("1763321536", Kind::Date),
+            ("1763321536.12", Kind::Date),
+            ("1763321536123", Kind::Date),
+            ("1063321536", Kind::Whole),
+            ("17633215361", Kind::Whole),
+            ("8801234567893", Kind::Whole),
             ("15:52", Kind::Time),
             ("1:02", Kind::Time),
             ("15:52:07", Kind::Time),

@@ -74,7 +74,7 @@ pub(crate) fn before_number(text: &[u8]) -> Before {
         return Before::Date { start: date_start };
     }
     if word.is_ascii() {
-        if is_latin_label(word) {
+        if is_latin_label(word) || is_counted_number(&text[..start], word) {
             return Before::Counter;
         }
     } else if is_one_of(&KOREAN_LABELS, word) || is_one_of(&KOREAN_COUNTERS, word) {
@@ -246,6 +246,12 @@ fn is_latin_label(word: &[u8]) -> bool {
     )
 }
 
+/// Whether the last word is that of `visitor number 17`.
+fn is_counted_number(text: &[u8], word: &[u8]) -> bool {
+    matches!(word, b"number" | b"no" | b"nr" | b"count" | b"counter")
+        && last_word(text).is_some_and(|(_, word)| after_number_latin(word) == After::Counter)
+}
+
 #[rustfmt::skip]
 fn after_number_latin(word: &[u8]) -> After {
     match word {
@@ -261,6 +267,8 @@ fn after_number_latin(word: &[u8]) -> After {
         | b"usd" | b"won" | b"yen" => After::Price,
         // Minutes and metres, days and dimensions: what follows tells.
         b"d" | b"nd" | b"rd" | b"s" | b"st" | b"th" | b"w" | b"y" => After::Measure,
+        // How many there are may matter; how many are online does not.
+        b"member" | b"members" | b"people" | b"user" | b"users" => After::Measure,
         b"k" | b"m" => After::Multiplier,
         _ if is_latin_date_name(word) => After::DateName,
         _ => After::Nothing,

@@ -53,6 +53,9 @@ fn dates_and_times_are_no_change() {
         ("2026년 11월 15일 (일) 소식", "2026년 11월 16일 (월) 소식"),
         ("2026-11-15(일) 소식", "2026-11-16(월) 소식"),
         ("오전 10:30 소식", "오후 3:05 소식"),
+        ("Generated 1763321536", "Generated 1763407936"),
+        ("Generated 1763321536.12", "Generated 1763407936.2"),
+        ("v=1763321536123 end", "v=1763407936456 end"),
     ] {
         same(one, other);
     }
@@ -83,6 +86,10 @@ fn counters_are_no_change() {
         ("12 views 3 likes 1 comment", "13 views 4 likes 2 comments"),
         ("Views 12 Likes 3 Replies 4", "Views 13 Likes 5 Replies 6"),
         ("12 online", "7 online"),
+        ("12 users online", "7 users online"),
+        ("You are visitor number 17.", "You are visitor number 18."),
+        ("Visitor No. 17", "Visitor No. 18"),
+        ("visitor count: 17", "visitor count: 18"),
         ("Comments (5)", "Comments (6)"),
         ("Today 12 Yesterday 345", "Today 13 Yesterday 400"),
         ("hits 12 | downloads 34", "hits 13 | downloads 35"),
@@ -146,6 +153,9 @@ fn other_numbers_are_a_change() {
         ("Sale in May: 999 won", "Sale in May: 499 won"),
         ("오늘 50% 할인", "오늘 30% 할인"),
         ("12 items in stock", "3 items in stock"),
+        ("a club of 12 members", "a club of 13 members"),
+        ("lot number 17", "lot number 18"),
+        ("code 8801234567893", "code 8801234567894"),
         ("재고 5개", "재고 4개"),
         ("score 3-1", "score 3-2"),
         ("score 2:1", "score 2:2"),
