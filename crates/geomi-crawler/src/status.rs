@@ -263,6 +263,25 @@ pub struct RefreshStatus {
     pub next_due: Option<String>,
 }
 
+impl RefreshStatus {
+    /// What it does, in a clause.
+    pub fn in_words(&self) -> String {
+        let by = match self.drive {
+            RefreshDrive::Plan => format!("by the policy {}", self.policy),
+            RefreshDrive::Rounds => "in rounds".to_owned(),
+            RefreshDrive::Table => "by a schedule".to_owned(),
+        };
+        let next = match &self.next_due {
+            Some(next) => format!(", the next due at {next}"),
+            None => String::new(),
+        };
+        format!(
+            "{} pages are kept fresh {by} with {:.1} requests a day{next}",
+            self.pages, self.requests_per_day
+        )
+    }
+}
+
 /// What decides when a page is due.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -265,10 +265,9 @@ fn after_number_latin(word: &[u8]) -> After {
         | b"vote" | b"votes" => After::Counter,
         b"cents" | b"dollar" | b"dollars" | b"eur" | b"euro" | b"euros" | b"gbp" | b"jpy" | b"krw"
         | b"usd" | b"won" | b"yen" => After::Price,
-        // Minutes and metres, days and dimensions: what follows tells.
-        b"d" | b"nd" | b"rd" | b"s" | b"st" | b"th" | b"w" | b"y" => After::Measure,
-        // How many there are may matter; how many are online does not.
-        b"member" | b"members" | b"people" | b"user" | b"users" => After::Measure,
+        // Minutes and metres, days and dimensions, users and users online: what follows tells.
+        b"d" | b"member" | b"members" | b"nd" | b"people" | b"rd" | b"s" | b"st" | b"th" | b"user"
+        | b"users" | b"w" | b"y" => After::Measure,
         b"k" | b"m" => After::Multiplier,
         _ if is_latin_date_name(word) => After::DateName,
         _ => After::Nothing,

@@ -116,7 +116,10 @@ fn screen(status: &Status) -> [String; 4] {
     let first = match status.state {
         Phase::Stopping => stopping(status),
         Phase::Paused => format!("paused after {elapsed}"),
-        _ => format!("crawling for {elapsed}{}", expectation(status)),
+        _ => match &status.refresh {
+            Some(refresh) => format!("refreshing for {elapsed}: {}", refresh.in_words()),
+            None => format!("crawling for {elapsed}{}", expectation(status)),
+        },
     };
     let pages = format!(
         "{} saved, {} queued, {} in progress, {} failed",

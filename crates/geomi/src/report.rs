@@ -42,6 +42,11 @@ pub(crate) fn last_line_of(status: &Status, dir: &Path) -> String {
 /// The report for people, above the last line.
 pub(crate) fn closing(status: &Status, dir: &Path) -> String {
     let mut rows = counted(&status.counters);
+    if let Some(refresh) = &status.refresh {
+        let visited = words::count(status.saved_this_run);
+        let told = refresh.in_words();
+        rows.insert(0, ("this run", format!("{visited} visits saved; {told}")));
+    }
     if status.queued > 0 {
         let urls = words::plural(status.queued, "URL");
         rows.push((

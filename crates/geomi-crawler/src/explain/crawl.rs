@@ -12,7 +12,7 @@ use geomi_model::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::Knowledge;
-use crate::status::{Counters, Ending, Phase, RefreshDrive};
+use crate::status::{Counters, Ending, Phase};
 
 /// The crawl as a whole.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -246,20 +246,7 @@ impl Knowledge<'_> {
     /// It visits pages again when they are due.
     fn kept_fresh(&self) -> Option<Cause> {
         let refresh = self.status.refresh.as_ref().filter(|_| self.is_running)?;
-        let next = match &refresh.next_due {
-            Some(next) => format!("; the next is due at {next}"),
-            None => String::new(),
-        };
-        let by = match refresh.drive {
-            RefreshDrive::Plan => format!("by the policy {}", refresh.policy),
-            RefreshDrive::Rounds => "in rounds".to_owned(),
-            RefreshDrive::Table => "by a schedule".to_owned(),
-        };
-        let text = format!(
-            "it keeps {} pages fresh {by}, with {:.1} requests a day{next}",
-            refresh.pages, refresh.requests_per_day
-        );
-        Some(Cause::new("kept-fresh", text))
+        Some(Cause::new("kept-fresh", refresh.in_words()))
     }
 
     fn disk(&self) -> Option<Cause> {

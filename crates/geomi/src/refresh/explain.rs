@@ -117,6 +117,16 @@ fn why_then(told: &Explained<'_>) -> String {
     let Explained {
         view, page, due, ..
     } = *told;
+    match told.visits.last().map(|visit| visit.kind) {
+        Some(Sighting::Gone) => {
+            return "the page was gone at its last visit: it is looked for after the longest gap"
+                .to_owned();
+        }
+        Some(Sighting::Failed) => {
+            return "its last visit came to nothing: it is tried again, later each time".to_owned();
+        }
+        _ => {}
+    }
     let planner = view.book.planner();
     let (gap, terms) = (due - planner.last(page), planner.terms());
     let seen = view.seen[page as usize];
@@ -133,6 +143,15 @@ fn why_then(told: &Explained<'_>) -> String {
         "after {gap:.2} days a visit is worth its price: the copy is then right with {:.0} % probability",
         view.posterior(page).fresh(gap.max(0.0)) * 100.0
     )
+}
+
+/// When a page was first found gone, if it still is.
+fn gone_since(visits: &[Told]) -> Option<Timestamp> {
+    let gone = visits
+        .iter()
+        .rev()
+        .take_while(|visit| visit.kind == Sighting::Gone);
+    gone.last().map(|visit| visit.at)
 }
 
 /// The budgets of a page, beside that of the whole plan.
@@ -154,9 +173,15 @@ fn in_words(about: &Explained<'_>) -> String {
         format!("due         {}", instant(about.due).to_rfc3339_secs()),
         format!("why         {}", why(about)),
         format!(
-            "copy        of {}, right with {:.0} % probability by now",
+            "copy        of {}, {}",
             instant(last).to_rfc3339_secs(),
-            posterior.fresh((view.now - last).max(0.0)) * 100.0
+            match gone_since(visits) {
+                Some(since) => format!("of a page that is gone since {}", since.to_rfc3339_secs()),
+                None => format!(
+                    "right with {:.0} % probability by now",
+                    posterior.fresh((view.now - last).max(0.0)) * 100.0
+                ),
+            }
         ),
         format!(
             "rate        {:.4} changes a day, with {:.0} % probability {low:.4} to {high:.4}",
@@ -275,6 +300,7 @@ fn as_json(about: &Explained<'_>) -> serde_json::Value {
     let (posterior, seen) = (view.posterior(page), view.seen[page as usize]);
     let (low, high) = posterior.interval(SHARE);
     let profile = planner.policy().profile(page);
+    let gone_since = gone_since(visits).map(Timestamp::to_rfc3339_millis);
     let visits: Vec<_> = visits
         .iter()
         .map(|told| {
@@ -292,6 +318,7 @@ fn as_json(about: &Explained<'_>) -> serde_json::Value {
         "why": why(about),
         "last": instant(planner.last(page)).to_rfc3339_millis(),
         "fresh": posterior.fresh((view.now - planner.last(page)).max(0.0)),
+        "gone_since": gone_since,
         "rate": posterior.mean(), "low": low, "high": high, "share": SHARE,
         "compared": seen.compared, "changed": seen.changed, "missed": seen.missed,
         "success": about.success.1.chance(),

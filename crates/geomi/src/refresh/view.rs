@@ -12,7 +12,7 @@ use geomi_crawler::refresh::{RefreshBook, Sighted, Sighting, days, facts, read_v
 use geomi_crawler::{Clock as _, CrawlConfig, Status, SystemClock};
 use geomi_model::{Timestamp, Visit};
 use geomi_refresh::{AccountId, Learner, PageId, Posterior, Sight};
-use geomi_store::CrawlDir;
+use geomi_store::{CrawlDir, segment};
 use geomi_url::CrawlUrl;
 
 use crate::args::Global;
@@ -97,7 +97,7 @@ impl View {
         mut watch: impl FnMut(&Moment<'_>),
     ) -> anyhow::Result<Self> {
         let mut problems = Problems::default();
-        if !has_begun(root) {
+        if !has_begun(root) && !has_visits(root) {
             problems.add_general(no_crawl(root));
             problems.into_result()?;
             unreachable!("a problem was told");
@@ -185,7 +185,10 @@ impl View {
     pub(super) fn find(&self, url: &CrawlUrl) -> Result<PageId, Problems> {
         self.book.pages().find(url).ok_or_else(|| {
             let dir = self.dir.root().display();
-            Problems::one(format!("there is no copy of {url} in {dir}"))
+            Problems::one(format!(
+                "there is no copy of {url} in {dir}: a plan is of pages that came at least once; \
+                 `geomi crawl -o {dir} --again` tries the others"
+            ))
         })
     }
 
@@ -193,6 +196,12 @@ impl View {
     pub(super) fn posterior(&self, page: PageId) -> Posterior {
         self.learner.posterior(page)
     }
+}
+
+/// Whether there is something to read, though nothing to go on from.
+fn has_visits(root: &Path) -> bool {
+    // A folder that cannot be listed holds no visits we could read.
+    segment::list(&CrawlDir::new(root)).is_ok_and(|segments| !segments.is_empty())
 }
 
 /// The URL that somebody typed.

@@ -563,6 +563,10 @@ fn what_cannot_be_meant_is_said() {
     place
         .geomi(&words)
         .fails(2, &["bad.csv: line 2", "Someday"]);
+    let words = ["refresh", "plan", "c", "--set", "refresh.longest_gap=1s"];
+    place
+        .geomi(&words)
+        .fails(2, &["1s is too short: give at least 1m"]);
     let words = ["refresh", "explain", "c", "http://127.0.1.1/not-there"];
     place.geomi(&words).fails(2, &["there is no copy"]);
     let words = ["refresh", "estimate", "c", "http://127.0.1.1/not-there"];
