@@ -13,10 +13,18 @@ use crate::api::report::sections;
 use crate::app::App;
 use crate::http::extract::{Path, Query};
 use crate::http::problem::Problem;
-use crate::words::{Words, look_up};
+use crate::words::{Words, fill, look_up};
 
 /// Rows of a table.
 const ROWS: usize = 100;
+/// Linking pages of a dead link that are in sight.
+const LINKING_SHOWN: usize = 3;
+/// Linking pages of a dead link that are listed at all.
+const LINKING_LISTED: usize = 25;
+/// Columns of addresses, which are long and may break anywhere.
+const ADDRESSES: [&str; 4] = ["url", "first_url", "near_to", "linked_from"];
+/// Columns of sentences, which break between words.
+const SENTENCES: [&str; 2] = ["error", "title"];
 
 /// Which section.
 #[derive(Debug, Default, Deserialize)]
@@ -79,7 +87,12 @@ fn section_of(section: &Section, words: &Words) -> Markup {
                                 th.num[is_number(section, at)] scope="col" { (look_up(words.columns, column)) }
                             } } }
                             tbody { @for row in &section.rows {
-                                tr { @for value in row { td.num[is_numeric(value)].url[!is_numeric(value)] { (cell(value)) } } }
+                                tr { @for (at, value) in row.iter().enumerate() {
+                                    td class=(kind(section.columns[at], value)) {
+                                        @if let Value::Texts(texts) = value { (listed(texts, linking(section, row, texts.len()), words)) }
+                                        @else { (cell(value)) }
+                                    }
+                                } }
                             } }
                         }
                     }
@@ -98,6 +111,51 @@ const fn is_numeric(value: &Value) -> bool {
     !matches!(value, Value::Text(_) | Value::Texts(_) | Value::Moment(_))
 }
 
+/// How a cell is set: numbers to the right, addresses and sentences in several
+/// lines, all else in one.
+fn kind(column: &str, value: &Value) -> &'static str {
+    match column {
+        _ if is_numeric(value) => "num",
+        column if ADDRESSES.contains(&column) => "url",
+        column if SENTENCES.contains(&column) => "sentence",
+        _ => "",
+    }
+}
+
+/// How many pages link to the dead one of a row: more than are named, maybe.
+fn linking(section: &Section, row: &[Value], named: usize) -> usize {
+    let mut cells = section.columns.iter().zip(row);
+    let count = cells.find(|(column, _)| **column == "linking_pages");
+    match count {
+        Some((_, Value::Count(count))) => named.max(*count as usize),
+        _ => named,
+    }
+}
+
+/// The first few texts, some more to unfold, and how many there are beyond.
+fn listed(texts: &[String], in_all: usize, words: &Words) -> Markup {
+    let more = |beyond: usize| fill(words.and_more, &[("n", &format::count(beyond as u64))]);
+    let listed = &texts[..texts.len().min(LINKING_LISTED)];
+    let (shown, folded) = listed.split_at(listed.len().min(LINKING_SHOWN));
+    let beyond = in_all.saturating_sub(listed.len());
+    html! {
+        (lines(shown))
+        @if !folded.is_empty() {
+            details {
+                summary { (more(folded.len() + beyond)) }
+                (lines(folded))
+                @if beyond > 0 { span.line.muted { (more(beyond)) } }
+            }
+        } @else if beyond > 0 {
+            span.line.muted { (more(beyond)) }
+        }
+    }
+}
+
+fn lines(texts: &[String]) -> Markup {
+    html! { @for text in texts { span.line { (text) } } }
+}
+
 /// A value, as people read it.
 fn cell(value: &Value) -> Markup {
     html! {
@@ -112,7 +170,53 @@ fn cell(value: &Value) -> Markup {
             Value::Seconds(seconds) => (format::span(*seconds)),
             Value::Moment(time) => (format::moment(&time.to_rfc3339_secs())),
             Value::Text(text) => (text),
-            Value::Texts(texts) => { @for text in texts { span.line { (text) } } },
+            Value::Texts(texts) => (lines(texts)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::Language;
+
+    fn dead(named: usize, in_all: u64) -> Section {
+        let pages = (0..named).map(|page| format!("http://a.test/{page}"));
+        Section {
+            kind: SectionKind::DeadLinks,
+            facts: Vec::new(),
+            columns: &["url", "linking_pages", "linked_from"],
+            rows: vec![vec![
+                Value::Text("http://a.test/dead".to_owned()),
+                Value::Count(in_all),
+                Value::Texts(pages.collect()),
+            ]],
+            rows_in_all: 1,
+        }
+    }
+
+    #[test]
+    fn a_dead_link_names_a_few_pages_and_counts_the_others() {
+        let page = |section: &Section, language: Language| {
+            section_of(section, language.words()).into_string()
+        };
+        let few = page(&dead(3, 3), Language::English);
+        assert_eq!(few.matches("class=\"line\"").count(), 3);
+        assert!(!few.contains("more") && !few.contains("<details>"), "{few}");
+        let many = page(&dead(100, 1_728), Language::English);
+        assert_eq!(many.matches("class=\"line\"").count(), LINKING_LISTED);
+        assert!(many.contains("<summary>and 1,725 more</summary>"), "{many}");
+        assert!(many.contains("and 1,703 more"), "{many}");
+        let korean = page(&dead(100, 1_728), Language::Korean);
+        assert!(korean.contains("<summary>외 1,725개</summary>"), "{korean}");
+    }
+
+    #[test]
+    fn only_addresses_are_wide() {
+        let text = Value::Text("OK".to_owned());
+        assert_eq!(kind("url", &text), "url");
+        assert_eq!(kind("state", &text), "");
+        assert_eq!(kind("error", &text), "sentence");
+        assert_eq!(kind("code", &Value::Code(404)), "num");
     }
 }

@@ -201,6 +201,7 @@ pub(super) const WORDS: Words = Words {
     report_empty: "There are no closed tables of visits yet. Come back in a minute.",
     section: "Section",
     rows_of: "rows of",
+    and_more: "and {n} more",
     workers_lead: "The processes that fetch: one for each running crawl.",
     number: "No.",
     process: "Process",

@@ -201,6 +201,7 @@ pub(super) const WORDS: Words = Words {
     report_empty: "아직 닫힌 방문 표가 없습니다. 잠시 뒤에 다시 오세요.",
     section: "항목",
     rows_of: "행 중",
+    and_more: "외 {n}개",
     workers_lead: "가져오는 프로세스입니다. 실행 중인 수집마다 하나씩 있습니다.",
     number: "번호",
     process: "프로세스",

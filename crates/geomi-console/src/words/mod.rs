@@ -133,7 +133,7 @@ words! {
     // Config.
     config_lead, change, change_help, settings_label,
     // Report.
-    report_lead, report_empty, section, rows_of,
+    report_lead, report_empty, section, rows_of, and_more,
     // Workers.
     workers_lead, number, process, machine, crawl, no_workers, join_hint,
     // Settings.
@@ -159,6 +159,14 @@ words! {
     columns,
     /// Orders of sites.
     orders,
+}
+
+/// A sentence with what belongs into its gaps, which are names in braces.
+pub(crate) fn fill(sentence: &str, gaps: &[(&str, &str)]) -> String {
+    gaps.iter()
+        .fold(sentence.to_owned(), |sentence, (name, value)| {
+            sentence.replace(&format!("{{{name}}}"), value)
+        })
 }
 
 /// The word for a code, or the code itself where there is none.
@@ -191,6 +199,23 @@ mod tests {
         for language in Language::ALL {
             for ((name, ours), (_, theirs)) in english.iter().zip(language.words().tables()) {
                 assert_eq!(codes(ours), codes(theirs), "{name} in {}", language.name());
+            }
+        }
+    }
+
+    #[test]
+    fn every_language_has_the_same_gaps() {
+        let gaps = |sentence: &'static str| {
+            let parts = sentence.split('{').skip(1);
+            let mut names: Vec<&str> = parts.filter_map(|part| part.split('}').next()).collect();
+            names.sort_unstable();
+            names
+        };
+        let english = Language::English.words().sentences();
+        for language in Language::ALL {
+            let ours = language.words().sentences();
+            for ((name, sentence), (_, other)) in ours.into_iter().zip(&english) {
+                assert_eq!(gaps(sentence), gaps(other), "{name} in {}", language.name());
             }
         }
     }
