@@ -28,7 +28,8 @@ pub(crate) struct FoundView {
     changed: u64,
     /// As before.
     same: u64,
-    /// Answered with 404 or 410.
+    /// Answered with 404 or 410 where an earlier visit had saved the page; of
+    /// the first 1,000,000 pages.
     gone: u64,
 }
 

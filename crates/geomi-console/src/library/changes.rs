@@ -1,14 +1,17 @@
 //! How a crawl's pages change, counted over its tables of visits.
 //!
-//! A visit says whether the page had changed since the visit before. Tables are
-//! closed once and never written again, so counts are kept with the list of
-//! tables they cover, and only tables that came since are read. Memory is
-//! bounded: a grid of a week's hours, the latest days, and the first so many
-//! sites by name.
+//! A visit says whether the page had changed since the visit before. That a page
+//! is gone it says only together with an earlier visit that saved the page: one
+//! that was never there was not lost. Tables are closed once and never written
+//! again, so counts are kept with the list of tables they cover, and only tables
+//! that came since are read. Memory is bounded: a grid of a week's hours, the
+//! latest days, the first so many sites by name, and the first so many pages by
+//! the hashes of their URLs.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
-use geomi_model::{Timestamp, Visit};
+use geomi_model::{NetworkState, Timestamp, Visit};
 use geomi_store::segment::{self, Segment};
 use geomi_store::{CrawlDir, StoreError, visits};
 
@@ -16,9 +19,19 @@ use geomi_store::{CrawlDir, StoreError, visits};
 const DAYS_MAX: usize = 400;
 /// Sites counted by name.
 const SITES_MAX: usize = 50_000;
+/// Saved pages that are remembered, so that it is known when they are gone.
+const PAGES_MAX: usize = 1_000_000;
 const DAY_S: i64 = 86_400;
 /// What the count needs of a row.
-const COLUMNS: [&str; 6] = ["time", "url", "code", "changed", "change_size", "is_robots"];
+const COLUMNS: [&str; 7] = [
+    "time",
+    "url",
+    "state",
+    "code",
+    "changed",
+    "change_size",
+    "is_robots",
+];
 
 /// Visits that had a visit before, by what they found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -27,7 +40,7 @@ pub(crate) struct Found {
     pub(crate) changed: u64,
     /// As before.
     pub(crate) same: u64,
-    /// Answered with 404 or 410.
+    /// Answered with 404 or 410, and saved before.
     pub(crate) gone: u64,
 }
 
@@ -38,13 +51,21 @@ impl Found {
         (seen > 0).then(|| self.changed as f64 / seen as f64)
     }
 
-    fn count(&mut self, visit: &Visit) {
-        match visit.changed {
-            Some(change) if change.changed => self.changed += 1,
-            Some(_) => self.same += 1,
-            None => self.gone += u64::from(is_gone(visit)),
+    fn count(&mut self, sight: Sight) {
+        match sight {
+            Sight::Changed => self.changed += 1,
+            Sight::Same => self.same += 1,
+            Sight::Gone => self.gone += 1,
         }
     }
+}
+
+/// What a visit found of a page that was saved before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Sight {
+    Changed,
+    Same,
+    Gone,
 }
 
 /// Everything that was counted.
@@ -59,6 +80,9 @@ pub(crate) struct Changes {
     /// By day since 1970.
     pub(crate) days: BTreeMap<i64, Found>,
     sites: HashMap<String, Found>,
+    /// Hashes of the URLs that were saved; shared, because counts are copied
+    /// whenever somebody looks.
+    saved: Arc<HashSet<u64>>,
     /// Sites beyond those counted by name were seen.
     pub(crate) has_more_sites: bool,
 }
@@ -81,22 +105,52 @@ impl Changes {
     }
 
     fn count(&mut self, visit: &Visit) {
-        if visit.is_robots || visit.changed.is_none() && !is_gone(visit) {
+        if visit.is_robots {
             return;
         }
+        let sight = self.sight(visit);
+        self.remember(visit);
+        if let Some(sight) = sight {
+            self.count_sight(visit, sight);
+        }
+    }
+
+    /// `None` where a visit is the first that could be compared, or failed.
+    fn sight(&self, visit: &Visit) -> Option<Sight> {
+        match visit.changed {
+            Some(change) if change.changed => Some(Sight::Changed),
+            Some(_) => Some(Sight::Same),
+            None => self.is_gone(visit).then_some(Sight::Gone),
+        }
+    }
+
+    /// Gone since it was saved: the server says so.
+    fn is_gone(&self, visit: &Visit) -> bool {
+        matches!(visit.code, Some(404 | 410)) && self.saved.contains(&visit.url.hash64().0)
+    }
+
+    fn remember(&mut self, visit: &Visit) {
+        let is_saved = visit.state == NetworkState::Ok && visit.code == Some(200);
+        let page = visit.url.hash64().0;
+        if is_saved && self.saved.len() < PAGES_MAX && !self.saved.contains(&page) {
+            Arc::make_mut(&mut self.saved).insert(page);
+        }
+    }
+
+    fn count_sight(&mut self, visit: &Visit, sight: Sight) {
         let second = visit.time.micros().div_euclid(1_000_000);
         let (day, hour) = (second.div_euclid(DAY_S), second.rem_euclid(DAY_S) / 3_600);
         // The first of January 1970 was a Thursday.
         let weekday = (day + 3).rem_euclid(7);
-        self.all.count(visit);
-        self.week[weekday as usize][hour as usize].count(visit);
-        self.days.entry(day).or_default().count(visit);
+        self.all.count(sight);
+        self.week[weekday as usize][hour as usize].count(sight);
+        self.days.entry(day).or_default().count(sight);
         if self.days.len() > DAYS_MAX {
             self.days.pop_first();
         }
         let site = visit.url.site().to_string();
         if self.sites.len() < SITES_MAX || self.sites.contains_key(&site) {
-            self.sites.entry(site).or_default().count(visit);
+            self.sites.entry(site).or_default().count(sight);
         } else {
             self.has_more_sites = true;
         }
@@ -114,11 +168,6 @@ impl Changes {
         sites.truncate(limit);
         sites
     }
-}
-
-/// Gone since it was linked to or seen: the server says so.
-fn is_gone(visit: &Visit) -> bool {
-    matches!(visit.code, Some(404 | 410))
 }
 
 /// A day since 1970 as a date.
@@ -158,25 +207,46 @@ mod tests {
         let first = Changes::default().up_to_date(&dir).unwrap();
         let nine = first.week[0][9];
         assert_eq!((nine.changed, nine.same, nine.gone), (1, 1, 0));
-        let mut gone = visit(4, "b.test", monday + DAY_S, None);
-        gone.code = Some(404);
-        segment::write(
-            &dir,
-            &[gone, visit(5, "a.test", monday + DAY_S, Some(true))],
-        )
-        .unwrap();
+        segment::write(&dir, &[visit(4, "a.test", monday + DAY_S, Some(true))]).unwrap();
         let then = first.up_to_date(&dir).unwrap();
         assert_eq!(
             then.all,
             Found {
                 changed: 2,
                 same: 1,
-                gone: 1
+                gone: 0
             }
         );
         let days: Vec<String> = then.days.keys().map(|day| date(*day)).collect();
         assert_eq!(days, ["2026-11-16", "2026-11-17"]);
         assert_eq!(then.liveliest(5)[0].0, "a.test");
         assert_eq!(then.all.share(), Some(2.0 / 3.0));
+    }
+
+    #[test]
+    fn a_page_is_gone_only_if_it_was_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = CrawlDir::create(folder.path()).unwrap();
+        let answered = |number: u64, site: &str, code: u16| {
+            let mut visit = visit(number, site, number as i64, None);
+            visit.state = if code == 200 {
+                NetworkState::Ok
+            } else {
+                NetworkState::Code
+            };
+            visit.code = Some(code);
+            visit
+        };
+        let rows = [
+            answered(1, "never.test", 404),
+            answered(2, "once.test", 200),
+            answered(3, "never.test", 410),
+        ];
+        segment::write(&dir, &rows).unwrap();
+        let first = Changes::default().up_to_date(&dir).unwrap();
+        assert_eq!(first.all, Found::default());
+        segment::write(&dir, &[answered(4, "once.test", 410)]).unwrap();
+        let then = first.up_to_date(&dir).unwrap();
+        assert_eq!(then.all.gone, 1);
     }
 }

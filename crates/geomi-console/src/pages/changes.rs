@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::http::extract::Path;
 use crate::http::problem::Problem;
 use crate::library::changes::{Changes, Found, date};
-use crate::words::{Words, look_up};
+use crate::words::{Words, fill, look_up};
 
 /// Days shown, the latest ones.
 const DAYS: usize = 30;
@@ -40,10 +40,7 @@ pub(crate) async fn show(
             (empty(words.no_changes, words.no_changes_text))
         } @else {
             (figures(words, counted.all))
-            section.card {
-                h2 { (words.change_week) }
-                div.scroll tabindex="0" role="region" aria-label=(words.change_week) { (heat_map(words, &counted)) }
-            }
+            (week(words, &counted))
             div.two { (days(words, &counted)) (sites(words, &counted)) }
         }
     };
@@ -69,15 +66,24 @@ fn figures(words: &Words, all: Found) -> Markup {
     }
 }
 
+/// When pages change, where two visits of one could be compared.
+fn week(words: &Words, counted: &Changes) -> Markup {
+    let shares = counted.week.iter().flatten();
+    let most = shares.filter_map(|found| found.share()).reduce(f64::max);
+    html! {
+        section.card {
+            h2 { (words.change_week) }
+            @if let Some(most) = most {
+                div.scroll tabindex="0" role="region" aria-label=(words.change_week) { (heat_map(words, counted, most)) }
+                (legend(words, most))
+            } @else { p.muted { (words.nothing_compared) } }
+        }
+    }
+}
+
 /// A day x hour grid: the darker, the larger the share that had changed.
-fn heat_map(words: &Words, counted: &Changes) -> Markup {
+fn heat_map(words: &Words, counted: &Changes, most: f64) -> Markup {
     let (width, height) = (MARGIN.0 + 24 * HOUR.0, MARGIN.1 + 7 * HOUR.1);
-    let shares = counted
-        .week
-        .iter()
-        .flatten()
-        .filter_map(|found| found.share());
-    let most = shares.fold(0.0_f64, f64::max).max(f64::MIN_POSITIVE);
     html! {
         svg.heat-map viewBox={ "0 0 " (width) " " (height) } role="img" aria-label=(summary(words, counted)) {
             @for hour in (0..24).step_by(3) {
@@ -94,19 +100,61 @@ fn heat_map(words: &Words, counted: &Changes) -> Markup {
 }
 
 fn cell(words: &Words, (day, hour): (usize, usize), found: Found, most: f64) -> Markup {
-    let (x, y) = (MARGIN.0 + hour * HOUR.0, MARGIN.1 + day * HOUR.1);
+    let place = (MARGIN.0 + hour * HOUR.0, MARGIN.1 + day * HOUR.1);
+    let name = format!("{} {hour:02}:00", look_up(words.weekdays, WEEK[day]));
+    let Some(share) = found.share() else {
+        return hour_box(place, None, &format!("{name} · {}", words.no_visits));
+    };
+    let (changed, compared) = (found.changed, found.changed + found.same);
+    let told = format!(
+        "{name} · {} · {} / {}",
+        format::share(share),
+        format::count(changed),
+        format::count(compared)
+    );
+    hour_box(place, Some(strength(share, most)), &told)
+}
+
+/// How dark an hour is, from 0 to 1.
+fn strength(share: f64, most: f64) -> f64 {
+    if most > 0.0 { share / most } else { 0.0 }
+}
+
+/// An hour: an empty frame where nothing was compared, else as dark as told.
+fn hour_box((x, y): (usize, usize), dark: Option<f64>, told: &str) -> Markup {
     let (width, height) = (HOUR.0 - 2, HOUR.1 - 2);
     html! {
-        rect.track x=(x) y=(y) width=(width) height=(height) rx="3" {}
-        @if let Some(share) = found.share() {
-            rect.heat x=(x) y=(y) width=(width) height=(height) rx="3" fill-opacity=(format!("{:.3}", share / most)) {
-                title { (look_up(words.weekdays, WEEK[day])) " " (format!("{hour:02}:00")) " · " (format::share(share)) " · " (format::count(found.changed)) " / " (format::count(found.changed + found.same)) }
+        @if let Some(dark) = dark {
+            rect.track x=(x) y=(y) width=(width) height=(height) rx="3" {}
+            rect.heat x=(x) y=(y) width=(width) height=(height) rx="3" fill-opacity=(format!("{dark:.3}")) { title { (told) } }
+        } @else {
+            rect.no-heat x={ (x) ".5" } y={ (y) ".5" } width=(width - 1) height=(height - 1) rx="3" { title { (told) } }
+        }
+    }
+}
+
+/// What light and dark mean.
+fn legend(words: &Words, most: f64) -> Markup {
+    let most_changed = fill(words.legend_most, &[("share", &format::share(most))]);
+    let entries = [
+        (None, words.no_visits),
+        (Some(0.0), words.legend_none),
+        (Some(1.0), &most_changed),
+    ];
+    html! {
+        ul.legend {
+            // Where nothing had changed, no hour is dark.
+            @for (dark, text) in entries.into_iter().take(if most > 0.0 { 3 } else { 2 }) {
+                li {
+                    svg viewBox={ "0 0 " (HOUR.0) " " (HOUR.1) } aria-hidden="true" { (hour_box((1, 1), dark, text)) }
+                    (text)
+                }
             }
         }
     }
 }
 
-/// The picture in a sentence: when most changes were found.
+/// The picture in a sentence: when most changes were found, if any were.
 fn summary(words: &Words, counted: &Changes) -> String {
     let hours = counted.week.iter().enumerate();
     let hours = hours.flat_map(|(day, hours)| {
@@ -115,11 +163,16 @@ fn summary(words: &Words, counted: &Changes) -> String {
             .enumerate()
             .map(move |(hour, found)| (day, hour, found))
     });
-    let peak = hours.max_by_key(|(_, _, found)| found.changed);
-    let peak = peak.map_or(String::new(), |(day, hour, _)| {
-        format!("{} {hour:02}:00", look_up(words.weekdays, WEEK[day]))
-    });
-    format!("{}: {peak}", words.most_changes)
+    let peak = hours
+        .filter(|(_, _, found)| found.changed > 0)
+        .max_by_key(|(_, _, found)| found.changed);
+    peak.map_or_else(
+        || words.legend_none.to_owned(),
+        |(day, hour, _)| {
+            let day = look_up(words.weekdays, WEEK[day]);
+            format!("{}: {day} {hour:02}:00", words.most_changes)
+        },
+    )
 }
 
 fn days(words: &Words, counted: &Changes) -> Markup {
@@ -161,5 +214,44 @@ fn table(words: &Words, title: &str, what: &str, rows: Vec<(String, Found)>) -> 
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::Language;
+
+    fn counted(found: Found) -> Changes {
+        let mut counted = Changes::default();
+        counted.all = found;
+        counted.week[1][9] = found;
+        counted
+    }
+
+    fn shown(changed: u64, same: u64, gone: u64) -> String {
+        let found = Found {
+            changed,
+            same,
+            gone,
+        };
+        week(Language::English.words(), &counted(found)).into_string()
+    }
+
+    #[test]
+    fn a_peak_is_told_only_where_pages_changed() {
+        assert!(shown(1, 3, 0).contains("Most changes were found: Tue 09:00"));
+        let same = shown(0, 3, 0);
+        assert!(!same.contains("Most changes"), "{same}");
+        let gone = shown(0, 0, 3);
+        assert!(!gone.contains("<svg"), "nothing to compare, no picture");
+    }
+
+    #[test]
+    fn hours_without_visits_are_not_hours_without_changes() {
+        let page = shown(1, 3, 0);
+        // Those of the week, and the one of the legend.
+        assert_eq!(page.matches("class=\"no-heat\"").count(), 7 * 24);
+        assert!(page.contains("25.0 % had changed"), "{page}");
     }
 }
