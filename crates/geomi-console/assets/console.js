@@ -82,6 +82,26 @@
     return read;
   };
 
+  // Times are in UTC, here as on every page, and written as everywhere.
+  const DAY_S = 86400;
+  const iso = (seconds) => new Date(seconds * 1e3).toISOString();
+  const date = (seconds) => iso(seconds).slice(0, 10);
+  const moment = (_, seconds) => (seconds == null ? '–' : iso(seconds).slice(0, 19).replace('T', ' '));
+  const amount = (_, value) => (value == null ? '–' : value.toLocaleString('en', { maximumFractionDigits: 1 }));
+
+  // A tick has little room: 2.5M.
+  const short = (tick) => tick.toLocaleString('en', tick < 1e6 ? {} : { notation: 'compact', maximumFractionDigits: 2 });
+
+  // A clock under each line, and the date where a day begins.
+  function times(_, ticks, axis, space, step) {
+    return ticks.map((tick, at) => {
+      const isNewDay = at === 0 || date(tick) !== date(ticks[at - 1]);
+      if (step >= DAY_S) return date(tick);
+      const clock = iso(tick).slice(11, step < 60 ? 19 : 16);
+      return isNewDay ? `${clock}\n${date(tick)}` : clock;
+    });
+  }
+
   function draw(holder, samples) {
     const keys = holder.dataset.series.split(' ');
     const labels = holder.dataset.label.split('|');
@@ -92,12 +112,13 @@
     const options = {
       width: holder.clientWidth,
       height: 180,
+      tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1e3), 'UTC'),
       cursor: { y: false },
       legend: { live: true },
       scales: { x: { time: true }, y: { range: (_, low, high) => [0, Math.max(1, high * 1.05)] } },
-      axes: [axis, { ...axis, size: 60, values: (_, ticks) => ticks.map((tick) => tick.toLocaleString('en')) }],
-      series: [{}, ...keys.map((_, at) => ({
-        label: labels[at], stroke: colour(at === 0 ? '--accent' : '--second'), width: 2, points: { show: false },
+      axes: [{ ...axis, space: 80, values: times }, { ...axis, size: 72, values: (_, ticks) => ticks.map(short) }],
+      series: [{ label: box.dataset.time, value: moment }, ...keys.map((_, at) => ({
+        label: labels[at], stroke: colour(at === 0 ? '--accent' : '--second'), width: 2, points: { show: false }, value: amount,
       }))],
     };
     charts.push({ keys, holder, data, plot: new uPlot(options, data, holder) });

@@ -45,7 +45,7 @@ pub(crate) async fn show(
     let words = view.words;
     let content = html! {
         div #figures sse-swap="figures" { (figures(&crawl, words)) }
-        div.charts data-stats={ "/api/v1/crawls/" (crawl.id) "/stats?points=600" } sse-swap="sample" hx-swap="none" {
+        div.charts data-stats={ "/api/v1/crawls/" (crawl.id) "/stats?points=600" } data-time={ (words.time) " (UTC)" } sse-swap="sample" hx-swap="none" {
             figure.card { figcaption { (words.rate_over_time) } div.chart data-series="pages_per_s" data-label=(words.pages_per_s) {} }
             figure.card { figcaption { (words.queue_over_time) } div.chart data-series="queued saved" data-label={ (words.queued) "|" (words.saved) } {} }
         }

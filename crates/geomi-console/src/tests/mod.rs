@@ -4,6 +4,7 @@ mod accounts;
 mod escaping;
 mod events;
 mod files;
+mod pages;
 mod roles;
 mod schedule;
 
