@@ -19,6 +19,7 @@ use super::routes::{Kind, Needs};
 use crate::accounts::{Principal, Proof, Role};
 use crate::app::App;
 use crate::pages;
+use crate::pages::layout::{View, place};
 use crate::secret;
 
 /// The cookie of a session.
@@ -79,13 +80,12 @@ pub(crate) async fn guard(State(gate): State<Gate>, request: Request, next: Next
         Err((problem, parts)) => return refuse(&gate, problem, &parts),
     };
     request.extensions_mut().insert(caller.clone());
-    let language = pages::language(request.headers());
-    let place = request.uri().path().to_owned();
+    let view = View::new(caller, request.headers(), request.uri());
     let response = next.run(request).await;
     if kind == Kind::Page
         && let Some(problem) = response.extensions().get::<Problem>()
     {
-        return pages::problem::page(problem, &caller, language, &place);
+        return pages::problem::page(problem, &view);
     }
     response
 }
@@ -96,12 +96,11 @@ fn refuse(gate: &Gate, problem: Problem, parts: &Parts) -> Response {
         return problem.into_response();
     }
     if problem.status == StatusCode::UNAUTHORIZED {
-        let to = pages::login::address(parts.uri.path());
+        let to = pages::login::address(place(&parts.uri));
         return Redirect::to(&to).into_response();
     }
-    let caller = caller(&gate.app, parts);
-    let language = pages::language(&parts.headers);
-    pages::problem::page(&problem, &caller, language, parts.uri.path())
+    let view = View::new(caller(&gate.app, parts), &parts.headers, &parts.uri);
+    pages::problem::page(&problem, &view)
 }
 
 async fn admit(gate: &Gate, request: Request) -> Result<(Caller, Request), (Problem, Box<Parts>)> {

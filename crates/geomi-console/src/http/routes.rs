@@ -22,6 +22,7 @@ use crate::api::{
 use crate::app::App;
 use crate::metrics;
 use crate::pages as page;
+use crate::pages::layout::View;
 
 /// Methods we answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -239,8 +240,8 @@ async fn nowhere(State(app): State<App>, request: Request) -> Response {
     if !is_person {
         return problem.into_response();
     }
-    let language = page::language(&parts.headers);
-    page::problem::page(&problem, &caller(&app, &parts), language, parts.uri.path())
+    let view = View::new(caller(&app, &parts), &parts.headers, &parts.uri);
+    page::problem::page(&problem, &view)
 }
 
 async fn no_method() -> Problem {

@@ -2,6 +2,7 @@
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
+use http::{HeaderMap, Uri};
 use maud::{DOCTYPE, Markup, html};
 
 use super::preferences::Theme;
@@ -24,16 +25,21 @@ pub(crate) struct View {
     pub(crate) theme: Theme,
     /// The path of the page.
     pub(crate) place: String,
+    /// The same with its query: where a switch leads back to.
+    back: String,
 }
 
 impl View {
-    pub(crate) fn new(caller: Caller, language: Language, theme: Theme, place: &str) -> Self {
+    /// Somebody who sent a request.
+    pub(crate) fn new(caller: Caller, headers: &HeaderMap, uri: &Uri) -> Self {
+        let language = Language::of(headers);
         Self {
             caller,
             language,
             words: language.words(),
-            theme,
-            place: place.to_owned(),
+            theme: Theme::of(headers),
+            place: uri.path().to_owned(),
+            back: place(uri).to_owned(),
         }
     }
 
@@ -53,10 +59,14 @@ impl<S: Sync> FromRequestParts<S> for View {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let caller = Caller::from_request_parts(parts, state).await?;
-        let language = Language::of(&parts.headers);
-        let theme = Theme::of(&parts.headers);
-        Ok(Self::new(caller, language, theme, parts.uri.path()))
+        Ok(Self::new(caller, &parts.headers, &parts.uri))
     }
+}
+
+/// Path and query of an address.
+pub(crate) fn place(uri: &Uri) -> &str {
+    uri.path_and_query()
+        .map_or(uri.path(), |place| place.as_str())
 }
 
 /// A page.
@@ -135,7 +145,7 @@ fn switches(view: &View) -> Markup {
     html! {
         form.switch method="post" action="/preferences" {
             (view.csrf())
-            input type="hidden" name="back" value=(view.place);
+            input type="hidden" name="back" value=(view.back);
             @for language in Language::ALL {
                 @if language != view.language {
                     button.quiet type="submit" name="language" value=(language.code()) lang=(language.code()) { (language.name()) }

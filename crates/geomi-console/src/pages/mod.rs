@@ -31,16 +31,9 @@ pub(crate) mod stored;
 pub(crate) mod workers;
 
 use axum::response::Response;
-use http::HeaderMap;
 use maud::Markup;
 
 use crate::http::respond;
-use crate::words::Language;
-
-/// The language of a request.
-pub(crate) fn language(headers: &HeaderMap) -> Language {
-    Language::of(headers)
-}
 
 /// A page as an answer.
 pub(crate) fn html(markup: Markup) -> Response {

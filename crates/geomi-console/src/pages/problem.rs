@@ -4,19 +4,10 @@ use axum::response::Response;
 use maud::html;
 
 use super::layout::{self, View};
-use super::preferences::Theme;
-use crate::http::guard::Caller;
 use crate::http::problem::Problem;
-use crate::words::Language;
 
 /// The page; it keeps the status of the problem.
-pub(crate) fn page(
-    problem: &Problem,
-    caller: &Caller,
-    language: Language,
-    place: &str,
-) -> Response {
-    let view = View::new(caller.clone(), language, Theme::System, place);
+pub(crate) fn page(problem: &Problem, view: &View) -> Response {
     let words = view.words;
     let content = html! {
         section.narrow {
@@ -26,7 +17,7 @@ pub(crate) fn page(
             p { a.button href="/" { (words.back) } }
         }
     };
-    let mut response = super::html(layout::page(&view, words.problem_title, &content));
+    let mut response = super::html(layout::page(view, words.problem_title, &content));
     *response.status_mut() = problem.status;
     response
 }
