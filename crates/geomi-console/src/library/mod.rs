@@ -10,6 +10,7 @@ pub(crate) mod captures;
 pub(crate) mod changes;
 mod find;
 pub(crate) mod id;
+pub(crate) mod reach;
 pub(crate) mod stats;
 
 use std::os::unix::fs::MetadataExt as _;

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::crawl::{self, Tab};
 use super::layout::{View, alert, empty};
-use super::{empty_as_none, format};
+use super::{empty_as_none, format, reach};
 use crate::api::captures::{
     CaptureRow, CaptureRows, CapturesQuery, DiffLine, DiffQuery, Difference, LineFate, compare,
     find,
@@ -57,12 +57,14 @@ pub(crate) async fn show(
         }
         _ => None,
     };
+    let reach = reach::find(&app, &crawl).await?;
     let words = view.words;
     let content = html! {
         form.filters method="get" action={ "/crawls/" (crawl.id) "/captures" } {
             label.grow { span { (words.url) } input name="url" value=(asked.url) maxlength="2048" spellcheck="false" required; }
             button type="submit" { (words.show) }
         }
+        (reach::note(words, &crawl, reach))
         @match &compared {
             None => {}
             Some(Ok(difference)) => (changes(words, difference)),

@@ -5,9 +5,9 @@ use axum::response::Response;
 use maud::{Markup, html};
 
 use super::crawl::{self, Tab};
-use super::format;
 use super::layout::{View, empty};
 use super::live::bar;
+use super::{format, reach};
 use crate::api::changes::count;
 use crate::app::App;
 use crate::http::extract::Path;
@@ -33,9 +33,11 @@ pub(crate) async fn show(
 ) -> Result<Response, Problem> {
     let crawl = app.crawl(id).await?;
     let counted = count(&app, &crawl).await?;
+    let reach = reach::find(&app, &crawl).await?;
     let words = view.words;
     let content = html! {
         p.lead { (words.changes_lead) }
+        (reach::note(words, &crawl, reach))
         @if counted.all == Found::default() {
             (empty(words.no_changes, words.no_changes_text))
         } @else {

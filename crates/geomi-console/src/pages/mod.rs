@@ -23,6 +23,7 @@ pub(crate) mod login;
 pub(crate) mod preferences;
 pub(crate) mod problem;
 pub(crate) mod queue;
+pub(crate) mod reach;
 pub(crate) mod report;
 pub(crate) mod schedule;
 pub(crate) mod settings;

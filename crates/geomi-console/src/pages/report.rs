@@ -7,8 +7,8 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::crawl::{self, Tab};
-use super::format;
-use super::layout::{View, empty};
+use super::layout::View;
+use super::{format, reach};
 use crate::api::report::sections;
 use crate::app::App;
 use crate::http::extract::{Path, Query};
@@ -47,9 +47,12 @@ pub(crate) async fn show(
     let kind = kind.filter(|kind| *kind != SectionKind::Known);
     let kind = kind.ok_or_else(|| Problem::not_found("there is no such section"))?;
     let made = sections(&app, &crawl, vec![kind], ROWS).await?;
+    let reach = reach::find(&app, &crawl).await?;
     let words = view.words;
+    let none = reach::no_rows(words, &crawl, reach);
     let content = html! {
         p.lead { (words.report_lead) }
+        (reach::note(words, &crawl, reach))
         div.report {
             nav.side aria-label=(words.section) {
                 @for one in SectionKind::ALL {
@@ -60,7 +63,7 @@ pub(crate) async fn show(
                     }
                 }
             }
-            div { @for section in made.iter() { (section_of(section, words)) } }
+            div { @for section in made.iter() { (section_of(section, words, &none)) } }
         }
     };
     Ok(super::html(crawl::page(
@@ -71,7 +74,8 @@ pub(crate) async fn show(
     )))
 }
 
-fn section_of(section: &Section, words: &Words) -> Markup {
+/// A section; `none` stands for rows where there are none.
+fn section_of(section: &Section, words: &Words, none: &Markup) -> Markup {
     let title = look_up(words.sections, section.kind.as_str());
     html! {
         section.card {
@@ -80,7 +84,7 @@ fn section_of(section: &Section, words: &Words) -> Markup {
                 dl.facts { @for (name, value) in &section.facts { dt { (look_up(words.columns, name)) } dd { (cell(value)) } } }
             }
             @if !section.columns.is_empty() {
-                @if section.rows.is_empty() { (empty(words.nothing_yet, words.report_empty)) } @else {
+                @if section.rows.is_empty() { (none) } @else {
                     div.scroll tabindex="0" role="region" aria-label=(title) {
                         table.list {
                             thead { tr { @for (at, column) in section.columns.iter().enumerate() {
@@ -198,7 +202,7 @@ mod tests {
     #[test]
     fn a_dead_link_names_a_few_pages_and_counts_the_others() {
         let page = |section: &Section, language: Language| {
-            section_of(section, language.words()).into_string()
+            section_of(section, language.words(), &html! {}).into_string()
         };
         let few = page(&dead(3, 3), Language::English);
         assert_eq!(few.matches("class=\"line\"").count(), 3);

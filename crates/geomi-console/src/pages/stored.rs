@@ -7,8 +7,8 @@ use serde::Deserialize;
 
 use super::captures;
 use super::crawl::{self, Tab};
-use super::layout::{View, empty};
-use super::{empty_as_none, format};
+use super::layout::View;
+use super::{empty_as_none, format, reach};
 use crate::api::pages::{PageRow, PagesQuery, find};
 use crate::app::App;
 use crate::http::extract::{Path, Query};
@@ -38,6 +38,7 @@ pub(crate) async fn show(
         code: filter.code.parse().ok(),
     };
     let found = find(&app, &crawl, query).await?;
+    let reach = reach::find(&app, &crawl).await?;
     let words = view.words;
     let link = |before: u64| {
         let (part, code) = (format::query(&filter.part), format::query(&filter.code));
@@ -52,8 +53,9 @@ pub(crate) async fn show(
             label { span { (words.code) } input name="code" value=(filter.code) inputmode="numeric" pattern="[0-9]{3}" maxlength="3" size="5"; }
             button type="submit" { (words.show) }
         }
+        (reach::note(words, &crawl, reach))
         @if found.items.is_empty() && found.next.is_none() {
-            (empty(words.nothing_yet, words.report_empty))
+            (reach::no_rows(words, &crawl, reach))
         } @else { (table(&view, &crawl.id, &found.items)) }
         nav.pager { @if let Some(next) = found.next { a.button href=(link(next)) { (words.older) } } }
     };

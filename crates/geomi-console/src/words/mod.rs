@@ -133,7 +133,7 @@ words! {
     // Config.
     config_lead, change, change_help, settings_label,
     // Report.
-    report_lead, report_empty, section, rows_of, and_more,
+    report_lead, report_empty, no_visits_stored, no_rows, no_rows_text, reach_until, reach_nothing, section, rows_of, and_more,
     // Workers.
     workers_lead, number, process, machine, crawl, no_workers, join_hint,
     // Settings.
