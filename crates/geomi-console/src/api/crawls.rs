@@ -425,6 +425,9 @@ pub(crate) async fn workers(
     ))
 }
 
+/// Where the workers of crawls are that this console serves.
+pub(crate) const THIS_MACHINE: &str = "this machine";
+
 /// The workers of all running crawls.
 pub(crate) async fn find_workers(app: &App) -> Result<Vec<Worker>, Problem> {
     let crawls = app.read(|app| app.library.list(app.now())).await?;
@@ -435,7 +438,7 @@ pub(crate) async fn find_workers(app: &App) -> Result<Vec<Worker>, Problem> {
             number,
             crawl: crawl.id.clone(),
             pid,
-            host: "this machine".to_owned(),
+            host: THIS_MACHINE.to_owned(),
             state: row.state,
             in_flight: row.in_flight,
             pages_per_s: row.pages_per_s,

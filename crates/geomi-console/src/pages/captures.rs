@@ -68,11 +68,11 @@ pub(crate) async fn show(
         @match &compared {
             None => {}
             Some(Ok(difference)) => (changes(words, difference)),
-            Some(Err(problem)) => (alert(&problem.detail, &problem.errors)),
+            Some(Err(problem)) => (alert(words, &problem.detail, &problem.errors)),
         }
         @match &found {
             None => (empty(words.captures, words.captures_lead)),
-            Some(Err(problem)) => (alert(&problem.detail, &problem.errors)),
+            Some(Err(problem)) => (alert(words, &problem.detail, &problem.errors)),
             Some(Ok(found)) => (list(words, &crawl.id, &asked, found)),
         }
     };

@@ -67,7 +67,7 @@ pub(crate) async fn show(
                     } }
                 }
             }
-            @if files.len() > FILES_MAX { p.muted { (FILES_MAX) " " (words.rows_of) " " (super::format::count(files.len() as u64)) } }
+            @if files.len() > FILES_MAX { p.muted { (super::format::rows(words, FILES_MAX, files.len() as u64)) } }
         }
     };
     Ok(super::html(crawl::page(

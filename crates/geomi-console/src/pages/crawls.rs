@@ -67,7 +67,7 @@ fn page(
         div.page-head {
             div {
                 h1 { (words.crawls) }
-                p.lead { (words.crawls_lead) " " span.muted { (format::count(crawls.len() as u64)) " " (words.in_all) } }
+                p.lead { (words.crawls_lead) " " span.muted { (format::counted(words.in_all, crawls.len() as u64)) } }
             }
         }
         @if view.may(Role::Operator) {
@@ -119,7 +119,7 @@ fn row(crawl: &Crawl, words: &Words) -> Markup {
             td.num { (format::count(row.queued)) }
             td.num { (format::count(row.failed)) }
             td.num { @if row.running { (format::rate(row.pages_per_s)) } @else { span.muted { "–" } } }
-            td.num { (format::span(row.elapsed_s)) }
+            td.num { (format::span(row.elapsed_s, words)) }
             td { @if let Some(started) = &row.started { time datetime=(started) { (format::moment(started)) } } }
         }
     }
@@ -180,7 +180,7 @@ fn start(
     html! {
         details.card.start open[is_open] {
             summary { h2 { (words.start_title) } span.muted { (words.start_lead) } }
-            @if let Some(problem) = problem { (alert(&problem.detail, &problem.errors)) }
+            @if let Some(problem) = problem { (alert(words, &problem.detail, &problem.errors)) }
             form.grid method="post" action="/crawls" {
                 (view.csrf())
                 label.wide {

@@ -1,5 +1,7 @@
 //! Numbers and times, as people read them.
 
+use crate::words::{Words, fill};
+
 /// `12345678` as `12,345,678`.
 pub(crate) fn count(number: u64) -> String {
     let digits = number.to_string();
@@ -11,6 +13,17 @@ pub(crate) fn count(number: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// A sentence that counts something, in its gap `n`.
+pub(crate) fn counted(sentence: &str, number: u64) -> String {
+    fill(sentence, &[("n", &count(number))])
+}
+
+/// How many rows of all are shown.
+pub(crate) fn rows(words: &Words, shown: usize, all: u64) -> String {
+    let gaps = [("shown", &*count(shown as u64)), ("all", &*count(all))];
+    fill(words.rows_of, &gaps)
 }
 
 /// Bytes with a unit: `1.5 MB`.
@@ -27,12 +40,13 @@ pub(crate) fn bytes(number: f64) -> String {
 }
 
 /// A span of time: `2 d 03:04:05`, `03:04:05`.
-pub(crate) fn span(seconds: f64) -> String {
+pub(crate) fn span(seconds: f64, words: &Words) -> String {
     let whole = seconds.max(0.0) as u64;
     let (days, rest) = (whole / 86_400, whole % 86_400);
     let clock = format!("{:02}:{:02}:{:02}", rest / 3_600, rest / 60 % 60, rest % 60);
     if days > 0 {
-        format!("{days} d {clock}")
+        let gaps = [("days", &*count(days)), ("clock", &*clock)];
+        fill(words.days_and_clock, &gaps)
     } else {
         clock
     }
@@ -90,6 +104,7 @@ pub(crate) fn query(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::words::Language;
 
     #[test]
     fn numbers_are_readable() {
@@ -98,8 +113,10 @@ mod tests {
         assert_eq!(bytes(999.0), "999 B");
         assert_eq!(bytes(1_500_000.0), "1.5 MB");
         assert_eq!(bytes(123_456_789.0), "123 MB");
-        assert_eq!(span(3_725.9), "01:02:05");
-        assert_eq!(span(90_000.0), "1 d 01:00:00");
+        let (english, korean) = (Language::English.words(), Language::Korean.words());
+        assert_eq!(span(3_725.9, english), "01:02:05");
+        assert_eq!(span(90_000.0, english), "1 d 01:00:00");
+        assert_eq!(span(90_000.0, korean), "1일 01:00:00");
         assert_eq!(rate(12.34), "12.3");
         assert_eq!(share(0.123), "12.3 %");
         assert_eq!(moment("2026-11-15T16:08:08.123Z"), "2026-11-15 16:08:08");

@@ -10,7 +10,7 @@ use crate::accounts::Role;
 use crate::http::assets::address;
 use crate::http::guard::Caller;
 use crate::http::problem::Problem;
-use crate::words::{Language, Words};
+use crate::words::{Language, Words, translate};
 
 /// htmx must not write styles into a page nor run text, which the policy would
 /// refuse anyway.
@@ -169,10 +169,10 @@ pub(crate) fn empty(title: &str, text: &str) -> Markup {
 }
 
 /// What went wrong, above what can be mended.
-pub(crate) fn alert(detail: &str, errors: &[String]) -> Markup {
+pub(crate) fn alert(words: &Words, detail: &str, errors: &[String]) -> Markup {
     html! {
         div.alert role="alert" {
-            p { (detail) }
+            p { (translate(words.problems, detail)) }
             @if !errors.is_empty() {
                 ul { @for error in errors { li { (error) } } }
             }

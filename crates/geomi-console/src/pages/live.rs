@@ -120,14 +120,14 @@ pub(crate) fn figures(crawl: &Crawl, words: &Words) -> Markup {
         @if let Some(share) = detail.done_share {
             div.progress-line {
                 progress max="1" value=(share) aria-label=(words.done_share) {}
-                span { (format::share(share)) " · " (words.left) " " (format::span(detail.left_s.unwrap_or(0.0))) }
+                span { (format::share(share)) " · " (words.left) " " (format::span(detail.left_s.unwrap_or(0.0), words)) }
             }
         }
         dl.figures {
             (figure(words.saved, &format::count(row.saved), None))
             (figure(words.queued, &format::count(row.queued), None))
             (figure(words.pages_per_s, &format::rate(row.pages_per_s), None))
-            (figure(words.elapsed, &format::span(row.elapsed_s), None))
+            (figure(words.elapsed, &format::span(row.elapsed_s, words), None))
             (figure(words.workers_connected, &format::count(workers), row.pid.map(|pid| format!("pid {pid}"))))
             (figure(words.in_flight, &format::count(row.in_flight), None))
             (figure(words.transferred, &format::bytes(row.wire_bytes as f64), Some(format!("{}/s", format::bytes(row.bytes_per_s)))))
@@ -174,7 +174,7 @@ fn bars(title: &str, mut rows: Vec<Bar>, words: &Words) -> Markup {
                         }
                     }
                 }
-                @if rows.len() > BARS_MAX { p.muted { (BARS_MAX) " " (words.rows_of) " " (rows.len()) } }
+                @if rows.len() > BARS_MAX { p.muted { (format::rows(words, BARS_MAX, rows.len() as u64)) } }
             }
         }
     }
@@ -274,5 +274,5 @@ pub(crate) fn log_row(visit: &LoggedVisit) -> Markup {
 
 /// In place of visits that are not shown one by one.
 pub(crate) fn skipped_row(count: u64, words: &Words) -> Markup {
-    html! { tr.skipped { td colspan="8" { "… " (format::count(count)) " " (words.skipped) } } }
+    html! { tr.skipped { td colspan="8" { "… " (format::counted(words.skipped, count)) } } }
 }

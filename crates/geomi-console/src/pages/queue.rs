@@ -64,10 +64,10 @@ async fn page(
     };
     let explained = explain(app, crawl, question).await;
     let content = html! {
-        @if let Some(problem) = &tried.problem { (alert(&problem.detail, &problem.errors)) }
+        @if let Some(problem) = &tried.problem { (alert(words, &problem.detail, &problem.errors)) }
         @match &explained {
             Ok(explanation) => (waiting(view, &explanation.crawl)),
-            Err(problem) => (alert(&problem.detail, &problem.errors)),
+            Err(problem) => (alert(words, &problem.detail, &problem.errors)),
         }
         section.card {
             h2 { (words.ask_url) }
@@ -159,7 +159,7 @@ fn exclusions(view: &View, crawl: &Crawl, tried: &Tried) -> Markup {
                     div.note {
                         p { strong { (format::count(preview.matches)) " / " (format::count(preview.looked_at)) } " " (words.preview_result) }
                         ul.urls { @for example in &preview.examples { li { (example) } } }
-                        p { strong { (format::count(preview.queued_matches)) " / " (format::count(preview.queued_looked_at)) } " " (words.preview_queued) " " span.muted { (format::count(preview.queued_total)) " " (words.in_all) } }
+                        p { strong { (format::count(preview.queued_matches)) " / " (format::count(preview.queued_looked_at)) } " " (words.preview_queued) " " span.muted { (format::counted(words.in_all, preview.queued_total)) } }
                         ul.urls { @for example in &preview.queued_examples { li { (example) } } }
                     }
                 }

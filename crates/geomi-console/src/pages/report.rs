@@ -13,7 +13,7 @@ use crate::api::report::sections;
 use crate::app::App;
 use crate::http::extract::{Path, Query};
 use crate::http::problem::Problem;
-use crate::words::{Words, fill, look_up};
+use crate::words::{Words, look_up, translate};
 
 /// Rows of a table.
 const ROWS: usize = 100;
@@ -23,6 +23,8 @@ const LINKING_SHOWN: usize = 3;
 const LINKING_LISTED: usize = 25;
 /// Columns of addresses, which are long and may break anywhere.
 const ADDRESSES: [&str; 4] = ["url", "first_url", "near_to", "linked_from"];
+/// Facts whose values are words.
+const WORDS: [&str; 3] = ["state", "reason", "wanted_by"];
 /// Columns of sentences, which break between words.
 const SENTENCES: [&str; 2] = ["error", "title"];
 
@@ -81,7 +83,7 @@ fn section_of(section: &Section, words: &Words, none: &Markup) -> Markup {
         section.card {
             h2 { (title) }
             @if !section.facts.is_empty() {
-                dl.facts { @for (name, value) in &section.facts { dt { (look_up(words.columns, name)) } dd { (cell(value)) } } }
+                dl.facts { @for (name, value) in &section.facts { dt { (look_up(words.columns, name)) } dd { (fact(name, value, words)) } } }
             }
             @if !section.columns.is_empty() {
                 @if section.rows.is_empty() { (none) } @else {
@@ -94,13 +96,13 @@ fn section_of(section: &Section, words: &Words, none: &Markup) -> Markup {
                                 tr { @for (at, value) in row.iter().enumerate() {
                                     td class=(kind(section.columns[at], value)) {
                                         @if let Value::Texts(texts) = value { (listed(texts, linking(section, row, texts.len()), words)) }
-                                        @else { (cell(value)) }
+                                        @else { (cell(value, words)) }
                                     }
                                 } }
                             } }
                         }
                     }
-                    p.muted { (format::count(section.rows.len() as u64)) " " (words.rows_of) " " (format::count(section.rows_in_all)) }
+                    p.muted { (format::rows(words, section.rows.len(), section.rows_in_all)) }
                 }
             }
         }
@@ -138,7 +140,7 @@ fn linking(section: &Section, row: &[Value], named: usize) -> usize {
 
 /// The first few texts, some more to unfold, and how many there are beyond.
 fn listed(texts: &[String], in_all: usize, words: &Words) -> Markup {
-    let more = |beyond: usize| fill(words.and_more, &[("n", &format::count(beyond as u64))]);
+    let more = |beyond: usize| format::counted(words.and_more, beyond as u64);
     let listed = &texts[..texts.len().min(LINKING_LISTED)];
     let (shown, folded) = listed.split_at(listed.len().min(LINKING_SHOWN));
     let beyond = in_all.saturating_sub(listed.len());
@@ -160,8 +162,16 @@ fn lines(texts: &[String]) -> Markup {
     html! { @for text in texts { span.line { (text) } } }
 }
 
+/// The value of a fact; some are words of ours, not of the web.
+fn fact(name: &str, value: &Value, words: &Words) -> Markup {
+    match value {
+        Value::Text(text) if WORDS.contains(&name) => html! { (translate(words.values, text)) },
+        value => cell(value, words),
+    }
+}
+
 /// A value, as people read it.
-fn cell(value: &Value) -> Markup {
+fn cell(value: &Value, words: &Words) -> Markup {
     html! {
         @match value {
             Value::Nothing => span.muted { "–" },
@@ -171,7 +181,7 @@ fn cell(value: &Value) -> Markup {
             Value::Share(share) => (format::share(*share)),
             Value::Ratio(ratio) => (format!("{ratio:.3}")),
             Value::Seconds(seconds) if *seconds < 60.0 => (format!("{seconds:.3} s")),
-            Value::Seconds(seconds) => (format::span(*seconds)),
+            Value::Seconds(seconds) => (format::span(*seconds, words)),
             Value::Moment(time) => (format::moment(&time.to_rfc3339_secs())),
             Value::Text(text) => (text),
             Value::Texts(texts) => (lines(texts)),

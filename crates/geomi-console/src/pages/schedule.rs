@@ -91,7 +91,7 @@ async fn page(
     let planner = app.planner.as_ref();
     let is_planning = planner.is_some_and(|planner| planner.is_busy(&crawl.dir));
     let content = html! {
-        @if let Some(problem) = problem { (alert(&problem.detail, &problem.errors)) }
+        @if let Some(problem) = problem { (alert(words, &problem.detail, &problem.errors)) }
         @if is_planning { p.note role="status" { (words.plan_under_way) } }
         p.lead { (words.schedule_lead) }
         @match &week {
@@ -100,7 +100,7 @@ async fn page(
                 @if view.may(Role::Operator) && planner.is_some() { (plan_button(view, crawl, words.make_plan, "primary")) }
             }
             Some(week) => {
-                @if !week.faults.is_empty() { (alert(words.plan_faults, &week.faults)) }
+                @if !week.faults.is_empty() { (alert(words, words.plan_faults, &week.faults)) }
                 (figures(words, week))
                 (grid(view, crawl, week, &changes))
                 @if let Some((hour, urls)) = &behind { (behind_hour(words, crawl, &changes, *hour, urls)) }
@@ -166,7 +166,7 @@ fn cell(words: &Words, week: &Week, at: usize, shade: usize, may_paint: bool) ->
                 input type="checkbox" name={ "h" (at) } value="free" checked[is_free] aria-label={ (name) ": " (words.leave_free) };
             }
             @if hour.visits > 0 {
-                a href={ "?hour=" (at) "#behind" } aria-label={ (name) ": " (format::count(hour.visits)) " " (words.planned_visits) } { (short(hour.visits)) }
+                a href={ "?hour=" (at) "#behind" } aria-label={ (name) ": " (format::counted(words.planned_visits, hour.visits)) } { (short(hour.visits)) }
             } @else if is_free && !may_paint { span.hidden { (words.leave_free) } }
         }
     }

@@ -40,7 +40,7 @@ async fn page(
     };
     let content = html! {
         div.page-head { h1 { (words.settings) } }
-        @if let Some(problem) = problem { (alert(&problem.detail, &problem.errors)) }
+        @if let Some(problem) = problem { (alert(words, &problem.detail, &problem.errors)) }
         (tokens(app, view, secret))
         @if is_admin { (users(app, view)) (audit(view, &entries)) }
     };

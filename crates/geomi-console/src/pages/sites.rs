@@ -55,7 +55,7 @@ pub(crate) async fn show(
     let words = view.words;
     let content = html! {
         (form(&view, &crawl.id, &filter))
-        p.muted { (if found.live { words.live_sites } else { words.at_rest_sites }) " " (format::count(found.total)) " " (words.in_all) }
+        p.muted { (if found.live { words.live_sites } else { words.at_rest_sites }) " " (format::counted(words.in_all, found.total)) }
         @if found.items.is_empty() { (empty(words.nothing_yet, words.queue_lead)) } @else { (table(&found, &view, &crawl.id)) }
         @if found.live && view.may(Role::Operator) { (override_form(&view, &crawl.id, &filter.site)) }
         nav.pager {

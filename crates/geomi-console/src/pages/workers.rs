@@ -7,7 +7,7 @@ use maud::html;
 use super::crawls::badge;
 use super::format;
 use super::layout::{self, View, empty};
-use crate::api::crawls::find_workers;
+use crate::api::crawls::{THIS_MACHINE, find_workers};
 use crate::app::App;
 use crate::http::problem::Problem;
 
@@ -36,7 +36,7 @@ pub(crate) async fn show(State(app): State<App>, view: View) -> Result<Response,
                             th scope="row" { a href={ "/crawls/" (worker.crawl) } { (worker.crawl) } }
                             td { (badge(&worker.state, words)) }
                             td.num { (worker.pid) }
-                            td { (worker.host) }
+                            td { @if worker.host == THIS_MACHINE { (words.this_machine) } @else { (worker.host) } }
                             td.num { (format::count(worker.in_flight)) }
                             td.num { (format::rate(worker.pages_per_s)) }
                             td { @if let Some(started) = &worker.started { time datetime=(started) { (format::moment(started)) } } }

@@ -60,3 +60,54 @@ async fn a_problem_is_shown_in_the_theme_that_was_chosen() {
         missing.body
     );
 }
+
+#[tokio::test]
+async fn problems_are_told_in_korean() {
+    let console = Console::new();
+    let token = console.token(Role::Viewer);
+    let missing = page(&console, "/crawls/no", &token, Language::Korean, "").await;
+    let missing = missing.is(404).body;
+    assert!(missing.contains("그런 수집이 없습니다"), "{missing}");
+    assert!(missing.contains("404 찾을 수 없음"), "{missing}");
+    let body = Body::from("id=nobody&password=a+wrong+password");
+    let mut log_in = request(Method::POST, "/login", None, ELSEWHERE, body);
+    let headers = log_in.headers_mut();
+    let kind = "application/x-www-form-urlencoded".parse().unwrap();
+    headers.insert(header::CONTENT_TYPE, kind);
+    headers.insert(header::ACCEPT_LANGUAGE, "ko".parse().unwrap());
+    let refused = console.ask(log_in).await.is(401).body;
+    assert!(refused.contains("비밀번호가 맞지 않습니다"), "{refused}");
+}
+
+#[test]
+fn every_name_of_a_report_has_words() {
+    let console = Console::new();
+    let options = geomi_report::Options {
+        sections: geomi_report::SectionKind::ALL.to_vec(),
+        top: Some(1),
+        known: None,
+        linking: geomi_report::Linking::IfQuick,
+    };
+    let config = CrawlConfig::new(Vec::new());
+    let report = geomi_report::make(&console.dir(), &config, &options).unwrap();
+    let words = Language::Korean.words();
+    let known = |name: &str| words.columns.iter().any(|(known, _)| *known == name);
+    let shown = report.sections.iter();
+    let shown = shown.filter(|section| section.kind != geomi_report::SectionKind::Known);
+    for section in shown {
+        let facts = section.facts.iter().map(|(name, _)| *name);
+        let names = facts.chain(section.columns.iter().copied());
+        let unknown: Vec<&str> = names.filter(|name| !known(name)).collect();
+        assert!(unknown.is_empty(), "{:?}: {unknown:?}", section.kind);
+    }
+}
+
+#[tokio::test]
+async fn counts_stand_where_the_language_wants_them() {
+    let console = Console::new();
+    let token = console.token(Role::Viewer);
+    let korean = page(&console, "/", &token, Language::Korean, "").await;
+    assert!(korean.is(200).body.contains("전체 1개"));
+    let english = page(&console, "/", &token, Language::English, "").await;
+    assert!(english.is(200).body.contains("1 in all"));
+}

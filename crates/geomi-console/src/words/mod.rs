@@ -111,7 +111,7 @@ words! {
     // Log-in and first admin.
     log_in_title, log_in_lead, user_id, password, first_title, first_lead, your_name, make_admin, password_rule,
     // Crawls.
-    crawls_lead, name, state, saved, queued, failed, redirected, refused, pages_per_s, elapsed, started, none_yet_title, none_yet_text,
+    crawls_lead, name, state, saved, queued, failed, redirected, refused, pages_per_s, elapsed, days_and_clock, started, none_yet_title, none_yet_text,
     start_title, start_lead, root_url, root_url_help, crawl_name, crawl_name_help, scope, depth, max_pages, contact, contact_help,
     advanced, toml, toml_help, equivalent, start, start_disabled, no_limit, older, newer, in_all,
     // A crawl.
@@ -135,7 +135,7 @@ words! {
     // Report.
     report_lead, report_empty, no_visits_stored, no_rows, no_rows_text, reach_until, reach_nothing, section, rows_of, and_more,
     // Workers.
-    workers_lead, number, process, machine, crawl, no_workers, join_hint,
+    workers_lead, number, process, machine, this_machine, crawl, no_workers, join_hint,
     // Settings.
     users, users_lead, role, since, remove, add_user, tokens, tokens_lead, token_name, token_scope, make_token, token_once, audit, audit_lead, who, from_where, did, to, result, ok, refused_word,
     // Problems.
@@ -157,6 +157,12 @@ words! {
     sections,
     /// Columns and facts of a report.
     columns,
+    /// Values of facts of a report that are words.
+    values,
+    /// Status codes of problems.
+    statuses,
+    /// What went wrong, by the sentence that programs are told.
+    problems,
     /// Orders of sites.
     orders,
 }
@@ -176,6 +182,12 @@ pub(crate) fn look_up(table: Table, code: &str) -> String {
         || code.replace(['_', '-'], " "),
         |(_, word)| (*word).to_owned(),
     )
+}
+
+/// A sentence in another language, or the sentence itself where there is none.
+pub(crate) fn translate(table: Table, sentence: &str) -> &str {
+    let found = table.iter().find(|(known, _)| *known == sentence);
+    found.map_or(sentence, |(_, words)| words)
 }
 
 #[cfg(test)]
