@@ -103,7 +103,7 @@ fn order(name: Option<&str>) -> Result<SiteOrder, Problem> {
 pub(crate) const LIST: Operation = Operation {
     id: "listSites",
     tag: "sites",
-    summary: "Sites with something to do, and what each waits for; of a crawl at rest, the largest ones of its report.",
+    summary: "Sites the running crawl has in memory, and what each waits for; of a crawl at rest, the largest ones of its report.",
     params: &[
         Param {
             name: "order",

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use bytes::Bytes;
 use geomi_crawler::log_reader::LoggedVisit;
+use geomi_model::Timestamp;
 use serde_json::json;
 
 use super::hub::Visits;
@@ -56,7 +57,7 @@ pub(super) fn status(crawl: &Crawl, form: Form) -> String {
 }
 
 /// What was visited.
-pub(super) fn visits(visits: &Visits, form: Form) -> String {
+pub(super) fn visits(visits: &Visits, form: Form, now: Timestamp) -> String {
     let mut out = String::new();
     if let Some((first, last)) = visits.skipped {
         let count = last - first + 1;
@@ -84,7 +85,7 @@ pub(super) fn visits(visits: &Visits, form: Form) -> String {
                     .lines
                     .iter()
                     .rev()
-                    .map(|visit| page::log_row(visit).0)
+                    .map(|visit| page::log_row(visit, now).0)
                     .collect();
                 event(&mut out, "log", Some(last.n), &rows);
             }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use geomi_crawler::log_reader::{self, Bounds, LoggedVisit};
+use geomi_model::Timestamp;
 use geomi_store::{CrawlDir, StoreError};
 use tokio::sync::broadcast;
 use tokio::time::MissedTickBehavior;
@@ -66,6 +67,8 @@ impl Visits {
 pub(crate) struct Tick {
     crawl: Arc<Crawl>,
     visits: Visits,
+    /// When it was.
+    time: Timestamp,
     /// Number of the visit before the first of this tick.
     pub(super) after: u64,
     /// Number of the last visit of this tick.
@@ -83,7 +86,7 @@ impl Tick {
         };
         let frame = made.get_or_init(|| {
             let status = frames::status(&self.crawl, form);
-            Bytes::from(status + &frames::visits(&self.visits, form))
+            Bytes::from(status + &frames::visits(&self.visits, form, self.time))
         });
         frame.clone()
     }
@@ -164,7 +167,8 @@ impl Hub {
     }
 
     fn look(&self, app: &App) -> Option<Tick> {
-        let found = app.library.get(&self.id, app.now());
+        let time = app.now();
+        let found = app.library.get(&self.id, time);
         // A folder that vanished or cannot be read has nothing new to tell.
         let crawl = found.ok()??;
         let after = *hold(&self.position);
@@ -175,6 +179,7 @@ impl Hub {
         Some(Tick {
             crawl,
             visits,
+            time,
             after,
             last,
             json: OnceLock::new(),

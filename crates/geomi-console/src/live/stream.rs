@@ -129,7 +129,11 @@ impl Watcher {
             };
             self.told = until;
             if !self
-                .send(Bytes::from(frames::visits(&visits, self.form)))
+                .send(Bytes::from(frames::visits(
+                    &visits,
+                    self.form,
+                    self.app.now(),
+                )))
                 .await
             {
                 return false;

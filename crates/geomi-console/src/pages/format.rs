@@ -1,5 +1,8 @@
 //! Numbers and times, as people read them.
 
+use geomi_model::Timestamp;
+use maud::{Markup, html};
+
 use crate::words::{Words, fill};
 
 /// `12345678` as `12,345,678`.
@@ -81,9 +84,20 @@ pub(crate) fn moment(rfc3339: &str) -> String {
     second.replace('T', " ")
 }
 
-/// The same without the day.
-pub(crate) fn clock(rfc3339: &str) -> String {
-    rfc3339.get(11..19).unwrap_or(rfc3339).to_owned()
+/// The same without the day, where that is today's in UTC.
+pub(crate) fn clock(rfc3339: &str, now: Timestamp) -> String {
+    let is_today = rfc3339.get(..10) == now.to_rfc3339_secs().get(..10);
+    match rfc3339.get(11..19) {
+        Some(clock) if is_today => clock.to_owned(),
+        _ => moment(rfc3339),
+    }
+}
+
+/// A moment in a page: a clock, and all of it to whoever points at it.
+pub(crate) fn time(rfc3339: &str, now: Timestamp) -> Markup {
+    html! {
+        time datetime=(rfc3339) title={ (moment(rfc3339)) " UTC" } { (clock(rfc3339, now)) }
+    }
 }
 
 /// Text for a query: everything but letters, digits and a few others escaped.
@@ -120,8 +134,18 @@ mod tests {
         assert_eq!(rate(12.34), "12.3");
         assert_eq!(share(0.123), "12.3 %");
         assert_eq!(moment("2026-11-15T16:08:08.123Z"), "2026-11-15 16:08:08");
-        assert_eq!(clock("2026-11-15T16:08:08.123Z"), "16:08:08");
         assert_eq!(moment("rubbish"), "rubbish");
         assert_eq!(query("a b&c=한"), "a%20b%26c%3D%ED%95%9C");
+    }
+
+    #[test]
+    fn a_clock_has_a_date_unless_it_is_of_today() {
+        let now = Timestamp::parse_rfc3339("2026-11-16T00:10:00Z").unwrap();
+        assert_eq!(clock("2026-11-16T00:08:08.123Z", now), "00:08:08");
+        assert_eq!(
+            clock("2026-11-15T23:58:08.123Z", now),
+            "2026-11-15 23:58:08"
+        );
+        assert_eq!(clock("rubbish", now), "rubbish");
     }
 }

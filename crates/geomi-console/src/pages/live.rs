@@ -41,6 +41,7 @@ pub(crate) async fn show(
 ) -> Result<Response, Problem> {
     let crawl = app.crawl(id).await?;
     let latest = find(&app, &crawl, LogQuery::default(), ROWS).await?;
+    let now = app.now();
     let since = latest.lines.first().map_or(0, |visit| visit.n);
     let words = view.words;
     let content = html! {
@@ -55,7 +56,7 @@ pub(crate) async fn show(
             div.scroll.log tabindex="0" role="region" aria-label=(words.live_log) {
                 table.list {
                     (log_head(words))
-                    tbody #log sse-swap="log" hx-swap="afterbegin" { @for visit in &latest.lines { (log_row(visit)) } }
+                    tbody #log sse-swap="log" hx-swap="afterbegin" { @for visit in &latest.lines { (log_row(visit, now)) } }
                 }
             }
             @if latest.lines.is_empty() { p.muted.while-empty { (words.nothing_yet) } }
@@ -257,11 +258,11 @@ pub(crate) fn log_head(words: &Words) -> Markup {
 }
 
 /// A visit.
-pub(crate) fn log_row(visit: &LoggedVisit) -> Markup {
+pub(crate) fn log_row(visit: &LoggedVisit, now: Timestamp) -> Markup {
     html! {
         tr data-n=(visit.n) data-ok=[(visit.state == "OK").then_some("")] {
             td.num.muted { (visit.n) }
-            td { time datetime=(visit.time) { (format::clock(&visit.time)) } }
+            td { (format::time(&visit.time, now)) }
             td { span.outcome title=[visit.error.as_deref()] { (visit.state) } }
             td.num { @if let Some(code) = visit.code { (code) } }
             td.url { (visit.url) }

@@ -63,7 +63,7 @@ pub(crate) async fn show(
 ) -> Result<Response, Problem> {
     let crawl = app.crawl(id).await?;
     let found = find(&app, &crawl, filter.query(), ROWS).await?;
-    let words = view.words;
+    let (words, now) = (view.words, app.now());
     let older = next(&found);
     let content = html! {
         (form(&view, &crawl.id, &filter))
@@ -71,7 +71,7 @@ pub(crate) async fn show(
             (empty(words.nothing_yet, words.log))
         } @else {
             div.scroll.log tabindex="0" role="region" aria-label=(words.log) {
-                table.list { (log_head(words)) tbody { @for visit in &found.lines { (log_row(visit)) } } }
+                table.list { (log_head(words)) tbody { @for visit in &found.lines { (log_row(visit, now)) } } }
             }
         }
         nav.pager {

@@ -3,6 +3,7 @@
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use geomi_crawler::explain::{CrawlView, Explanation};
+use geomi_model::Timestamp;
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -66,7 +67,7 @@ async fn page(
     let content = html! {
         @if let Some(problem) = &tried.problem { (alert(words, &problem.detail, &problem.errors)) }
         @match &explained {
-            Ok(explanation) => (waiting(view, &explanation.crawl)),
+            Ok(explanation) => (waiting(view, &explanation.crawl, app.now())),
             Err(problem) => (alert(words, &problem.detail, &problem.errors)),
         }
         section.card {
@@ -82,14 +83,14 @@ async fn page(
     Ok(crawl::page(view, crawl, Tab::Queue, &content))
 }
 
-fn waiting(view: &View, crawl: &CrawlView) -> Markup {
+fn waiting(view: &View, crawl: &CrawlView, now: Timestamp) -> Markup {
     let words = view.words;
     html! {
         section.card {
             h2 { (words.queue) }
             p.lead { (words.queue_lead) }
             ul.causes { @for cause in &crawl.causes { li { (cause.text) @if let Some(advice) = &cause.advice { small { (advice) } } } } }
-            @if let Some(next) = &crawl.next_request { p.muted { (words.next_request) " " time datetime=(next) { (format::clock(next)) } } }
+            @if let Some(next) = &crawl.next_request { p.muted { (words.next_request) " " (format::time(next, now)) } }
             @if crawl.sites.is_empty() { p.muted { (words.nothing_yet) } } @else {
                 div.scroll tabindex="0" role="region" aria-label=(words.queue) {
                     table.list {
@@ -106,7 +107,7 @@ fn waiting(view: &View, crawl: &CrawlView) -> Markup {
                                 th scope="row" { span.badge data-hold=(group.hold) { (look_up(words.holds, &group.hold)) } }
                                 td.num { (format::count(group.sites)) }
                                 td.num { (format::count(group.urls)) }
-                                td { @if let Some(until) = &group.until { time datetime=(until) { (format::clock(until)) } } }
+                                td { @if let Some(until) = &group.until { (format::time(until, now)) } }
                                 td.url { (group.example) }
                                 td { (group.why) }
                             }

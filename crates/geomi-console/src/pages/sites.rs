@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect, Response};
+use geomi_model::Timestamp;
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -56,7 +57,7 @@ pub(crate) async fn show(
     let content = html! {
         (form(&view, &crawl.id, &filter))
         p.muted { (if found.live { words.live_sites } else { words.at_rest_sites }) " " (format::counted(words.in_all, found.total)) }
-        @if found.items.is_empty() { (empty(words.nothing_yet, words.queue_lead)) } @else { (table(&found, &view, &crawl.id)) }
+        @if found.items.is_empty() { (empty(words.nothing_yet, words.queue_lead)) } @else { (table(&found, &view, &crawl.id, app.now())) }
         @if found.live && view.may(Role::Operator) { (override_form(&view, &crawl.id, &filter.site)) }
         nav.pager {
             @if !filter.after.is_empty() { a.button href=(filter.link(&crawl.id, "")) { (words.newer) } }
@@ -84,7 +85,7 @@ fn form(view: &View, id: &str, filter: &Filter) -> Markup {
     }
 }
 
-fn table(found: &SiteRows, view: &View, id: &str) -> Markup {
+fn table(found: &SiteRows, view: &View, id: &str, now: Timestamp) -> Markup {
     let words = view.words;
     let may = view.may(Role::Operator);
     html! {
@@ -112,14 +113,20 @@ fn table(found: &SiteRows, view: &View, id: &str) -> Markup {
                 } }
                 tbody { @for row in &found.items {
                     @let change = (found.live && may).then(|| format!("/crawls/{id}/sites?site={}#override", format::query(&row.site)));
-                    (site_row(row, found.live, change.as_deref(), words))
+                    (site_row(row, found.live, change.as_deref(), words, now))
                 } }
             }
         }
     }
 }
 
-fn site_row(row: &SiteRow, live: bool, change: Option<&str>, words: &Words) -> Markup {
+fn site_row(
+    row: &SiteRow,
+    live: bool,
+    change: Option<&str>,
+    words: &Words,
+    now: Timestamp,
+) -> Markup {
     let seconds = |value: Option<f64>| value.map(|value| format!("{value:.1} s"));
     let counted = |value: Option<u64>| value.map(format::count);
     html! {
@@ -127,7 +134,7 @@ fn site_row(row: &SiteRow, live: bool, change: Option<&str>, words: &Words) -> M
             th scope="row" { @if let Some(change) = change { a href=(change) { (row.site) } } @else { (row.site) } }
             @if live {
                 td { @if let Some(hold) = &row.hold { span.badge data-hold=(hold) title=[row.why.as_deref()] { (look_up(words.holds, hold)) } } }
-                td { @if let Some(until) = &row.until { time datetime=(until) { (format::clock(until)) } } }
+                td { @if let Some(until) = &row.until { (format::time(until, now)) } }
                 td.num { (counted(row.queued).unwrap_or_default()) }
                 td.num { (counted(row.in_flight).unwrap_or_default()) }
             } @else {

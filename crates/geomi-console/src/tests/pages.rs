@@ -111,3 +111,16 @@ async fn counts_stand_where_the_language_wants_them() {
     let english = page(&console, "/", &token, Language::English, "").await;
     assert!(english.is(200).body.contains("1 in all"));
 }
+
+#[tokio::test]
+async fn a_visit_of_another_day_has_its_date() {
+    let console = Console::new();
+    let token = console.token(Role::Viewer);
+    let line = r#"{"n":1,"time":"2020-02-29T01:02:03.000Z","url":"http://a.test/","state":"OK"}"#;
+    std::fs::write(console.dir().log(), format!("{line}\n")).unwrap();
+    for path in ["/crawls/news", "/crawls/news/log"] {
+        let log = page(&console, path, &token, Language::English, "").await;
+        let log = log.is(200).body;
+        assert!(log.contains(">2020-02-29 01:02:03</time>"), "{path}");
+    }
+}

@@ -125,7 +125,7 @@ pub(super) const WORDS: Words = Words {
     filter: "Name contains",
     filter_url: "URL contains",
     at_rest_sites: "The crawl is at rest: these are the sites of its report.",
-    live_sites: "Sites with something to do now.",
+    live_sites: "Sites the running crawl has in memory, those that are drained among them.",
     by_class: "Answers",
     by_cause: "Errors by cause",
     by_type: "Content types",

@@ -125,7 +125,7 @@ pub(super) const WORDS: Words = Words {
     filter: "이름에 포함",
     filter_url: "주소에 포함",
     at_rest_sites: "수집이 쉬고 있습니다. 보고서에 나온 사이트입니다.",
-    live_sites: "지금 할 일이 있는 사이트입니다.",
+    live_sites: "실행 중인 수집이 지금 기억하는 사이트입니다. 할 일을 다 한 사이트도 함께 보입니다.",
     by_class: "응답",
     by_cause: "원인별 오류",
     by_type: "콘텐츠 형식",
