@@ -166,8 +166,8 @@ impl Knowledge<'_> {
             Ending::Finished if self.waiting > 0 => Cause::new(
                 "retired",
                 format!(
-                    "the crawl ended with {} URLs left, all on sites that were left alone",
-                    self.waiting
+                    "the crawl ended with {} left, all on sites that were left alone",
+                    plural(self.waiting, "URL")
                 ),
             )
             .advise("run it again later, or raise politeness.max_wait"),
@@ -236,8 +236,9 @@ impl Knowledge<'_> {
         let runs = self.is_running && matches!(self.status.state, Phase::Running | Phase::Starting);
         (runs && (leased > 0 || self.status.pages_per_s > 0.0)).then(|| {
             let text = format!(
-                "it is running: {:.1} pages a second, {leased} requests under way",
-                self.status.pages_per_s
+                "it is running: {:.1} pages a second, {} under way",
+                self.status.pages_per_s,
+                plural(leased, "request")
             );
             Cause::new("running", text)
         })
@@ -346,7 +347,8 @@ impl Knowledge<'_> {
             causes.push(Cause::new(
                 "one-site",
                 format!(
-                    "one site is left, {site}, with {urls} URLs; it rests {:.1} s after each answer, so that this takes {least:.0} s at least",
+                    "one site is left, {site}, with {}; it rests {:.1} s after each answer, so that this takes {least:.0} s at least",
+                    plural(*urls, "URL"),
                     rest.as_secs_f64()
                 ),
             ));
@@ -369,25 +371,31 @@ impl Knowledge<'_> {
         }
         let refused = |name: &str| counters.refusals.get(name).copied().unwrap_or(0);
         if refused("robots") > 0 {
-            let text = format!("robots.txt refused {} URLs", refused("robots"));
+            let text = format!("robots.txt refused {}", plural(refused("robots"), "URL"));
             causes.push(Cause::new("robots", text));
         }
         for name in ["excluded", "site-denied", "not-included", "extension"] {
             if refused(name) > 0 {
                 let text = format!(
-                    "the rules of scope refused {} links ({name})",
-                    refused(name)
+                    "the rules of scope refused {} ({name})",
+                    plural(refused(name), "link")
                 );
                 causes.push(Cause::new("excluded", text).advise("look at the section [scope]"));
             }
         }
         if refused("address") > 0 {
-            let text = format!("rules about addresses refused {} URLs", refused("address"));
+            let text = format!(
+                "rules about addresses refused {}",
+                plural(refused("address"), "URL")
+            );
             causes.push(Cause::new("address-refused", text));
         }
         let no_ip = counters.states.get("noIP").copied().unwrap_or(0);
         if no_ip > 0 {
-            let text = format!("{no_ip} visits ended because a name has no address (noIP)");
+            let text = format!(
+                "{} ended because a name has no address (noIP)",
+                plural(no_ip, "visit")
+            );
             causes.push(
                 Cause::new("dns", text).advise("look at the name server (fetch.name_servers)"),
             );
@@ -403,6 +411,12 @@ impl Knowledge<'_> {
             causes.push(Cause::new("failing", text));
         }
     }
+}
+
+/// `1 URL`, `2 URLs`.
+fn plural(number: u64, noun: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{ending}")
 }
 
 fn add_to_group(
@@ -422,4 +436,15 @@ fn add_to_group(
     });
     group.sites += 1;
     group.urls += urls;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plural;
+
+    #[test]
+    fn one_is_not_many() {
+        assert_eq!(plural(1, "URL"), "1 URL");
+        assert_eq!(plural(0, "request"), "0 requests");
+    }
 }
