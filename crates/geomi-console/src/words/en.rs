@@ -159,7 +159,7 @@ pub(super) const WORDS: Words = Words {
     changes: "Changes",
     changes_lead: "What visits to pages seen before found. Times are in UTC.",
     no_changes: "No page was visited twice yet",
-    no_changes_text: "Changes show once pages are visited again: geomi crawl DIR --again, or geomi refresh.",
+    no_changes_text: "Changes show once pages are visited again: geomi crawl -o DIR --again, or geomi refresh run DIR.",
     change_week: "When pages change",
     change_days: "Day by day",
     change_sites: "Most changed sites",

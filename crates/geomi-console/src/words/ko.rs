@@ -159,7 +159,7 @@ pub(super) const WORDS: Words = Words {
     changes: "변화",
     changes_lead: "전에 본 페이지를 다시 방문해 알게 된 것입니다. 시각은 UTC입니다.",
     no_changes: "아직 두 번 방문한 페이지가 없습니다",
-    no_changes_text: "페이지를 다시 방문하면 변화가 보입니다: geomi crawl DIR --again 또는 geomi refresh.",
+    no_changes_text: "페이지를 다시 방문하면 변화가 보입니다: geomi crawl -o DIR --again 또는 geomi refresh run DIR.",
     change_week: "페이지가 바뀌는 때",
     change_days: "날짜별",
     change_sites: "가장 많이 바뀐 사이트",
