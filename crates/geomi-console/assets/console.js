@@ -11,9 +11,10 @@
     if (question && !window.confirm(question)) event.preventDefault();
   });
 
-  // On a narrow screen the tab one is on may lie outside.
-  const tab = document.querySelector('.tabs [aria-current]');
-  if (tab) tab.parentElement.scrollLeft = tab.offsetLeft - tab.parentElement.clientWidth / 2;
+  // On a narrow screen the tab or section one is on may lie outside.
+  for (const here of document.querySelectorAll('.tabs [aria-current], .side [aria-current]')) {
+    here.parentElement.scrollLeft = here.offsetLeft - here.parentElement.clientWidth / 2;
+  }
 
   // The newest rows stay, the oldest go; a row that came twice is shown once.
   document.body.addEventListener('htmx:sseBeforeMessage', (event) => {
