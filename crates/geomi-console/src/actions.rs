@@ -100,7 +100,7 @@ pub(crate) fn plan(app: &App, new: &NewCrawl) -> Result<Plan, Problem> {
         dir,
         settings: new.settings.clone(),
         toml: new.toml.clone().filter(|toml| !toml.trim().is_empty()),
-        schedule: None,
+        refresh: None,
     })
 }
 
@@ -175,7 +175,7 @@ pub(crate) async fn start_new(
     launch(app, caller, planned).await
 }
 
-/// Starts a crawl at rest again: it resumes.
+/// Starts a crawl at rest again: it resumes, or is kept fresh as it was.
 pub(crate) async fn start_again(
     app: &App,
     caller: &Caller,
@@ -184,11 +184,7 @@ pub(crate) async fn start_again(
     if crawl.is_running() {
         return Err(Problem::conflict("the crawl is running already"));
     }
-    let planned = Plan {
-        dir: crawl.dir.root().to_owned(),
-        ..Plan::default()
-    };
-    launch(app, caller, planned).await
+    launch(app, caller, Plan::again(crawl)).await
 }
 
 /// Starts what was planned.

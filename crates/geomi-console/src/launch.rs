@@ -15,10 +15,11 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use geomi_crawler::remote;
+use geomi_crawler::{RefreshDrive, remote};
 use geomi_store::{CrawlDir, StoreError};
 
 use crate::accounts::hold;
+use crate::library::Crawl;
 
 /// Where what a crawl says is kept.
 pub(crate) const RUN_LOG: &str = "run.log";
@@ -49,18 +50,51 @@ pub(crate) struct Plan {
     pub(crate) settings: Vec<String>,
     /// A geomi.toml for a new directory.
     pub(crate) toml: Option<String>,
-    /// A table of visits to follow, instead of links.
-    pub(crate) schedule: Option<PathBuf>,
+    /// How a crawl is kept fresh, instead of following links.
+    pub(crate) refresh: Option<Refresh>,
+}
+
+/// How a crawl is kept fresh.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Refresh {
+    /// By the policy of its geomi.toml.
+    Policy,
+    /// By that, until what is due has been visited.
+    Once,
+    /// In rounds.
+    Rounds,
+    /// By a table of visits.
+    Table(PathBuf),
 }
 
 impl Plan {
+    /// What goes on with what a crawl did last.
+    pub(crate) fn again(crawl: &Crawl) -> Self {
+        let last = crawl.status.as_ref();
+        let refresh = last.and_then(|status| status.refresh.as_ref());
+        Self {
+            dir: crawl.dir.root().to_owned(),
+            refresh: refresh.map(|refresh| match refresh.drive {
+                RefreshDrive::Rounds => Refresh::Rounds,
+                // The table it followed may have been another one, or none is left.
+                RefreshDrive::Table if crawl.dir.schedule().exists() => {
+                    Refresh::Table(crawl.dir.schedule())
+                }
+                _ if refresh.once => Refresh::Once,
+                RefreshDrive::Plan | RefreshDrive::Table => Refresh::Policy,
+            }),
+            ..Self::default()
+        }
+    }
+
     /// The words after the program's name.
     pub(crate) fn words(&self) -> Vec<String> {
         let dir = self.dir.display().to_string();
         let mut words = Vec::new();
-        if let Some(schedule) = &self.schedule {
+        if let Some(refresh) = &self.refresh {
             words.extend(["refresh", "run"].map(str::to_owned));
-            words.extend([dir, "--schedule".to_owned(), schedule.display().to_string()]);
+            words.push(dir);
+            words.extend(refresh.flags());
         } else {
             words.push("crawl".to_owned());
             words.extend(self.seeds.iter().cloned());
@@ -77,6 +111,17 @@ impl Plan {
         let words = self.words();
         let quoted = words.iter().map(|word| quote(word));
         quoted.fold("geomi".to_owned(), |line, word| line + " " + &word)
+    }
+}
+
+impl Refresh {
+    fn flags(&self) -> Vec<String> {
+        match self {
+            Self::Policy => Vec::new(),
+            Self::Once => vec!["--once".to_owned()],
+            Self::Rounds => ["--mode", "periodic"].map(str::to_owned).to_vec(),
+            Self::Table(path) => vec!["--schedule".to_owned(), path.display().to_string()],
+        }
     }
 }
 
@@ -297,6 +342,8 @@ fn clear_away(dir: &Path) {
 
 #[cfg(test)]
 mod tests {
+    use geomi_crawler::{RefreshStatus, Status};
+
     use super::*;
 
     #[test]
@@ -329,10 +376,48 @@ mod tests {
         assert_eq!(plan.words()[0..2], ["crawl", "https://example.com/?a=b&c"]);
         let follow = Plan {
             dir: PathBuf::from("news"),
-            schedule: Some(PathBuf::from("news/schedule.csv")),
+            refresh: Some(Refresh::Table(PathBuf::from("news/schedule.csv"))),
             ..Plan::default()
         };
         let command = "geomi refresh run news --schedule news/schedule.csv";
         assert_eq!(follow.command(), command);
+    }
+
+    #[test]
+    fn a_crawl_that_was_kept_fresh_goes_on_so() {
+        let again = |refresh: Option<(RefreshDrive, bool)>| {
+            let refresh = refresh.map(|(drive, once)| RefreshStatus {
+                drive,
+                once,
+                policy: "clock".to_owned(),
+                pages: 7,
+                requests_per_day: 1.0,
+                next_due: None,
+            });
+            let status = Status {
+                refresh,
+                ..Status::default()
+            };
+            let command = Plan::again(&Crawl::sample("news", None, status)).command();
+            command.replace(
+                &*Crawl::sample("news", None, Status::default())
+                    .dir
+                    .root()
+                    .to_string_lossy(),
+                "DIR",
+            )
+        };
+        assert_eq!(again(None), "geomi crawl -o DIR");
+        let run = "geomi refresh run DIR";
+        assert_eq!(again(Some((RefreshDrive::Plan, false))), run);
+        assert_eq!(
+            again(Some((RefreshDrive::Table, false))),
+            run,
+            "no table is left"
+        );
+        let once = format!("{run} --once");
+        assert_eq!(again(Some((RefreshDrive::Plan, true))), once);
+        let rounds = format!("{run} --mode periodic");
+        assert_eq!(again(Some((RefreshDrive::Rounds, false))), rounds);
     }
 }

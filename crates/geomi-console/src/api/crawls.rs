@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use axum::extract::State;
 use axum::response::Response;
-use geomi_crawler::{Answers, Status};
+use geomi_crawler::{Answers, RefreshDrive, RefreshStatus, Status};
 use http::HeaderMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -165,6 +165,39 @@ pub(crate) struct CrawlDetail {
     pub(crate) done_share: Option<f64>,
     /// Seconds the rest will take at the present rate.
     pub(crate) left_s: Option<f64>,
+    /// How it is kept fresh; `null` if every URL is visited once.
+    pub(crate) refresh: Option<Refreshing>,
+}
+
+/// How a crawl is kept fresh.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Refreshing {
+    /// By a `plan`, in `rounds` or by a `table`.
+    pub(crate) drive: &'static str,
+    /// The policy of a plan.
+    pub(crate) policy: String,
+    /// Pages that are kept fresh.
+    pub(crate) pages: u64,
+    /// Requests a day that may be made for it.
+    pub(crate) requests_per_day: f64,
+    /// When a page is due next.
+    pub(crate) next_due: Option<String>,
+}
+
+impl Refreshing {
+    fn new(status: &RefreshStatus) -> Self {
+        Self {
+            drive: match status.drive {
+                RefreshDrive::Plan => "plan",
+                RefreshDrive::Rounds => "rounds",
+                RefreshDrive::Table => "table",
+            },
+            policy: status.policy.clone(),
+            pages: status.pages,
+            requests_per_day: status.requests_per_day,
+            next_due: status.next_due.clone(),
+        }
+    }
 }
 
 impl CrawlDetail {
@@ -190,6 +223,7 @@ impl CrawlDetail {
             sites_retired: status.sites_retired.len() as u64,
             done_share: expected.map(|(share, _)| share),
             left_s: expected.map(|(_, left)| left.as_secs_f64()),
+            refresh: status.refresh.as_ref().map(Refreshing::new),
         }
     }
 }

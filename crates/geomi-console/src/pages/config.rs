@@ -31,10 +31,7 @@ pub(crate) async fn show(
     let (toml, files) = app
         .read(move |_| Ok::<_, Problem>((config_text(&of)?, all_files(&of.dir)?)))
         .await?;
-    let plan = Plan {
-        dir: crawl.dir.root().to_owned(),
-        ..Plan::default()
-    };
+    let plan = Plan::again(&crawl);
     let words = view.words;
     let content = html! {
         p.lead { (words.config_lead) }

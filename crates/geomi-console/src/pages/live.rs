@@ -18,7 +18,7 @@ use super::crawl;
 use super::crawls::badge;
 use super::format;
 use super::layout::View;
-use crate::api::crawls::{CrawlDetail, CrawlRow};
+use crate::api::crawls::{CrawlDetail, CrawlRow, Refreshing};
 use crate::api::log::{CLASSES, LogQuery, find, stream};
 use crate::app::App;
 use crate::http::extract::{Path, Query};
@@ -109,6 +109,24 @@ fn figure(name: &str, value: &str, more: Option<String>) -> Markup {
     }
 }
 
+/// How the crawl is kept fresh.
+fn refreshing(refresh: &Refreshing, words: &Words) -> Markup {
+    let by = match refresh.drive {
+        "rounds" => words.by_rounds,
+        "table" => words.by_table,
+        _ => &refresh.policy,
+    };
+    let next = refresh
+        .next_due
+        .as_deref()
+        .map_or("-".to_owned(), format::moment);
+    html! {
+        (figure(words.kept_fresh, &format::count(refresh.pages), Some(by.to_owned())))
+        (figure(words.requests_a_day, &format::rate(refresh.requests_per_day), None))
+        (figure(words.next_due, &next, None))
+    }
+}
+
 /// Everything that changes twice a second.
 pub(crate) fn figures(crawl: &Crawl, words: &Words) -> Markup {
     let detail = CrawlDetail::new(crawl);
@@ -140,6 +158,7 @@ pub(crate) fn figures(crawl: &Crawl, words: &Words) -> Markup {
             (figure(words.sites_backing_off, &format::count(status.sites_backing_off), None))
             (figure(words.links, &format::count(detail.links), None))
             (figure(words.seeds, &format::count(row.seeds), None))
+            @if let Some(refresh) = &detail.refresh { (refreshing(refresh, words)) }
         }
         div.four {
             (answers(&detail, words))

@@ -117,7 +117,7 @@ words! {
     // A crawl.
     live, queue, sites, log, pages, report, config, files, pause, resume, stop, start_again, confirm_stop,
     workers_connected, in_flight, sites_ready, sites_waiting, sites_backing_off, done_share, left, transferred, links, seeds,
-    rate_over_time, queue_over_time, by_class, by_cause, by_type, by_refusal, live_log, time, url, code, content_type, size, rtt, skipped, nothing_yet, not_running, refresh_hint,
+    rate_over_time, queue_over_time, by_class, by_cause, by_type, by_refusal, live_log, time, url, code, content_type, size, rtt, skipped, nothing_yet, not_running, refresh_hint, kept_fresh, by_rounds, by_table, requests_a_day, next_due,
     // Queue.
     queue_lead, waits_for, sites_count, urls_count, until, example, why, next_request, add_seeds, add_seeds_help, add, exclude, exclude_help, preview, preview_result, preview_queued, exclude_now, ask_url, ask_url_help, ask,
     // Sites.
