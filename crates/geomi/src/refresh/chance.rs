@@ -2,10 +2,17 @@
 //! visits of a crawl.
 //!
 //! What the last visit of a page came to says most of the next one: a success is mostly
-//! followed by a success, a failure by a failure.
+//! followed by a success, a failure by a failure. Before a crawl has shown its own, what
+//! ROBOT found counts as two visits.
 
 use geomi_crawler::refresh::Sighting;
 use geomi_refresh::PageId;
+
+/// ROBOT's Table 8: a success is followed by a success, and a failure by one.
+const AFTER_SUCCESS: f64 = 0.9638;
+const AFTER_FAILURE: f64 = 1.0 - 0.7426;
+/// How many visits that counts for.
+const ASSUMED: f64 = 2.0;
 
 /// Visits of one kind, and what followed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -17,9 +24,14 @@ pub(super) struct Followed {
 }
 
 impl Followed {
-    /// How likely the next one is to succeed: a half before anything is known.
-    pub(super) fn chance(self) -> f64 {
-        (self.well as f64 + 1.0) / (self.visits as f64 + 2.0)
+    /// How likely the next one is to succeed, if the last one did or did not.
+    pub(super) fn chance(self, is_well: bool) -> f64 {
+        let first = if is_well {
+            AFTER_SUCCESS
+        } else {
+            AFTER_FAILURE
+        };
+        (self.well as f64 + ASSUMED * first) / (self.visits as f64 + ASSUMED)
     }
 }
 
@@ -77,9 +89,11 @@ mod tests {
             chances.take(1, Sighting::Failed);
         }
         let (is_well, after) = chances.of(0);
-        assert!(is_well && after.chance() > 0.8, "{after:?}");
+        assert!(is_well && after.chance(true) > 0.9, "{after:?}");
         let (is_well, after) = chances.of(1);
         assert_eq!((is_well, after), (false, Followed { visits: 8, well: 0 }));
-        assert!((Followed::default().chance() - 0.5).abs() < 1e-9);
+        assert!(after.chance(false) < 0.1, "{after:?}");
+        let unknown = Followed::default();
+        assert!(unknown.chance(true) > 0.9 && unknown.chance(false) < 0.3);
     }
 }

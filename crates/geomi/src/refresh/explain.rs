@@ -220,7 +220,7 @@ fn success_in_words((is_well, after): (bool, Followed)) -> String {
     let last = if is_well { "succeeded" } else { "failed" };
     format!(
         "next visit  succeeds with {:.0} % probability: the last one {last}, and {} of {} visits after such did",
-        after.chance() * 100.0,
+        after.chance(is_well) * 100.0,
         after.well,
         after.visits
     )
@@ -321,7 +321,7 @@ fn as_json(about: &Explained<'_>) -> serde_json::Value {
         "gone_since": gone_since,
         "rate": posterior.mean(), "low": low, "high": high, "share": SHARE,
         "compared": seen.compared, "changed": seen.changed, "missed": seen.missed,
-        "success": about.success.1.chance(),
+        "success": about.success.1.chance(about.success.0),
         "policy": view.book.config().policy,
         "price": planner.price(),
         "weight": seen.weight,
