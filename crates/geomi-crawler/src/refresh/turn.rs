@@ -85,12 +85,13 @@ impl Journey<'_> {
         let config = self.config.refresh.as_ref()?;
         let book = self.refresh.as_ref();
         let pages = book.map_or(0, |book| book.pages().len());
+        let requests = book.map(|book| book.planner().requests_per_day());
         Some(RefreshStatus {
             drive: config.drive.kind(),
             policy: config.policy.clone(),
             once: config.once,
             pages: pages as u64,
-            requests_per_day: config.budget.requests_per_day(pages),
+            requests_per_day: requests.unwrap_or(config.budget.requests_per_day(pages)),
             next_due: book
                 .and_then(RefreshBook::wake)
                 .map(|wake| instant(wake).to_rfc3339_millis()),

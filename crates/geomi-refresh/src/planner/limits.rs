@@ -105,7 +105,7 @@ impl<P: Policy> Planner<P> {
 
     /// When a page is expected to be visited after a visit at this time, as things
     /// stand. New pages of an account that is too small are not probed.
-    pub fn expected_after(&mut self, page: PageId, visit: f64) -> f64 {
+    fn expected_after(&mut self, page: PageId, visit: f64) -> f64 {
         if self.held_by(page).is_none() {
             let due = self.due_after(page, visit);
             return self.next_open(due);
