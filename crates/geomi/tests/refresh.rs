@@ -80,6 +80,12 @@ fn parquet_and_csv_say_the_same() {
     place.write("no.parquet", "url,time\n");
     let refused = simulate("no.parquet");
     assert_eq!(refused.code, Some(1), "{refused:#?}");
+    let millis = "url,time\nhttps://a.test/,1700000000\nhttps://a.test/,1700000000000\n";
+    place.write("m.csv", millis);
+    write_table(&place.path("m.parquet"), millis);
+    let told = "1700000000000 is no time between the years 1970 and 2200: give seconds since 1970";
+    simulate("m.csv").fails(2, &["m.csv: line 3", told]);
+    simulate("m.parquet").fails(2, &["m.parquet: line 2", told]);
 }
 
 fn rows(text: &str) -> Vec<Value> {
@@ -109,6 +115,13 @@ fn a_history_is_simulated_and_the_same_seed_gives_the_same_bytes() {
     assert_eq!(first.code, Some(0), "{first:#?}");
     let second = place.geomi(&command);
     assert_eq!(first.out, second.out);
+    let told: Value = serde_json::from_str(&first.out).unwrap();
+    let extent = &told["extent"];
+    assert_eq!(extent["from"], "2023-11-14T22:13:20Z", "{extent}");
+    assert_eq!(
+        (&extent["pages"], &extent["changes"]),
+        (&60.into(), &720.0.into())
+    );
     let rows = rows(&first.out);
     assert_eq!(rows.len(), 4);
     let freshness = |at: usize| rows[at]["freshness"].as_f64().unwrap();
@@ -214,6 +227,12 @@ fn what_is_wrong_is_told_all_at_once() {
     place.write("bad.csv", "url,time\nhttp://a/,yesterday\n");
     let done = place.geomi(&["refresh", "simulate", "--history", "bad.csv"]);
     done.fails(2, &["bad.csv: line 2", "RFC 3339"]);
+    place.write(
+        "short.csv",
+        "url,time\nhttp://a/,1700000000\nhttp://a/,1700003600\n",
+    );
+    let done = place.geomi(&["refresh", "simulate", "--history", "short.csv"]);
+    done.fails(2, &["short.csv", "1.0 hours apart"]);
 }
 
 #[test]

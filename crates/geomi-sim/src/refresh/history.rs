@@ -12,6 +12,12 @@ use std::io::BufRead;
 
 use super::web::{Hours, World, WorldPage};
 
+const DAY_SECONDS: f64 = 86_400.0;
+/// The year 2200, in Unix seconds. Milliseconds of any time since April 1970 lie beyond it.
+const LATEST: f64 = 7_258_118_400.0;
+/// Days of the shortest window that anything can be measured in.
+const WINDOW_DAYS_MIN: f64 = 1.0;
+
 /// Why a history cannot be used.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -24,6 +30,8 @@ pub enum HistoryError {
     Line(usize, String),
     /// There are not two times that differ.
     NoWindow,
+    /// The first and the last time are less than a day apart: so many days.
+    ShortWindow(f64),
 }
 
 impl std::fmt::Display for HistoryError {
@@ -36,6 +44,11 @@ impl std::fmt::Display for HistoryError {
             Self::Line(number, what) => write!(out, "line {number}: {what}"),
             Self::NoWindow => out.write_str(
                 "it has no two different times: a window needs a first and a last change",
+            ),
+            Self::ShortWindow(days) => write!(
+                out,
+                "its first and last change are {:.1} hours apart: nothing can be measured in less than a day; times are seconds since 1970",
+                days * 24.0
             ),
         }
     }
@@ -61,6 +74,17 @@ pub fn rows(
         let row = columns.row(&line, &instant);
         Some(row.map_err(|what| HistoryError::Line(number, what)))
     }))
+}
+
+/// A time in Unix seconds, if it can be one; `written` is how it stands in the history.
+/// A time in milliseconds would make a window of thousands of years.
+pub fn checked_time(seconds: f64, written: &str) -> Result<f64, String> {
+    if (0.0..LATEST).contains(&seconds) {
+        return Ok(seconds);
+    }
+    Err(format!(
+        "{written} is no time between the years 1970 and 2200: give seconds since 1970"
+    ))
 }
 
 /// One change of a page, or the page alone.
@@ -122,10 +146,13 @@ fn window(mut pages: Vec<WorldPage>) -> Result<World, HistoryError> {
     if last <= first {
         return Err(HistoryError::NoWindow);
     }
-    let days = (last - first) / 86_400.0;
+    let days = (last - first) / DAY_SECONDS;
+    if days < WINDOW_DAYS_MIN {
+        return Err(HistoryError::ShortWindow(days));
+    }
     for page in &mut pages {
         for change in &mut page.changes {
-            *change = (*change - first) / 86_400.0;
+            *change = (*change - first) / DAY_SECONDS;
         }
         page.changes.sort_by(f64::total_cmp);
         page.changes.dedup();
@@ -165,13 +192,16 @@ impl Columns {
         if url.is_empty() {
             return Err("it has no URL".to_owned());
         }
-        let time =
-            match field(self.time) {
-                "" => None,
-                text => Some(number(text).or_else(|| instant(text)).ok_or_else(|| {
+        let time = match field(self.time) {
+            "" => None,
+            text => {
+                let seconds = number(text).or_else(|| instant(text));
+                let seconds = seconds.ok_or_else(|| {
                     format!("{text:?} is no time: write RFC 3339 or Unix seconds")
-                })?),
-            };
+                })?;
+                Some(checked_time(seconds, text)?)
+            }
+        };
         let weight = match self.weight.map_or("", field) {
             "" => None,
             text => Some(
@@ -233,8 +263,23 @@ mod tests {
         assert!(wrong("url,time\n,5\n").starts_with("line 2: it has no URL"));
         assert!(wrong("url,time,weight\nu,5,-1\n").contains("no weight"));
         assert!(wrong("url,time\nu,5\n").contains("window"));
+        assert!(wrong("url,time\nu,5\nu,50000\n").contains("13.9 hours apart"));
         let mut never = rows("url,time\nu,soon\n".as_bytes(), |_| None).unwrap();
         let never = never.next().unwrap();
         assert!(never.unwrap_err().to_string().contains("RFC 3339"));
+    }
+
+    #[test]
+    fn milliseconds_are_no_seconds() {
+        let of = |time: &str| of(&format!("url,time\nu,0\nu,{time}\n"));
+        let told = of("1700000000000").unwrap_err().to_string();
+        assert!(
+            told.starts_with("line 3: 1700000000000 is no time"),
+            "{told}"
+        );
+        assert!(told.ends_with("give seconds since 1970"), "{told}");
+        assert!(of("1700000000").is_ok());
+        assert!(of("-86400").is_err() && of("7258118400").is_err());
+        assert!(checked_time(f64::NAN, "NaN").is_err());
     }
 }

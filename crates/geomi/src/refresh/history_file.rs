@@ -95,13 +95,7 @@ fn of_table(path: &Path) -> Result<impl Iterator<Item = Result<Row, Unusable>>, 
     Ok(rows.zip(1..).map(|(row, number)| {
         let row = row.map_err(Unusable::Store)?;
         let wrong = |what: String| Unusable::History(HistoryError::Line(number, what));
-        let time = match row.time {
-            None => None,
-            Some(HistoryTime::Unix(seconds)) => Some(seconds),
-            Some(HistoryTime::Text(text)) => {
-                Some(instant(&text).ok_or_else(|| wrong(format!("{text:?} is no RFC 3339 time")))?)
-            }
-        };
+        let time = row.time.map(time_of).transpose().map_err(wrong)?;
         if row.url.is_empty() {
             return Err(wrong("it has no URL".to_owned()));
         }
@@ -119,6 +113,18 @@ fn of_table(path: &Path) -> Result<impl Iterator<Item = Result<Row, Unusable>>, 
             weight: row.weight,
         })
     }))
+}
+
+/// The time of a row in Unix seconds, or what is wrong with it.
+fn time_of(time: HistoryTime) -> Result<f64, String> {
+    match time {
+        HistoryTime::Unix(seconds) => history::checked_time(seconds, &seconds.to_string()),
+        HistoryTime::Text(text) => {
+            let seconds = instant(&text);
+            let seconds = seconds.ok_or_else(|| format!("{text:?} is no RFC 3339 time"))?;
+            history::checked_time(seconds, &text)
+        }
+    }
 }
 
 /// What the visits of a crawl found.

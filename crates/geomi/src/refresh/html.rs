@@ -27,7 +27,10 @@ pub(super) type Line = (String, Vec<(f64, f64)>);
 pub(super) fn page(asked: &Asked, rows: &[Row]) -> String {
     let mut body = String::new();
     let title = format!("Refresh policies on {}", escaped(&asked.web));
-    body.extend([format!("<h1>{title}</h1>")]);
+    body.extend([format!(
+        "<h1>{title}</h1><p>{}.</p>",
+        asked.extent.in_words()
+    )]);
     body += &table(rows, asked.matching);
     if asked.matching == Matching::Searched {
         body += "<h2>Requests to match the static cycle</h2>";

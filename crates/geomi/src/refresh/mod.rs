@@ -4,6 +4,7 @@ mod chance;
 mod estimate;
 mod estimate_page;
 mod explain;
+mod extent;
 mod group_table;
 mod history_file;
 mod html;

@@ -16,6 +16,7 @@ use geomi_sim::refresh::trial::{self, Setup};
 use geomi_sim::refresh::web::{ModelWeb, World};
 use serde_json::json;
 
+use super::extent::Extent;
 use super::{history_file, html};
 use crate::Exit;
 use crate::args::{Format, Global};
@@ -86,6 +87,7 @@ pub(super) struct Asked {
     /// Name of the web, or of the file.
     pub(super) web: String,
     pub(super) worlds: Vec<World>,
+    pub(super) extent: Extent,
     pub(super) policies: Vec<PolicyKind>,
     pub(super) setup: Setup,
     pub(super) matching: Matching,
@@ -117,7 +119,8 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> anyhow::Result<Exit> 
         Format::Human => print(&human(&asked, &rows))?,
         Format::Json => {
             let rows: Vec<_> = rows.iter().map(|row| json(&asked, row)).collect();
-            print(&serde_json::to_string_pretty(&json!({ "rows": rows }))?)?;
+            let told = json!({ "extent": asked.extent.to_json(), "rows": rows });
+            print(&serde_json::to_string_pretty(&told)?)?;
         }
         Format::Jsonl => {
             for row in &rows {
@@ -180,6 +183,7 @@ fn asked(args: &SimulateArgs, global: &Global) -> anyhow::Result<Asked> {
     };
     Ok(Asked {
         web,
+        extent: Extent::of(&worlds),
         worlds,
         policies,
         setup: Setup {
@@ -307,8 +311,9 @@ fn human(asked: &Asked, rows: &[Row]) -> String {
     lines.extend(rows.iter().map(cells));
     let columns = table::columns(&lines, |at| at > 0);
     let mut text = format!(
-        "{} at {:.4} visits a page a day, means of {}\n\n",
+        "{}: {}\n{:.4} visits a page a day, means of {}\n\n",
         asked.web,
+        asked.extent.in_words(),
         asked.setup.budget,
         crate::words::plural(asked.worlds.len() as u64, "trial"),
     );
