@@ -236,6 +236,26 @@ fn what_is_wrong_is_told_all_at_once() {
 }
 
 #[test]
+fn a_file_that_cannot_be_written_is_told_before_the_work() {
+    let place = Workplace::new();
+    place.write("old.csv", "what was there");
+    let simulate = |more: &[&str]| {
+        let words = ["refresh", "simulate", "--web", "flat", "--no-match"];
+        let words = [&words[..], &["--policy", "static", "--trials", "1"], more].concat();
+        place.geomi(&words)
+    };
+    let done = simulate(&["--visits-out", "old.csv", "--html", "nowhere/out.html"]);
+    done.fails(1, &["cannot write nowhere/out.html"]);
+    assert!(!done.err.contains("simulating"), "{done:#?}");
+    simulate(&["--visits-out", "old.csv", "--html", "old.csv"]).fails(2, &["both name old.csv"]);
+    simulate(&["--visits-out", "old.csv", "--budget", "0"]).fails(2, &["--budget 0"]);
+    assert_eq!(place.read("old.csv"), "what was there");
+    let done = simulate(&["--changes-out", "old.csv"]);
+    assert_eq!(done.code, Some(0), "{done:#?}");
+    assert!(place.read("old.csv").starts_with("trial,url,time,weight\n"));
+}
+
+#[test]
 fn the_papers_figures_are_printed_beside_what_follows() {
     let place = Workplace::new();
     let done = place.geomi(&["papers"]);

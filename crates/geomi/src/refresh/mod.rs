@@ -9,6 +9,7 @@ mod group_table;
 mod history_file;
 mod html;
 mod limits;
+mod out_file;
 mod plan;
 mod report;
 mod report_html;

@@ -4,14 +4,15 @@
 //! really changed nobody but the sites knows, or whoever watched them: such a history
 //! can be given, and the truth is shown beside the estimate.
 
+use std::io::Write as _;
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::Args;
 use geomi_crawler::refresh::instant;
 use serde_json::{Value, json};
 
 use super::limits::{Limit, Spending, Spent, print_limits};
+use super::out_file::OutFile;
 use super::report_html;
 use super::run::PlanArgs;
 use super::tally::{Compared, Copies, Point, Tally, over_time};
@@ -107,6 +108,7 @@ pub(crate) fn run(args: &ReportCommand, global: &Global) -> anyhow::Result<Exit>
     let truth = truth
         .map(|path| Truth::read(path, &view, global))
         .transpose()?;
+    let html = args.html.as_deref().map(OutFile::open).transpose()?;
     let points = match tally.span {
         Some(span) => over_time(&view, truth.as_ref(), span)?,
         None => Vec::new(),
@@ -125,9 +127,8 @@ pub(crate) fn run(args: &ReportCommand, global: &Global) -> anyhow::Result<Exit>
         most_in_an_hour: spending.most_in_an_hour(),
         tally,
     };
-    if let Some(path) = &args.html {
-        std::fs::write(path, report_html::page(&report))
-            .with_context(|| format!("cannot write {}", path.display()))?;
+    if let Some(file) = html {
+        file.write(|out| out.write_all(report_html::page(&report).as_bytes()))?;
     }
     match global.format {
         Format::Human => human(&report)?,

@@ -4,11 +4,9 @@
 //! printed. Every visit and every true change can be written out, so that others
 //! can compute each figure again.
 
-use std::fs::File;
-use std::io::{BufWriter, Write as _};
-use std::path::{Path, PathBuf};
+use std::io::Write as _;
+use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::Args;
 use geomi_sim::refresh::compare::{Matching, Row, compare};
 use geomi_sim::refresh::kind::{PolicyKind, Told};
@@ -17,6 +15,7 @@ use geomi_sim::refresh::web::{ModelWeb, World};
 use serde_json::json;
 
 use super::extent::Extent;
+use super::out_file::{Out, OutFile};
 use super::{history_file, html};
 use crate::Exit;
 use crate::args::{Format, Global};
@@ -104,32 +103,78 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> anyhow::Result<Exit> 
     let Asked {
         setup, matching, ..
     } = asked;
+    // A wrong path is told before the work, not after it.
+    let files = Files::open(args)?;
     let rows = compare(&asked.worlds, &asked.policies, setup, matching, tell);
-    if let Some(path) = &args.changes_out {
-        write_changes(path, &asked.worlds)?;
+    // What was found is printed even if a file cannot be written to its end.
+    let written = files.write(&asked, &rows);
+    print_rows(&asked, &rows, global.format)?;
+    written?;
+    Ok(Exit::Done)
+}
+
+/// The files that are to be written.
+struct Files {
+    changes: Option<OutFile>,
+    visits: Option<OutFile>,
+    html: Option<OutFile>,
+}
+
+impl Files {
+    /// Opens them, with what they held until now.
+    fn open(args: &SimulateArgs) -> anyhow::Result<Self> {
+        let flags = [
+            ("--changes-out", &args.changes_out),
+            ("--visits-out", &args.visits_out),
+            ("--html", &args.html),
+        ];
+        let mut problems = Problems::default();
+        for (at, (flag, path)) in flags.iter().enumerate() {
+            let before = flags[..at].iter().find(|(_, other)| other == path);
+            if let (Some(path), Some((other, _))) = (path, before) {
+                let path = path.display();
+                problems.add_general(format!("{other} and {flag} both name {path}"));
+            }
+        }
+        problems.into_result()?;
+        let open = |path: &Option<PathBuf>| path.as_deref().map(OutFile::open).transpose();
+        Ok(Self {
+            changes: open(&args.changes_out)?,
+            visits: open(&args.visits_out)?,
+            html: open(&args.html)?,
+        })
     }
-    if let Some(path) = &args.visits_out {
-        write_visits(path, &asked)?;
+
+    fn write(self, asked: &Asked, rows: &[Row]) -> anyhow::Result<()> {
+        if let Some(file) = self.changes {
+            file.write(|out| write_changes(out, &asked.worlds))?;
+        }
+        if let Some(file) = self.visits {
+            file.write(|out| write_visits(out, asked))?;
+        }
+        if let Some(file) = self.html {
+            file.write(|out| out.write_all(html::page(asked, rows).as_bytes()))?;
+        }
+        Ok(())
     }
-    if let Some(path) = &args.html {
-        std::fs::write(path, html::page(&asked, &rows))
-            .with_context(|| format!("cannot write {}", path.display()))?;
-    }
-    match global.format {
-        Format::Human => print(&human(&asked, &rows))?,
+}
+
+fn print_rows(asked: &Asked, rows: &[Row], format: Format) -> anyhow::Result<()> {
+    match format {
+        Format::Human => print(&human(asked, rows))?,
         Format::Json => {
-            let rows: Vec<_> = rows.iter().map(|row| json(&asked, row)).collect();
+            let rows: Vec<_> = rows.iter().map(|row| json(asked, row)).collect();
             let told = json!({ "extent": asked.extent.to_json(), "rows": rows });
             print(&serde_json::to_string_pretty(&told)?)?;
         }
         Format::Jsonl => {
-            for row in &rows {
-                print(&json(&asked, row).to_string())?;
+            for row in rows {
+                print(&json(asked, row).to_string())?;
             }
         }
-        Format::Csv => print(csv(&asked, &rows).trim_end())?,
+        Format::Csv => print(csv(asked, rows).trim_end())?,
     }
-    Ok(Exit::Done)
+    Ok(())
 }
 
 fn asked(args: &SimulateArgs, global: &Global) -> anyhow::Result<Asked> {
@@ -214,29 +259,25 @@ fn quoted(url: &str) -> String {
     url.to_owned()
 }
 
-fn write_changes(path: &Path, worlds: &[World]) -> anyhow::Result<()> {
-    let told = || format!("cannot write {}", path.display());
-    let mut out = BufWriter::new(File::create(path).with_context(told)?);
-    writeln!(out, "trial,url,time,weight").with_context(told)?;
+fn write_changes(out: &mut Out, worlds: &[World]) -> std::io::Result<()> {
+    writeln!(out, "trial,url,time,weight")?;
     for (trial, world) in worlds.iter().enumerate() {
         for page in &world.pages {
             let (url, weight) = (quoted(&page.url), page.weight);
             if page.changes.is_empty() {
-                writeln!(out, "{trial},{url},,{weight}").with_context(told)?;
+                writeln!(out, "{trial},{url},,{weight}")?;
             }
             for change in &page.changes {
                 let time = time_of(world, *change);
-                writeln!(out, "{trial},{url},{time},{weight}").with_context(told)?;
+                writeln!(out, "{trial},{url},{time},{weight}")?;
             }
         }
     }
-    out.flush().with_context(told)
+    Ok(())
 }
 
-fn write_visits(path: &Path, asked: &Asked) -> anyhow::Result<()> {
-    let told = || format!("cannot write {}", path.display());
-    let mut out = BufWriter::new(File::create(path).with_context(told)?);
-    writeln!(out, "policy,trial,url,time").with_context(told)?;
+fn write_visits(out: &mut Out, asked: &Asked) -> std::io::Result<()> {
+    writeln!(out, "policy,trial,url,time")?;
     for policy in &asked.policies {
         for (trial, world) in asked.worlds.iter().enumerate() {
             let mut failure = None;
@@ -247,10 +288,10 @@ fn write_visits(path: &Path, asked: &Asked) -> anyhow::Result<()> {
                 let line = writeln!(out, "{},{trial},{url},{time}", policy.name());
                 failure = failure.take().or(line.err());
             });
-            failure.map_or(Ok(()), Err).with_context(told)?;
+            failure.map_or(Ok(()), Err)?;
         }
     }
-    out.flush().with_context(told)
+    Ok(())
 }
 
 fn json(asked: &Asked, row: &Row) -> serde_json::Value {
