@@ -15,7 +15,8 @@ pub fn naive(changes: u32, days: f64) -> f64 {
 /// `x` found a change: `-ln((n - x + 0.5) / (n + 0.5)) / gap`. The halves keep it
 /// finite and nearly without bias.
 pub fn reduced_bias(visits: u32, changes: u32, gap_days: f64) -> f64 {
-    if visits == 0 || gap_days <= 0.0 {
+    // The logarithm of one would make this a zero below zero.
+    if visits == 0 || changes == 0 || gap_days <= 0.0 {
         return 0.0;
     }
     let still = f64::from(visits.saturating_sub(changes)) + 0.5;
@@ -71,6 +72,7 @@ mod tests {
         assert!(irregular_mle(&[(1.0, false)]).abs() < 1e-12);
         assert!(irregular_mle(&[(1.0, true)]).is_infinite());
         assert!(reduced_bias(5, 5, 1.0).is_finite());
+        assert!(reduced_bias(5, 0, 1.0).is_sign_positive());
         assert!(naive(1, 0.0).abs() < 1e-12);
     }
 }

@@ -8,7 +8,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use geomi_crawler::refresh::instant;
+use geomi_crawler::refresh::{days, instant};
 use serde_json::{Value, json};
 
 use super::limits::{Limit, Spending, Spent, print_limits};
@@ -17,7 +17,7 @@ use super::report_html;
 use super::run::PlanArgs;
 use super::tally::{Compared, Copies, Point, Tally, over_time};
 use super::truth::Truth;
-use super::view::{DirArgs, View, print_table};
+use super::view::{DirArgs, View, last_time, print_table};
 use crate::Exit;
 use crate::args::{Format, Global};
 use crate::session::print;
@@ -32,6 +32,8 @@ Examples:
 Requests are those to pages of which there was a copy; the first visit of a page is no refresh.
 The budget shown is that of the last `refresh run`, or the one given here. CSV has freshness
 over time.
+S(x), the load ratio, is requests a day for each page, from the end of the first crawl, or a day before the
+first revisit, to the last report of the run; a dash if that is less than a day.
 True freshness and age are means over the pages that the history names: a copy is fresh if its
 page has not changed since it was made, and its age is the time since the first change it lacks.
 Exit codes: 0 done, 1 error, 2 usage or no crawl directory.";
@@ -69,17 +71,31 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// Requests a day that were made to keep pages fresh.
-    pub(super) fn requests_a_day(&self) -> f64 {
-        self.tally.requests() as f64 / self.tally.days().max(1.0 / 24.0)
+    /// S(x): requests a day for each URL; nothing if less than a day was seen.
+    pub(super) fn load_ratio(&self) -> Option<f64> {
+        Some(self.tally.requests_a_day()? / self.pages.max(1) as f64)
     }
 
-    /// S(x): requests a day for each URL.
-    pub(super) fn load_ratio(&self) -> f64 {
-        self.requests_a_day() / self.pages.max(1) as f64
+    /// What keeping pages fresh cost, in words.
+    pub(super) fn cost_in_words(&self) -> String {
+        let (tally, budget) = (&self.tally, self.budget);
+        let told = |value: Option<f64>, digits: usize| {
+            value.map_or("-".to_owned(), |value| format!("{value:.digits$}"))
+        };
+        let words = format!(
+            "{} in {:.1} days, {} a day, budget {budget:.1}; load ratio S(x) = {}",
+            tally.requests(),
+            tally.days(),
+            told(tally.requests_a_day(), 1),
+            told(self.load_ratio(), 3),
+        );
+        if self.load_ratio().is_none() && tally.requests() > 0 {
+            return words + " (less than a day was seen)";
+        }
+        words
     }
 
-    /// Changes by some kinship: most comparisons first.
+    /// Changes by some kinship: most comparisons first, depths in their order.
     pub(super) fn kin(&self) -> [(&'static str, Vec<(&str, &Compared)>); 3] {
         let tally = &self.tally;
         [
@@ -92,6 +108,9 @@ impl Report {
                 kinds.iter().map(|(kind, of)| (kind.as_str(), of)).collect();
             kinds.sort_by_key(|(_, of)| std::cmp::Reverse(of.visits));
             kinds.truncate(DOMAINS);
+            if name == "depth" {
+                kinds.sort_by_key(|(depth, _)| depth.parse::<u16>().ok());
+            }
             (name, kinds)
         })
     }
@@ -104,6 +123,7 @@ pub(crate) fn run(args: &ReportCommand, global: &Global) -> anyhow::Result<Exit>
         tally.take(moment);
         spending.take(moment);
     })?;
+    tally.reported(days(last_time(&args.dir.dir)));
     let truth = args.truth.as_deref();
     let truth = truth
         .map(|path| Truth::read(path, &view, global))
@@ -177,16 +197,12 @@ pub(super) fn now_in_words(now: Option<&Point>) -> String {
 fn human(report: &Report) -> anyhow::Result<()> {
     let tally = &report.tally;
     print(&format!(
-        "{}: {} pages, {} visits\nfreshness   {}\nrequests    {} in {:.1} days, {:.1} a day, budget {:.1}; load ratio S(x) = {:.3}",
+        "{}: {} pages, {} visits\nfreshness   {}\nrequests    {}",
         report.dir,
         report.pages,
         tally.visits(),
         now_in_words(report.points.last()),
-        tally.requests(),
-        tally.days(),
-        report.requests_a_day(),
-        report.budget,
-        report.load_ratio(),
+        report.cost_in_words(),
     ))?;
     let kinds: Vec<String> = tally
         .kinds
@@ -296,7 +312,7 @@ fn as_json(report: &Report) -> Value {
         "pages": report.pages,
         "requests": tally.requests(),
         "days": tally.days(),
-        "requests_a_day": report.requests_a_day(),
+        "requests_a_day": tally.requests_a_day(),
         "budget_a_day": report.budget,
         "budgets": budgets_json(report),
         "requests_per_hour": report.requests_per_hour,

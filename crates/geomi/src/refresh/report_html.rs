@@ -16,15 +16,11 @@ pub(super) fn page(report: &Report) -> String {
     let mut body = format!("<h1>{title}</h1>");
     write!(
         body,
-        "<p>{} pages, {} visits. Freshness: {}. {} requests to keep them fresh in {:.1} days, {:.1} a day, budget {:.1}; load ratio S(x) = {:.3}.</p>",
+        "<p>{} pages, {} visits. Freshness: {}. Requests to keep them fresh: {}.</p>",
         report.pages,
         report.tally.visits(),
         now_in_words(report.points.last()),
-        report.tally.requests(),
-        report.tally.days(),
-        report.requests_a_day(),
-        report.budget,
-        report.load_ratio(),
+        report.cost_in_words(),
     )
     .expect("a string takes everything");
     body += &over_time(report);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use geomi_crawler::Fate;
 use geomi_crawler::refresh::{Sighting, days, hour_of_week, read_visits};
+use geomi_model::LinkType;
 use geomi_refresh::Posterior;
 use geomi_refresh::rates::rate;
 use geomi_url::public_suffix;
@@ -15,6 +16,8 @@ use super::view::{Moment, View};
 pub(super) const CLASSES: usize = 10;
 /// Days whose budget a run may spend at once when it begins.
 const SAVED_DAYS: f64 = 1.0;
+/// Days in which a load can be told; what fewer show is a burst and no load.
+const LOAD_DAYS_MIN: f64 = 1.0;
 /// Points of the curves over time.
 const POINTS: usize = 56;
 
@@ -71,6 +74,16 @@ pub(super) struct Tally {
     pub(super) span: Option<(f64, f64)>,
     /// The time in which pages were kept fresh, likewise.
     kept: Option<(f64, f64)>,
+    /// What each page is like, by page.
+    kinships: Vec<Kinship>,
+}
+
+/// What a page has in common with others. Its first visit tells: one that was answered
+/// by a 304 read no links, and knows no type of them.
+#[derive(Clone, Copy, Debug)]
+struct Kinship {
+    depth: u16,
+    link_type: Option<LinkType>,
 }
 
 impl Default for Tally {
@@ -86,6 +99,7 @@ impl Default for Tally {
             classes: [Class::default(); CLASSES],
             span: None,
             kept: None,
+            kinships: Vec::new(),
         }
     }
 }
@@ -96,7 +110,12 @@ impl Tally {
         let (sighted, visit) = (&moment.sighted, moment.visit);
         *self.kinds.entry(sighted.kind.as_str()).or_default() += 1;
         let changed = u64::from(sighted.kind.changed() == Some(true));
-        if sighted.kind != Sighting::First {
+        if sighted.kind == Sighting::First {
+            self.kinships.push(Kinship {
+                depth: visit.depth,
+                link_type: visit.link_type,
+            });
+        } else {
             count(
                 self.by_day.entry(sighted.at.floor() as i64).or_default(),
                 changed,
@@ -114,10 +133,11 @@ impl Tally {
         let domain = public_suffix(visit.url.host())
             .unwrap_or("address")
             .to_owned();
-        let links = visit.link_type.map_or("none", |kind| kind.as_str());
+        let kinship = self.kinships[sighted.page as usize];
+        let links = kinship.link_type.map_or("none", |kind| kind.as_str());
         for compared in [
             self.by_domain.entry(domain).or_default(),
-            self.by_depth.entry(visit.depth.to_string()).or_default(),
+            self.by_depth.entry(kinship.depth.to_string()).or_default(),
             self.by_link_type.entry(links.to_owned()).or_default(),
         ] {
             compared.visits += 1;
@@ -136,9 +156,24 @@ impl Tally {
         self.visits() - self.kinds[Sighting::First.as_str()]
     }
 
+    /// The last run reported at this time: until then it kept pages fresh, visits or none.
+    /// Of a report that came later than a day, as of a crawl that went on for other
+    /// reasons, one day is believed.
+    pub(super) fn reported(&mut self, at: f64) {
+        if let Some((_, last)) = &mut self.kept {
+            *last = at.clamp(*last, *last + SAVED_DAYS);
+        }
+    }
+
     /// Days in which pages were kept fresh.
     pub(super) fn days(&self) -> f64 {
         self.kept.map_or(0.0, |(first, last)| last - first)
+    }
+
+    /// Requests a day for the sake of freshness; nothing if less than a day was seen.
+    pub(super) fn requests_a_day(&self) -> Option<f64> {
+        let days = self.days();
+        (days >= LOAD_DAYS_MIN).then(|| self.requests() as f64 / days)
     }
 }
 
@@ -250,6 +285,10 @@ fn expected_age(posterior: &Posterior, gap: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use geomi_crawler::refresh::Sighted;
+    use geomi_model::{LinkKind, Visit};
+    use geomi_url::CrawlUrl;
+
     use super::*;
 
     #[test]
@@ -262,6 +301,54 @@ mod tests {
         check(10.0, &[10.25, 17.0, 24.0], (10.0, 24.0));
         // A month later, for three days: no month, but what a day had saved.
         check(10.0, &[40.0, 43.0], (39.0, 43.0));
+    }
+
+    #[test]
+    fn rounds_have_the_load_of_their_budget() {
+        let load = |revisits: &[f64], reported: f64| {
+            let mut tally = Tally::default();
+            let take = |kept, at: &f64| Some(kept_until(kept, 10.0, *at));
+            tally.kept = revisits.iter().fold(None, take);
+            tally.kinds.insert("same", revisits.len() as u64);
+            tally.reported(reported);
+            tally.requests_a_day()
+        };
+        // Four rounds in four days, the first one at once.
+        assert_eq!(load(&[10.0, 11.0, 12.0, 13.0], 14.0), Some(1.0));
+        // A round of minutes, soon after the crawl: that is no load.
+        assert_eq!(load(&[10.01, 10.02], 10.03), None);
+        // A round of which the report is a year old or wrong.
+        assert_eq!(load(&[11.0, 12.0], 0.0), Some(1.0));
+        assert_eq!(load(&[11.0, 12.0, 13.0], 400.0), Some(0.75));
+    }
+
+    #[test]
+    fn a_304_is_counted_with_its_page() {
+        let links = LinkType::default().with(LinkKind::Anchor);
+        let mut visit = Visit::unknown(CrawlUrl::parse("http://a.test/").unwrap());
+        (visit.depth, visit.link_type) = (3, Some(links));
+        let mut tally = Tally::default();
+        let mut take = |visit: &Visit, kind: Sighting, chance: Option<f64>| {
+            tally.take(&Moment {
+                visit,
+                sighted: Sighted {
+                    page: 0,
+                    kind,
+                    at: 11.0,
+                    has_same_main_text: true,
+                    weight: 1.0,
+                },
+                chance,
+                before: 10.0,
+                accounts: [None; 2],
+            });
+        };
+        take(&visit, Sighting::First, None);
+        (visit.depth, visit.link_type) = (0, None);
+        take(&visit, Sighting::Unchanged, Some(0.5));
+        let kinds = |of: &BTreeMap<String, Compared>| of.keys().cloned().collect::<Vec<_>>();
+        assert_eq!(kinds(&tally.by_link_type), [links.as_str()]);
+        assert_eq!(kinds(&tally.by_depth), ["3"]);
     }
 
     #[test]
