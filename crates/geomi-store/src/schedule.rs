@@ -96,10 +96,11 @@ pub fn line(hour: usize, url: &str) -> String {
     format!("{},{},{url}", DAYS[hour / 24 % 7], hour % 24)
 }
 
-/// Reads a line; `None` where it says nothing.
+/// Reads a line; `None` where it says nothing. The first one may begin with a byte order
+/// mark, as spreadsheets write it.
 pub fn parse(line: &str) -> Result<Option<Row>, String> {
-    let line = line.trim();
-    if line.is_empty() || line == HEADER {
+    let line = line.trim_start_matches('\u{feff}').trim();
+    if line.is_empty() || is_header(line) {
         return Ok(None);
     }
     let mut fields = line.splitn(3, ',').map(str::trim);
@@ -113,6 +114,14 @@ pub fn parse(line: &str) -> Result<Option<Row>, String> {
     let url = url.trim_matches('"').replace("\"\"", "\"");
     let url = CrawlUrl::parse(&url).map_err(|error| format!("{url:?} is no URL: {error}"))?;
     Ok(Some(Row::Visit(hour, url)))
+}
+
+/// Whether a line names the columns, in letters of any case.
+fn is_header(line: &str) -> bool {
+    let names = line.split(',').map(|name| name.trim().trim_matches('"'));
+    names
+        .map(str::to_ascii_lowercase)
+        .eq(HEADER.split(',').map(str::to_owned))
 }
 
 /// The hour of the week that a day, of which three letters will do, and an hour
@@ -246,6 +255,32 @@ mod tests {
             "Mon,1,x",
         ] {
             assert!(parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_table_that_a_spreadsheet_wrote_is_read() {
+        let header = "\u{feff}Day,Hour,URL\r\n";
+        for says_nothing in [
+            header,
+            "DAY, hour ,Url",
+            "\"day\",\"hour\",\"url\"",
+            "\u{feff}",
+        ] {
+            assert_eq!(parse(says_nothing), Ok(None), "{says_nothing:?}");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("week.csv");
+        let first = "\u{feff}Mon,9,http://a.test/\r\n";
+        for text in [
+            format!("{header}Mon,9,http://a.test/\r\n"),
+            first.to_owned(),
+        ] {
+            std::fs::write(&path, text).unwrap();
+            let visit = Row::Visit(33, CrawlUrl::parse("http://a.test/").unwrap());
+            assert_eq!(rows(&path), [Ok(visit.clone())]);
+            paint(&path, &FreeHours::default()).unwrap();
+            assert_eq!(rows(&path), [Ok(visit)]);
         }
     }
 

@@ -183,7 +183,13 @@ pub(crate) fn run(args: &RunArgs, global: &Global) -> anyhow::Result<Exit> {
     let refresh = args.refresh(&config.plan, &mut problems);
     problems.into_result()?;
     if args.learn.is_some() {
-        warn_of_learning(&refresh, count_pages(&args.dir, config.tries)?);
+        warn_of_learning(&refresh, pages(&args.dir, config.tries)?.len());
+    }
+    if let (Some(path), Drive::Table(rows)) = (&args.schedule, &refresh.drive) {
+        let pages = pages(&args.dir, config.tries)?;
+        if let Some(words) = schedule_file::strangers_in_words(path, rows, &pages) {
+            eprintln!("warning: {words}");
+        }
     }
     config.refresh = Some(refresh);
     let session = match args.time_scale {
@@ -244,13 +250,13 @@ fn warn_of_learning(refresh: &RefreshConfig, pages: usize) {
 }
 
 /// The pages of which a crawl has had a copy.
-fn count_pages(dir: &Path, tries: u8) -> anyhow::Result<usize> {
+fn pages(dir: &Path, tries: u8) -> anyhow::Result<Pages> {
     let mut pages = Pages::default();
     read_visits(&CrawlDir::new(dir), |visit| {
         pages.take(visit, tries);
         true
     })?;
-    Ok(pages.len())
+    Ok(pages)
 }
 
 /// What to say of a directory without a crawl.
