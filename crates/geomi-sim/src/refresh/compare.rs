@@ -232,7 +232,7 @@ fn rise(from: &Tried, to: &Tried) -> f64 {
     rise.clamp(0.03, 0.6)
 }
 
-/// Freshness at several budgets: the points of a curve.
+/// Freshness, as the policy sees it, at several budgets: the points of a curve.
 pub fn curve(
     worlds: &[World],
     policy: PolicyKind,
@@ -245,7 +245,7 @@ pub fn curve(
             ..setup
         };
         let mean = Trials::run(worlds, policy, setup).mean;
-        (mean.requests_per_page_day, mean.freshness)
+        (mean.requests_per_page_day, aim(&mean, setup))
     };
     shares.iter().map(point).collect()
 }
