@@ -135,6 +135,34 @@ fn a_history_is_simulated_and_the_same_seed_gives_the_same_bytes() {
     }
     let page = place.read("out.html");
     assert!(page.matches("<svg").count() == 3 && page.contains("polyline"));
+    for words in [
+        "60 pages, 720 changes from 2023-11-14",
+        "0.5000 visits a page a day, means of 1 trial",
+        "<th>match static",
+        "match static: requests needed",
+        "freshness of others:",
+        "which no crawler knows: optimal.",
+        "daily means",
+    ] {
+        assert!(page.contains(words), "no {words}");
+    }
+    let words = [
+        "refresh",
+        "simulate",
+        "--history",
+        "h.csv",
+        "--policy",
+        "static",
+    ];
+    let more = ["--no-match", "--weighted", "--html", "few.html"];
+    let done = place.geomi(&[&words[..], &more].concat());
+    assert!(!done.out.contains("match static"), "{done:#?}");
+    let page = place.read("few.html");
+    assert!(!page.contains("match static"), "{page}");
+    assert!(
+        page.contains("<h2>Weighted freshness over time</h2>"),
+        "{page}"
+    );
 }
 
 /// Freshness computed again from the files, by other means: page by page, over

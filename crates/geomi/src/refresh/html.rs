@@ -1,95 +1,158 @@
 //! The comparison as a page: a table and plots as SVG, in one file.
 
-use std::fmt::Write as _;
-
 use geomi_sim::refresh::compare::{Match, Matching, Row, curve};
 use geomi_sim::refresh::trial;
+use geomi_sim::refresh::web::WorldPage;
 
-use super::simulate::Asked;
+use super::chart::{self, Axis, Line, WIDTH, put};
+use super::simulate::{Asked, notes};
 
-const WIDTH: f64 = 720.0;
-const HEIGHT: f64 = 300.0;
-const LEFT: f64 = 60.0;
-const BOTTOM: f64 = 40.0;
-/// Colours that can be told apart, in turn.
-const COLOURS: [&str; 7] = [
-    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#444444",
-];
-/// What lines of one colour are told apart by.
-const DASHES: [&str; 2] = ["none", "5 3"];
 /// Budgets of the curve, against the one asked for.
 const SHARES: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
+/// Points of a line over time; more cannot be told apart.
+const POINTS_MAX: f64 = 400.0;
 
-/// A name and its points.
-pub(super) type Line = (String, Vec<(f64, f64)>);
+/// Columns that fit on a telephone in letters of the usual size.
+const COLUMNS_FEW: usize = 5;
+
+/// How pages look, in light and in dark.
+const STYLE: &str = "\
+:root{color-scheme:light dark;--paper:#fff;--ink:#222;--grid:#ddd;--cell:#eee;--hatch:#aaa;\
+--c0:#0072b2;--c1:#d55e00;--c2:#009e73;--c3:#cc79a7;--c4:#56b4e9;--c5:#e69f00;--c6:#555}\
+@media(prefers-color-scheme:dark){:root{--paper:#15171a;--ink:#ddd;--grid:#3a3d42;--cell:#2a2d32;--hatch:#666;\
+--c0:#4aa3df;--c1:#f0803c;--c2:#2fc79a;--c3:#e29cc3;--c4:#8fd0f5;--c5:#f2bb45;--c6:#aaa}}\
+body{font:16px system-ui,sans-serif;max-width:44rem;margin:2rem auto;padding:0 1rem;background:var(--paper);color:var(--ink)}\
+h1,p{overflow-wrap:anywhere}\
+.wide{overflow-x:auto}table{border-collapse:collapse}\
+td,th{padding:.2rem .6rem;text-align:right;vertical-align:bottom}td{white-space:nowrap}tr:nth-child(even){background:var(--cell)}\
+.left{text-align:left}\
+svg{width:100%;height:auto;display:block}svg text{font-size:12px;fill:var(--ink)}.grid{stroke:var(--grid)}\
+.legend{margin:.2rem 0 1rem;font-size:.9rem}.legend span{margin-right:1rem;white-space:nowrap}\
+.legend i{display:inline-block;width:1.4rem;margin-right:.4rem;vertical-align:middle}\
+.note{font-size:.9rem}\
+@media(max-width:40rem){body{margin:1rem auto;padding:0 .8rem}h1{font-size:1.4rem}h2{font-size:1.15rem}svg text{font-size:14px}\
+table{font-size:.75rem}td,th{padding:.2rem;white-space:normal}.dense{font-size:.62rem}.dense td,.dense th{padding:.2rem .1rem}}";
 
 /// The whole page.
 pub(super) fn page(asked: &Asked, rows: &[Row]) -> String {
-    let mut body = String::new();
     let title = format!("Refresh policies on {}", escaped(&asked.web));
-    body.extend([format!(
-        "<h1>{title}</h1><p>{}.</p>",
-        asked.extent.in_words()
-    )]);
-    body += &table(rows, asked.matching);
+    let mut body = format!(
+        "<h1>{title}</h1><p>{}. {}.</p>",
+        asked.extent.in_words(),
+        asked.terms_in_words()
+    );
+    body += &table(&lines_of(asked, rows), &[0]);
+    for note in notes(asked, rows) {
+        put(&mut body, format_args!("<p class=\"note\">{note}</p>"));
+    }
     if asked.matching == Matching::Searched {
         body += "<h2>Requests to match the static cycle</h2>";
         body += &bars(rows);
     }
-    body += "<h2>Freshness over time</h2>";
-    body += &plot("day", "freshness", &over_time(asked));
-    body += "<h2>Freshness against requests a page a day</h2>";
-    body += &plot("requests a page a day", "freshness", &against_budget(asked));
+    let what = if asked.setup.is_weighted {
+        "Weighted freshness"
+    } else {
+        "Freshness"
+    };
+    put(
+        &mut body,
+        format_args!("<h2>{what} over time</h2>{}", over_time(asked, what)),
+    );
+    put(
+        &mut body,
+        format_args!(
+            "<h2>{what} against requests</h2>{}",
+            against_budget(asked, what)
+        ),
+    );
     framed(&title, &body)
 }
 
 /// A body as a whole page.
 pub(super) fn framed(title: &str, body: &str) -> String {
     format!(
-        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>{title}</title><style>body{{font:16px system-ui;max-width:50rem;margin:2rem auto;padding:0 1rem}}td,th{{padding:.2rem .6rem;text-align:right}}td:first-child,th:first-child{{text-align:left}}svg{{width:100%;height:auto}}</style>{body}</html>\n"
+        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>{title}</title><style>{STYLE}</style>{body}</html>\n"
     )
 }
 
 /// Text that is safe in a page.
 pub(super) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('"', "&quot;")
 }
 
-fn table(rows: &[Row], matching: Matching) -> String {
-    let mut text = String::from(
-        "<table><tr><th>policy<th>freshness<th>weighted<th>mean age, h<th>requests a page a day<th>match static</tr>",
-    );
-    for row in rows {
-        let share = match row.match_static {
-            None if matching == Matching::Skipped => String::new(),
-            None => "never".to_owned(),
-            Some(Match { share, error: None }) => format!("{:.1} %", share * 100.0),
-            Some(Match {
-                share,
-                error: Some(error),
-            }) => {
-                format!("{:.1} ± {:.1} %", share * 100.0, error * 100.0)
-            }
-        };
-        text.extend([format!(
-            "<tr><td>{}<td>{:.4}<td>{:.4}<td>{:.2}<td>{:.4}<td>{share}</tr>",
-            row.policy.name(),
-            row.mean.freshness,
-            row.mean.weighted_freshness,
-            row.mean.mean_age_h,
-            row.mean.requests_per_page_day,
-        )]);
+/// Lines of fields as a table, the columns `lefts` set to the left; the first line names
+/// the columns.
+pub(super) fn table(lines: &[Vec<String>], lefts: &[usize]) -> String {
+    // On a telephone a table of many columns needs small letters.
+    let is_dense = lines.iter().any(|line| line.len() > COLUMNS_FEW);
+    let class = if is_dense { " class=\"dense\"" } else { "" };
+    let mut text = format!("<div class=\"wide\"><table{class}>");
+    for (at, line) in lines.iter().enumerate() {
+        let tag = if at == 0 { "th" } else { "td" };
+        text += "<tr>";
+        for (column, field) in line.iter().enumerate() {
+            let side = if lefts.contains(&column) {
+                " class=\"left\""
+            } else {
+                ""
+            };
+            put(&mut text, format_args!("<{tag}{side}>{}", escaped(field)));
+        }
+        text += "</tr>";
     }
-    text + "</table>"
+    text + "</table></div>"
+}
+
+/// The policies as lines of a table.
+fn lines_of(asked: &Asked, rows: &[Row]) -> Vec<Vec<String>> {
+    let has_match = asked.matching == Matching::Searched;
+    let mut head = vec![
+        "policy",
+        "freshness",
+        "weighted",
+        "of others",
+        "mean age, h",
+        "requests a page a day",
+    ];
+    head.extend(has_match.then_some("match static"));
+    let mut lines = vec![head.into_iter().map(str::to_owned).collect()];
+    lines.extend(rows.iter().map(|row| {
+        let mean = &row.mean;
+        let mut line = vec![
+            row.policy.name().to_owned(),
+            format!("{:.4}", mean.freshness),
+            format!("{:.4}", mean.weighted_freshness),
+            format!("{:.4}", mean.freshness_of_others),
+            format!("{:.2}", mean.mean_age_h),
+            format!("{:.4}", mean.requests_per_page_day),
+        ];
+        line.extend(has_match.then(|| match_in_words(row.match_static)));
+        line
+    }));
+    lines
+}
+
+fn match_in_words(found: Option<Match>) -> String {
+    let Some(Match { share, error }) = found else {
+        return "never".to_owned();
+    };
+    // It may break before its error, and nowhere else.
+    let error = error.map_or(String::new(), |error| {
+        format!(" ±\u{a0}{:.1}", error * 100.0)
+    });
+    format!("{:.1}\u{a0}%{error}", share * 100.0)
 }
 
 fn bars(rows: &[Row]) -> String {
+    const LEFT: f64 = 100.0;
     let height = 24.0 * rows.len() as f64 + 10.0;
     let most = rows
         .iter()
         .filter_map(|row| Some(row.match_static?.share))
         .fold(1.0, f64::max);
-    let scale = (WIDTH - 240.0) / most;
+    let scale = (WIDTH - LEFT - 70.0) / most;
     let mut svg = format!(
         "<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"requests to match the static cycle\">"
     );
@@ -99,97 +162,148 @@ fn bars(rows: &[Row]) -> String {
             Some(found) => (found.share, format!("{:.1} %", found.share * 100.0)),
             None => (0.0, "never".to_owned()),
         };
-        let colour = if share <= 1.0 { COLOURS[0] } else { COLOURS[1] };
-        write!(
-            svg,
-            "<text x=\"0\" y=\"{:.0}\" font-size=\"14\">{}</text><rect x=\"130\" y=\"{y:.0}\" width=\"{:.1}\" height=\"18\" fill=\"{colour}\"/><text x=\"{:.1}\" y=\"{:.0}\" font-size=\"14\">{words}</text>",
-            y + 14.0, row.policy.name(), share * scale, 136.0 + share * scale, y + 14.0
-        )
-        .expect("a string takes everything");
+        let colour = usize::from(share > 1.0);
+        put(
+            &mut svg,
+            format_args!(
+                "<text x=\"0\" y=\"{:.0}\">{}</text><rect x=\"{LEFT}\" y=\"{y:.0}\" width=\"{:.1}\" height=\"18\" fill=\"var(--c{colour})\"/><text x=\"{:.1}\" y=\"{:.0}\">{words}</text>",
+                y + 14.0,
+                row.policy.name(),
+                share * scale,
+                LEFT + 6.0 + share * scale,
+                y + 14.0
+            ),
+        );
     }
     svg + "</svg>"
 }
 
-/// The share of pages that are fresh at noon and midnight, in the first trial.
-fn over_time(asked: &Asked) -> Vec<Line> {
+/// The mean freshness of each day, in the first trial. A day, and not a moment of it:
+/// what changes and is visited at the same hours looks like a saw at any moment.
+fn over_time(asked: &Asked, what: &str) -> String {
     let world = &asked.worlds[0];
-    let lines = asked.policies.iter().map(|policy| {
-        let mut visits: Vec<Vec<f64>> = vec![Vec::new(); world.pages.len()];
-        let setup = asked.setup.of(*policy);
-        trial::run(world, policy.build(world), setup, |visit| {
-            visits[visit.page as usize].push(visit.time);
-        });
-        let fresh_at = |time: f64| {
-            let pages = world.pages.iter().zip(&visits);
-            let fresh = pages.filter(|(page, visits)| {
-                let last = visits[..visits.partition_point(|visit| *visit <= time)].last();
-                let last = last.copied().unwrap_or(0.0);
-                let before = |until: f64| page.changes.partition_point(|change| *change <= until);
-                before(last) == before(time)
+    let step = (world.days / POINTS_MAX).ceil().max(1.0);
+    let lines: Vec<Line> = asked
+        .policies
+        .iter()
+        .map(|policy| {
+            let mut visits: Vec<Vec<f64>> = vec![Vec::new(); world.pages.len()];
+            let setup = asked.setup.of(*policy);
+            trial::run(world, policy.build(world), setup, |visit| {
+                visits[visit.page as usize].push(visit.time);
             });
-            fresh.count() as f64 / world.pages.len() as f64
-        };
-        let steps = 0..(world.days * 2.0) as u32;
-        let points = steps.map(|step| {
-            let time = f64::from(step) / 2.0;
-            (time, fresh_at(time))
-        });
-        (policy.name().to_owned(), points.collect())
-    });
-    lines.collect()
-}
-
-fn against_budget(asked: &Asked) -> Vec<Line> {
-    let lines = asked.policies.iter().map(|policy| {
-        let points = curve(&asked.worlds[..1], *policy, asked.setup, &SHARES);
-        (policy.name().to_owned(), points)
-    });
-    lines.collect()
-}
-
-/// Lines over one pair of axes.
-pub(super) fn plot(across: &str, up: &str, lines: &[Line]) -> String {
-    let points = || lines.iter().flat_map(|(_, points)| points);
-    let x_max = points().map(|point| point.0).fold(1e-9, f64::max);
-    let y_min = points().map(|point| point.1).fold(1.0, f64::min);
-    let y_min = (y_min * 10.0).floor() / 10.0;
-    let x = |value: f64| LEFT + value / x_max * (WIDTH - LEFT - 120.0);
-    let y = |value: f64| 10.0 + (1.0 - value) / (1.0 - y_min).max(1e-9) * (HEIGHT - BOTTOM - 10.0);
-    let mut svg = format!(
-        "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{up} against {across}\" font-size=\"12\">"
+            let mut means = Means::new(world.days, step);
+            for (page, visits) in world.pages.iter().zip(&visits) {
+                let weight = if setup.is_weighted { page.weight } else { 1.0 };
+                means.take(page, visits, weight);
+            }
+            (policy.name().to_owned(), means.points())
+        })
+        .collect();
+    let values = lines.iter().flat_map(|(_, points)| points);
+    let up = Axis::shares(&what.to_lowercase(), values.map(|point| point.1));
+    let across = Axis::up_to("day", world.days);
+    let every = if step > 1.0 {
+        format!("means of {step:.0} days")
+    } else {
+        "daily means".to_owned()
+    };
+    let note = format!(
+        "<p class=\"note\">The first trial, {every}; the first {:.1} days are not counted above.</p>",
+        world.learning_days
     );
-    for step in 0..=4 {
-        let part = f64::from(step) / 4.0;
-        let (value, time) = (y_min + part * (1.0 - y_min), part * x_max);
-        write!(
-            svg,
-            "<line x1=\"{LEFT}\" x2=\"{:.0}\" y1=\"{:.1}\" y2=\"{:.1}\" stroke=\"#ddd\"/><text x=\"20\" y=\"{:.1}\">{value:.2}</text><text x=\"{:.1}\" y=\"{:.0}\">{time:.4}</text>",
-            x(x_max), y(value), y(value), y(value) + 4.0, x(time), HEIGHT - 22.0
-        )
-        .expect("a string takes everything");
+    chart::lines(across, up, &lines) + &note
+}
+
+/// Mean freshness of equal pieces of time.
+struct Means {
+    days: f64,
+    step: f64,
+    fresh: Vec<f64>,
+    weights: f64,
+}
+
+impl Means {
+    fn new(days: f64, step: f64) -> Self {
+        Self {
+            days,
+            step,
+            fresh: vec![0.0; (days / step).ceil() as usize],
+            weights: 0.0,
+        }
     }
-    for (at, (name, points)) in lines.iter().enumerate() {
-        let colour = COLOURS[at % COLOURS.len()];
-        // Colours run out before lines do.
-        let dash = DASHES[at / COLOURS.len() % DASHES.len()];
-        let path: Vec<String> = points
-            .iter()
-            .map(|p| format!("{:.1},{:.1}", x(p.0), y(p.1)))
-            .collect();
-        let y = 16.0 + 18.0 * at as f64;
-        write!(
-            svg,
-            "<g stroke=\"{colour}\" stroke-width=\"1.5\" stroke-dasharray=\"{dash}\"><polyline points=\"{}\" fill=\"none\"/><line x1=\"{:.0}\" x2=\"{:.0}\" y1=\"{y:.0}\" y2=\"{y:.0}\"/></g><text x=\"{:.0}\" y=\"{:.0}\">{name}</text>",
-            path.join(" "), WIDTH - 116.0, WIDTH - 92.0, WIDTH - 86.0, y + 4.0
-        )
-        .expect("a string takes everything");
+
+    /// Takes a page in, with the times of its visits.
+    fn take(&mut self, page: &WorldPage, visits: &[f64], weight: f64) {
+        self.weights += weight;
+        for (at, copied) in visits.iter().enumerate() {
+            let next = visits.get(at + 1).copied().unwrap_or(self.days);
+            let seen = page.changes.partition_point(|change| *change <= *copied);
+            let stale = page.changes.get(seen).copied().unwrap_or(f64::INFINITY);
+            self.add(*copied, stale.min(next), weight);
+        }
     }
-    write!(
-        svg,
-        "<text x=\"{:.0}\" y=\"{:.0}\">{across}</text></svg>",
-        WIDTH / 2.0 - 60.0,
-        HEIGHT - 4.0
-    )
-    .expect("a string takes everything");
-    svg
+
+    /// A copy was right from one time to another.
+    fn add(&mut self, from: f64, to: f64, weight: f64) {
+        let mut begin = from;
+        while begin < to {
+            let piece = (begin / self.step) as usize;
+            let end = ((piece + 1) as f64 * self.step).min(to);
+            if let Some(fresh) = self.fresh.get_mut(piece) {
+                *fresh += (end - begin) * weight;
+            }
+            begin = end;
+        }
+    }
+
+    /// The middle of each piece, and its mean.
+    fn points(&self) -> Vec<(f64, f64)> {
+        let pieces = self.fresh.iter().enumerate();
+        let point = |(at, fresh): (usize, &f64)| {
+            let begin = at as f64 * self.step;
+            let length = (self.days - begin).min(self.step);
+            (
+                begin + length / 2.0,
+                fresh / (length * self.weights).max(1e-9),
+            )
+        };
+        pieces.map(point).collect()
+    }
+}
+
+fn against_budget(asked: &Asked, what: &str) -> String {
+    let lines: Vec<Line> = asked
+        .policies
+        .iter()
+        .map(|policy| {
+            let points = curve(&asked.worlds[..1], *policy, asked.setup, &SHARES);
+            (policy.name().to_owned(), points)
+        })
+        .collect();
+    let points = || lines.iter().flat_map(|(_, points)| points);
+    let most = points().map(|point| point.0).fold(1e-6, f64::max);
+    let across = Axis::up_to("requests a page a day", most);
+    let up = Axis::shares(&what.to_lowercase(), points().map(|point| point.1));
+    let note = "<p class=\"note\">The first trial, at a quarter to four times the budget.</p>";
+    chart::lines(across, up, &lines) + note
+}
+
+#[cfg(test)]
+mod tests {
+    use geomi_sim::refresh::web::ModelWeb;
+
+    use super::*;
+
+    #[test]
+    fn a_day_is_as_fresh_as_the_copies_were_in_it() {
+        let mut page = ModelWeb::Flat.draw(1, 0).pages.swap_remove(0);
+        page.changes = vec![0.5, 2.25];
+        let mut means = Means::new(2.5, 1.0);
+        means.take(&page, &[0.0, 1.0], 3.0);
+        assert_eq!(means.points(), [(0.5, 0.5), (1.5, 1.0), (2.25, 0.5)]);
+        page.changes.clear();
+        means.take(&page, &[0.0], 1.0);
+        assert_eq!(means.points()[0], (0.5, 0.625));
+    }
 }

@@ -78,11 +78,9 @@ impl Limit {
     }
 }
 
-/// Prints a table of budgets with one more column, the dearest first.
-pub(super) fn print_limits(limits: &[(Limit, Vec<String>)], more: &[&str]) -> anyhow::Result<()> {
-    if limits.is_empty() {
-        return Ok(());
-    }
+/// Budgets as lines of a table with more columns, the dearest first. The first line names
+/// the columns.
+pub(super) fn limit_lines(limits: &[(Limit, Vec<String>)], more: &[&str]) -> Vec<Vec<String>> {
     let mut rows: Vec<&(Limit, Vec<String>)> = limits.iter().collect();
     rows.sort_by(|(one, _), (other, _)| other.dearer.total_cmp(&one.dearer));
     let heads = ["budget", "of", "pages", "requests a day", "dearer by"];
@@ -99,8 +97,16 @@ pub(super) fn print_limits(limits: &[(Limit, Vec<String>)], more: &[&str]) -> an
         line.extend(told.iter().cloned());
         lines.push(line);
     }
+    lines
+}
+
+/// Prints a table of budgets with more columns, if there are any.
+pub(super) fn print_limits(limits: &[(Limit, Vec<String>)], more: &[&str]) -> anyhow::Result<()> {
+    if limits.is_empty() {
+        return Ok(());
+    }
     print("")?;
-    print_table(&lines, &[0, 1])?;
+    print_table(&limit_lines(limits, more), &[0, 1])?;
     if limits.len() > SHOWN {
         print(&format!("{SHOWN} of {} budgets", limits.len()))?;
     }

@@ -11,7 +11,7 @@ use clap::Args;
 use geomi_crawler::refresh::{days, instant};
 use serde_json::{Value, json};
 
-use super::limits::{Limit, Spending, Spent, print_limits};
+use super::limits::{Limit, Spending, Spent, limit_lines, print_limits};
 use super::out_file::OutFile;
 use super::report_html;
 use super::run::PlanArgs;
@@ -147,15 +147,16 @@ pub(crate) fn run(args: &ReportCommand, global: &Global) -> anyhow::Result<Exit>
         most_in_an_hour: spending.most_in_an_hour(),
         tally,
     };
-    if let Some(file) = html {
-        file.write(|out| out.write_all(report_html::page(&report).as_bytes()))?;
-    }
+    let written = html.map_or(Ok(()), |file| {
+        file.write(|out| out.write_all(report_html::page(&report).as_bytes()))
+    });
     match global.format {
         Format::Human => human(&report)?,
         Format::Json => print(&serde_json::to_string_pretty(&as_json(&report))?)?,
         Format::Jsonl => print(&as_json(&report).to_string())?,
         Format::Csv => print(&csv(&report.points, truth.is_some()))?,
     }
+    written?;
     Ok(Exit::Done)
 }
 
@@ -210,49 +211,92 @@ fn human(report: &Report) -> anyhow::Result<()> {
         .map(|(kind, count)| format!("{count} {kind}"))
         .collect();
     print(&format!("visits      {}", kinds.join(", ")))?;
-    if let Some(limit) = report.requests_per_hour {
-        let most = report.most_in_an_hour;
-        print(&format!(
-            "hours       {most} visits in one at most, of {limit:.0}"
-        ))?;
+    if let Some(words) = report.hours_in_words() {
+        print(&format!("hours       {words}"))?;
     }
     print("")?;
-    for (name, kinds) in report.kin() {
-        let head = [name, "compared", "changed", "share", "changes a day"];
-        let mut lines = vec![head.map(str::to_owned).to_vec()];
-        lines.extend(kinds.iter().map(|(kind, of)| {
-            vec![
-                (*kind).to_owned(),
-                of.visits.to_string(),
-                of.changed.to_string(),
-                format!("{:.3}", of.share()),
-                format!("{:.3}", of.changed as f64 / of.days.max(1e-9)),
-            ]
-        }));
+    if !report.has_comparisons() {
+        return print(
+            "no visit could be compared with an earlier copy: there are no changes to tell",
+        );
+    }
+    for (_, lines) in report.kin_lines() {
         print_table(&lines, &[0])?;
         print("")?;
     }
-    let head = ["predicted", "seen", "visits"];
-    let mut lines = vec![head.map(str::to_owned).to_vec()];
-    let classes = tally.classes.iter().filter(|class| class.visits > 0);
-    lines.extend(classes.map(|class| {
-        vec![
-            format!("{:.3}", class.predicted()),
-            format!("{:.3}", class.seen()),
-            class.visits.to_string(),
-        ]
-    }));
-    print_table(&lines, &[])?;
-    print_budgets(report)
+    print_table(&report.class_lines(), &[])?;
+    print_limits(&report.spent(), &SPENT_COLUMNS)
 }
 
-fn print_budgets(report: &Report) -> anyhow::Result<()> {
-    let spent = |spent: &Spent| vec![spent.visits.to_string(), spent.most.to_string()];
-    let limits = report.limits.iter();
-    let rows: Vec<_> = limits
-        .map(|(limit, of)| (limit.clone(), spent(of)))
-        .collect();
-    print_limits(&rows, &["spent", "most in a day"])
+/// What is told of each budget beside the budget itself.
+const SPENT_COLUMNS: [&str; 2] = ["spent", "most in a day"];
+
+/// The tables, as people read them; the first line names the columns.
+impl Report {
+    /// Whether anything can be told of changes.
+    pub(super) fn has_comparisons(&self) -> bool {
+        self.tally.classes.iter().any(|class| class.visits > 0)
+    }
+
+    /// Changes by domain, depth and link type.
+    pub(super) fn kin_lines(&self) -> [(&'static str, Vec<Vec<String>>); 3] {
+        self.kin().map(|(name, kinds)| {
+            let head = [name, "compared", "changed", "share", "changes a day"];
+            let mut lines = vec![head.map(str::to_owned).to_vec()];
+            lines.extend(kinds.iter().map(|(kind, of)| {
+                vec![
+                    (*kind).to_owned(),
+                    of.visits.to_string(),
+                    of.changed.to_string(),
+                    format!("{:.3}", of.share()),
+                    format!("{:.3}", of.changed as f64 / of.days.max(1e-9)),
+                ]
+            }));
+            (name, lines)
+        })
+    }
+
+    /// How probable changes were thought to be, and how common they were.
+    pub(super) fn class_lines(&self) -> Vec<Vec<String>> {
+        let head = ["predicted", "seen", "visits"];
+        let mut lines = vec![head.map(str::to_owned).to_vec()];
+        let classes = self.tally.classes.iter().filter(|class| class.visits > 0);
+        lines.extend(classes.map(|class| {
+            vec![
+                format!("{:.3}", class.predicted()),
+                format!("{:.3}", class.seen()),
+                class.visits.to_string(),
+            ]
+        }));
+        lines
+    }
+
+    /// Visits by what they found.
+    pub(super) fn kind_lines(&self) -> Vec<Vec<String>> {
+        let mut lines = vec![vec!["found".to_owned(), "visits".to_owned()]];
+        let kinds = self.tally.kinds.iter();
+        lines.extend(kinds.map(|(kind, count)| vec![(*kind).to_owned(), count.to_string()]));
+        lines
+    }
+
+    /// The budgets of sites and groups.
+    pub(super) fn budget_lines(&self) -> Vec<Vec<String>> {
+        limit_lines(&self.spent(), &SPENT_COLUMNS)
+    }
+
+    fn spent(&self) -> Vec<(Limit, Vec<String>)> {
+        let spent = |spent: &Spent| vec![spent.visits.to_string(), spent.most.to_string()];
+        let limits = self.limits.iter();
+        limits
+            .map(|(limit, of)| (limit.clone(), spent(of)))
+            .collect()
+    }
+
+    /// What was spent of the budget of an hour, if there is one.
+    pub(super) fn hours_in_words(&self) -> Option<String> {
+        let (most, limit) = (self.most_in_an_hour, self.requests_per_hour?);
+        Some(format!("{most} visits in one at most, of {limit:.0}"))
+    }
 }
 
 fn budgets_json(report: &Report) -> Vec<Value> {

@@ -323,6 +323,9 @@ const COLUMNS: [&str; 8] = [
     "freshness_of_others",
 ];
 
+/// Those of the match, which may not have been searched for.
+const MATCH_COLUMNS: std::ops::Range<usize> = 5..7;
+
 fn cells(row: &Row) -> Vec<String> {
     let mean = &row.mean;
     let share = |share: Option<f64>| share.map_or(String::new(), |share| format!("{share:.4}"));
@@ -350,19 +353,61 @@ fn csv(asked: &Asked, rows: &[Row]) -> String {
 fn human(asked: &Asked, rows: &[Row]) -> String {
     let mut lines = vec![COLUMNS.map(|name| name.replace('_', " ")).to_vec()];
     lines.extend(rows.iter().map(cells));
+    if asked.matching == Matching::Skipped {
+        for line in &mut lines {
+            line.drain(MATCH_COLUMNS);
+        }
+    }
     let columns = table::columns(&lines, |at| at > 0);
     let mut text = format!(
-        "{}: {}\n{:.4} visits a page a day, means of {}\n\n",
+        "{}: {}\n{}\n\n",
         asked.web,
         asked.extent.in_words(),
-        asked.setup.budget,
-        crate::words::plural(asked.worlds.len() as u64, "trial"),
+        asked.terms_in_words(),
     );
     for line in &lines {
         text += &table::aligned(line, &columns);
         text.push('\n');
     }
-    text += "\nmatch static: requests needed to be as fresh as the static cycle, as a share of its own; its error is how far, by what the trials differ, the mean of others may lie from it.";
+    for note in notes(asked, rows) {
+        text.extend(["\n", note.as_str()]);
+    }
+    text
+}
+
+impl Asked {
+    /// Budget and trials, in words.
+    pub(super) fn terms_in_words(&self) -> String {
+        let learn = if self.setup.learn > 1.0 {
+            format!(", {} times that while learning", self.setup.learn)
+        } else {
+            String::new()
+        };
+        let weighted = if self.setup.is_weighted {
+            "; policies heed the weights of pages"
+        } else {
+            ""
+        };
+        format!(
+            "{:.4} visits a page a day{learn}, means of {}{weighted}",
+            self.setup.budget,
+            crate::words::plural(self.worlds.len() as u64, "trial"),
+        )
+    }
+}
+
+/// What has to be known to read the table, a sentence or two each.
+pub(super) fn notes(asked: &Asked, rows: &[Row]) -> Vec<String> {
+    let mut notes = Vec::new();
+    if asked.matching == Matching::Searched {
+        let matched = if asked.setup.is_weighted {
+            "as fresh, by weight,"
+        } else {
+            "as fresh"
+        };
+        notes.push(format!("match static: requests needed to be {matched} as the static cycle, as a share of its own; its error is how far, by what the trials differ, the mean of others may lie from it."));
+    }
+    notes.push("freshness of others: without pages that look changed at every visit.".to_owned());
     for (told, words) in [
         (Told::Rates, "the true rates, which no crawler knows"),
         (Told::Counts, "every change of the learning days"),
@@ -373,8 +418,8 @@ fn human(asked: &Asked, rows: &[Row]) -> String {
             .map(PolicyKind::name)
             .collect();
         if !names.is_empty() {
-            text.extend([format!("\nTold {words}: {}.", names.join(", "))]);
+            notes.push(format!("Told {words}: {}.", names.join(", ")));
         }
     }
-    text
+    notes
 }

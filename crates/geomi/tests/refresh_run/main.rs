@@ -247,6 +247,11 @@ fn a_run_that_is_killed_loses_no_history_and_goes_on() {
 fn the_plan_is_told_and_an_edited_one_is_followed() {
     let (place, server) = (Workplace::new(), changing_web(4));
     first_crawl(&place, &server, 20);
+    let once = json(&place, &["refresh", "report", "c", "--html", "once.html"]);
+    assert!(once["load_ratio"].is_null(), "{once:#}");
+    let page = place.read("once.html");
+    assert!(page.contains("No page has been visited again"), "{page}");
+    assert_eq!(page.matches("<svg").count(), 2);
     let run = |more: &[&str]| {
         let words = ["refresh", "run", "c", "--max-time", "6d"];
         let done = place.geomi(&[&words[..], more, &FLAGS].concat());
@@ -277,6 +282,7 @@ fn the_plan_is_told_and_an_edited_one_is_followed() {
     for heading in [
         "Freshness over time (estimated)",
         "Mean age over time (estimated)",
+        "Visits by what they found",
         "Requests a day against the budget",
         "When changes were found, by day and hour (UTC)",
         "Change by domain",
@@ -286,6 +292,14 @@ fn the_plan_is_told_and_an_edited_one_is_followed() {
     ] {
         let heading = format!("<h2>{heading}</h2>");
         assert!(page.contains(&heading), "no {heading}");
+    }
+    for words in [
+        "mean age, hours",
+        "no visit",
+        "budget: 40.0 a day",
+        "prefers-color-scheme",
+    ] {
+        assert!(page.contains(words), "no {words}");
     }
     requests_are_revisits(&report, 20);
 

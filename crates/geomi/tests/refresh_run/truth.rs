@@ -113,7 +113,7 @@ fn the_report_tells_the_truth_where_it_is_known() {
     assert!(least < 0.95, "there is something to tell: {least}");
     assert!(off / points < 0.015, "{}", off / points);
     assert!(off_h < 0.03 * age_h, "{off_h} of {age_h}");
-    assert!(place.read("r.html").contains(">true</text>"));
+    assert!(place.read("r.html").contains("</i>true</span>"));
 
     let human = place.geomi(&words).out;
     assert!(human.contains("(estimated); true "), "{human}");
