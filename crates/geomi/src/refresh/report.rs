@@ -32,8 +32,8 @@ Examples:
 Requests are those to pages of which there was a copy; the first visit of a page is no refresh.
 The budget shown is that of the last `refresh run`, or the one given here. CSV has freshness
 over time.
-S(x), the load ratio, is requests a day for each page, from the end of the first crawl, or a day before the
-first revisit, to the last report of the run; a dash if that is less than a day.
+S(x), the load ratio, is requests a day for each page, from the end of the first crawl, or a
+day before the first revisit, to the last report of the run; a dash if that is less than a day.
 True freshness and age are means over the pages that the history names: a copy is fresh if its
 page has not changed since it was made, and its age is the time since the first change it lacks.
 Exit codes: 0 done, 1 error, 2 usage or no crawl directory.";
@@ -215,17 +215,19 @@ fn human(report: &Report) -> anyhow::Result<()> {
         print(&format!("hours       {words}"))?;
     }
     print("")?;
+    print_changes(report)?;
+    print_limits(&report.spent(), &SPENT_COLUMNS)
+}
+
+fn print_changes(report: &Report) -> anyhow::Result<()> {
     if !report.has_comparisons() {
-        return print(
-            "no visit could be compared with an earlier copy: there are no changes to tell",
-        );
+        return print("no visit could be compared with an earlier copy: no changes can be told");
     }
     for (_, lines) in report.kin_lines() {
         print_table(&lines, &[0])?;
         print("")?;
     }
-    print_table(&report.class_lines(), &[])?;
-    print_limits(&report.spent(), &SPENT_COLUMNS)
+    print_table(&report.class_lines(), &[])
 }
 
 /// What is told of each budget beside the budget itself.
