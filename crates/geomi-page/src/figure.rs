@@ -22,6 +22,8 @@ use crate::fnv;
 pub(crate) enum Kind {
     Date,
     Time,
+    /// Seconds since 1970, unless the words around it say otherwise.
+    Stamp,
     Whole,
     Decimal,
     Other,
@@ -164,7 +166,7 @@ impl Figure {
         let are_thousands =
             self.are_thousands && (self.last_joint != b',' || self.last_digits == 3);
         match (self.first_joint, self.last_joint) {
-            (0 | b'.', _) if self.is_unix_time() => Kind::Date,
+            (0 | b'.', _) if self.is_unix_time() => Kind::Stamp,
             (0, _) => Kind::Whole,
             (b':', _) if self.is_time() => Kind::Time,
             (b',', b',') if are_thousands => Kind::Whole,
@@ -263,9 +265,9 @@ mod tests {
             ("15/11/26", Kind::Date),
             ("26-11-15", Kind::Date),
             ("2026-11", Kind::Date),
-            ("1763321536", Kind::Date),
-            ("1763321536.12", Kind::Date),
-            ("1763321536123", Kind::Date),
+            ("1763321536", Kind::Stamp),
+            ("1763321536.12", Kind::Stamp),
+            ("1763321536123", Kind::Stamp),
             ("1063321536", Kind::Whole),
             ("17633215361", Kind::Whole),
             ("8801234567893", Kind::Whole),

@@ -329,10 +329,10 @@ impl VisibleText {
         match number.kind {
             Kind::Date | Kind::Time => self.drop_of_date(place, false),
             Kind::Other => self.keep_number(place),
-            Kind::Whole | Kind::Decimal if number.before == Before::Price => {
+            Kind::Stamp | Kind::Whole | Kind::Decimal if number.before == Before::Price => {
                 self.keep_number(place);
             }
-            Kind::Whole | Kind::Decimal => {
+            Kind::Stamp | Kind::Whole | Kind::Decimal => {
                 self.state = State::AfterNumber { word_start: place };
                 // A mark was between it and what follows.
                 if !number.is_attached {
@@ -367,6 +367,7 @@ impl VisibleText {
                 self.drop_number(self.length);
             }
             _ if has_own_word => self.keep_number(word_start),
+            _ if number.kind == Kind::Stamp => self.drop_of_date(word_start, false),
             (_, Before::Date { .. }) if is_whole => self.drop_of_date(word_start, false),
             (_, Before::Counter) if number.is_count() => self.drop_number(word_start),
             _ => self.keep_number(word_start),
