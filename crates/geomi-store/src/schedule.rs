@@ -107,18 +107,23 @@ pub fn parse(line: &str) -> Result<Option<Row>, String> {
     let (Some(day), Some(hour), Some(url)) = (fields.next(), fields.next(), fields.next()) else {
         return Err("write day,hour,url, such as Monday,9,https://example.com/".to_owned());
     };
-    let hour = hour_of(day, hour)?;
-    if url == FREE {
+    let hour = hour_of(unquoted(day), unquoted(hour))?;
+    if unquoted(url) == FREE {
         return Ok(Some(Row::Free(hour)));
     }
-    let url = url.trim_matches('"').replace("\"\"", "\"");
+    let url = unquoted(url).replace("\"\"", "\"");
     let url = CrawlUrl::parse(&url).map_err(|error| format!("{url:?} is no URL: {error}"))?;
     Ok(Some(Row::Visit(hour, url)))
 }
 
+/// A field without the quotes that a spreadsheet may put around any of them.
+fn unquoted(field: &str) -> &str {
+    field.trim_matches('"')
+}
+
 /// Whether a line names the columns, in letters of any case.
 fn is_header(line: &str) -> bool {
-    let names = line.split(',').map(|name| name.trim().trim_matches('"'));
+    let names = line.split(',').map(|name| unquoted(name.trim()));
     names
         .map(str::to_ascii_lowercase)
         .eq(HEADER.split(',').map(str::to_owned))
@@ -248,6 +253,9 @@ mod tests {
             Some(Row::Visit(33, url))
         );
         assert_eq!(parse("sat, 23 , -").unwrap(), Some(Row::Free(167)));
+        let quoted = "\"Monday\",\"9\",\"http://a.test/\"";
+        assert_eq!(parse(quoted), parse("Monday,9,http://a.test/"));
+        assert_eq!(parse("\"sat\",\"23\",\"-\"").unwrap(), Some(Row::Free(167)));
         for wrong in [
             "Monday,9",
             "Someday,9,http://a.test/",
