@@ -4,7 +4,6 @@
 //! really changed nobody but the sites knows, or whoever watched them: such a history
 //! can be given, and the truth is shown beside the estimate.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;

@@ -4,7 +4,7 @@
 //! printed. Every visit and every true change can be written out, so that others
 //! can compute each figure again.
 
-use std::io::Write as _;
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -15,7 +15,7 @@ use geomi_sim::refresh::web::{ModelWeb, World};
 use serde_json::json;
 
 use super::extent::Extent;
-use super::out_file::{Out, OutFile};
+use super::out_file::OutFile;
 use super::{history_file, html};
 use crate::Exit;
 use crate::args::{Format, Global};
@@ -259,7 +259,7 @@ fn quoted(url: &str) -> String {
     url.to_owned()
 }
 
-fn write_changes(out: &mut Out, worlds: &[World]) -> std::io::Result<()> {
+fn write_changes(out: &mut dyn Write, worlds: &[World]) -> std::io::Result<()> {
     writeln!(out, "trial,url,time,weight")?;
     for (trial, world) in worlds.iter().enumerate() {
         for page in &world.pages {
@@ -276,7 +276,7 @@ fn write_changes(out: &mut Out, worlds: &[World]) -> std::io::Result<()> {
     Ok(())
 }
 
-fn write_visits(out: &mut Out, asked: &Asked) -> std::io::Result<()> {
+fn write_visits(out: &mut dyn Write, asked: &Asked) -> std::io::Result<()> {
     writeln!(out, "policy,trial,url,time")?;
     for policy in &asked.policies {
         for (trial, world) in asked.worlds.iter().enumerate() {
