@@ -275,11 +275,20 @@ impl RefreshStatus {
             Some(next) => format!(", the next due at {next}"),
             None => String::new(),
         };
-        format!(
-            "{} pages are kept fresh {by} with {:.1} requests a day{next}",
-            self.pages, self.requests_per_day
-        )
+        let (pages, are) = (plural(self.pages, "page"), is_or_are(self.pages));
+        let requests = self.requests_per_day;
+        format!("{pages} {are} kept fresh {by} with {requests:.1} requests a day{next}")
     }
+}
+
+/// `1 URL`, `2 URLs`.
+pub(crate) fn plural(number: u64, noun: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{ending}")
+}
+
+const fn is_or_are(number: u64) -> &'static str {
+    if number == 1 { "is" } else { "are" }
 }
 
 /// What decides when a page is due.

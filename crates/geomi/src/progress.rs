@@ -117,7 +117,11 @@ fn screen(status: &Status) -> [String; 4] {
         Phase::Stopping => stopping(status),
         Phase::Paused => format!("paused after {elapsed}"),
         _ => match &status.refresh {
-            Some(refresh) => format!("refreshing for {elapsed}: {}", refresh.in_words()),
+            Some(refresh) => format!(
+                "refreshing for {elapsed}{}: {}",
+                expectation(status),
+                refresh.in_words()
+            ),
             None => format!("crawling for {elapsed}{}", expectation(status)),
         },
     };

@@ -12,7 +12,7 @@ use geomi_model::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::Knowledge;
-use crate::status::{Counters, Ending, Phase};
+use crate::status::{Counters, Ending, Phase, plural};
 
 /// The crawl as a whole.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -411,12 +411,6 @@ impl Knowledge<'_> {
             causes.push(Cause::new("failing", text));
         }
     }
-}
-
-/// `1 URL`, `2 URLs`.
-fn plural(number: u64, noun: &str) -> String {
-    let ending = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{ending}")
 }
 
 fn add_to_group(
