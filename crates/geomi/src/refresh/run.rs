@@ -135,14 +135,8 @@ impl PlanArgs {
             )),
             (None, None) => {}
         }
-        match self.longest_gap.as_deref().map(parse_duration) {
-            None => {}
-            Some(Ok(gap)) if gap >= GAP_MIN => {
-                let gap = write_duration(gap);
-                settings.push(setting("--longest-gap", "refresh.longest_gap", &gap));
-            }
-            Some(Ok(_)) => problems.add_general("--longest-gap: give a minute or more"),
-            Some(Err(why)) => problems.add_general(format!("--longest-gap: {why}")),
+        if let Some(gap) = self.longest_gap.as_deref() {
+            settings.push(setting("--longest-gap", "refresh.longest_gap", gap));
         }
         settings
     }
@@ -233,8 +227,6 @@ impl RunArgs {
 
 /// The shortest interval of a learning period.
 const LEARN_MIN: Duration = Duration::from_mins(1);
-/// The shortest longest gap.
-const GAP_MIN: Duration = Duration::from_mins(1);
 const DAY: Duration = Duration::from_hours(24);
 
 /// A learning period costs far more than keeping fresh does.
