@@ -144,21 +144,29 @@ impl Accounts {
 
     /// The first account of a page that has no room now.
     pub(crate) fn without_room(&mut self, page: PageId, now: f64) -> Option<AccountId> {
+        self.of(page).find(|id| !self.has_room(*id, now))
+    }
+
+    /// Whether an account has room now.
+    pub(crate) fn has_room(&mut self, id: AccountId, now: f64) -> bool {
         let clock = self.clock(now);
-        self.of(page).find(|id| {
-            let bucket = &mut self.all[*id as usize].bucket;
-            bucket.fill(clock);
-            !bucket.has_room()
-        })
+        let bucket = &mut self.all[id as usize].bucket;
+        bucket.fill(clock);
+        bucket.has_room()
     }
 
     /// A request is made for a page.
     pub(crate) fn spend(&mut self, page: PageId) {
         self.forget(page);
         for id in self.of(page) {
-            self.all[id as usize].bucket.spend();
-            self.list(id, 0);
+            self.spend_from(id);
         }
+    }
+
+    /// A request is made that an account pays for.
+    pub(crate) fn spend_from(&mut self, id: AccountId) {
+        self.all[id as usize].bucket.spend();
+        self.list(id, 0);
     }
 
     /// A page no longer waits, and no request is made for it.

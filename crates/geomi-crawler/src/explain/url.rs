@@ -3,6 +3,7 @@
 use geomi_frontier::Entry;
 use geomi_model::{ChangeFrequency, ChangeSignal, Timestamp, UrlRecord};
 use geomi_novelty::{Template, TemplateStanding};
+use geomi_refresh::PageId;
 use geomi_scope::Candidate;
 use geomi_url::CrawlUrl;
 use serde::{Deserialize, Serialize};
@@ -12,7 +13,7 @@ use crate::books::{Access, SiteAccess};
 use crate::log::LogLine;
 use crate::mirrors::MIRROR;
 use crate::novelty::PARAMETER_IGNORED;
-use crate::refresh::{Drive, instant};
+use crate::refresh::{Drive, RefreshBook, instant};
 use crate::stage::admit::Standing;
 use crate::{CrawlError, RobotsMode};
 
@@ -152,14 +153,17 @@ impl Knowledge<'_> {
             (Some((_, entry)), _) => {
                 self.when_queued(entry, robots.as_ref(), not_worth.as_deref(), site)
             }
-            (None, Some(record)) => self.planned(url).unwrap_or_else(|| {
-                after_visit(
-                    record,
-                    robots.as_ref(),
-                    not_worth.as_deref(),
-                    self.config.tries,
-                )
-            }),
+            (None, Some(record)) => {
+                let planned = self.planned(url, robots.as_ref(), not_worth.as_deref());
+                planned.unwrap_or_else(|| {
+                    after_visit(
+                        record,
+                        robots.as_ref(),
+                        not_worth.as_deref(),
+                        self.config.tries,
+                    )
+                })
+            }
             (None, None) => never_visited(seen, &scope, robots.as_ref(), not_worth.as_deref()),
         };
         let (mut recent, mut likeness) = (Vec::new(), None);
@@ -200,33 +204,27 @@ impl Knowledge<'_> {
         })
     }
 
-    /// When a plan visits it again.
-    fn planned(&self, url: &CrawlUrl) -> Option<NextStep> {
+    /// When a plan visits it again, if it is kept fresh and nothing stands against it.
+    fn planned(
+        &self,
+        url: &CrawlUrl,
+        robots: Option<&Access>,
+        not_worth: Option<&str>,
+    ) -> Option<NextStep> {
         let book = self.refresh?;
-        let page = book.pages().find(url)?;
-        if book.planner().is_out(page) {
-            let text = "it was due and is being visited, or on its way to its queue";
-            return Some(NextStep::new("on-its-way", text));
+        let page = book.pages().find(url);
+        let stray = book.stray_due(url);
+        if page.is_none() && stray.is_none() {
+            return None;
         }
-        Some(match &book.config().drive {
-            Drive::Plan => {
-                let due = instant(book.planner().due(page)).to_rfc3339_millis();
-                let text = format!(
-                    "it is kept fresh, and due again at {due}; `geomi refresh explain` tells why"
-                );
-                NextStep {
-                    at: Some(due),
-                    ..NextStep::new("planned", text)
-                }
-            }
-            Drive::Rounds => {
-                NextStep::new("planned", "it is kept fresh: every round visits it again")
-            }
-            Drive::Table(_) => NextStep::new(
-                "planned",
-                "it is kept fresh by a schedule; if that leaves it out, after the longest gap",
-            ),
-        })
+        let is_seed = page.is_some_and(|page| book.pages().depth(page) == 0);
+        if let Some(refused) = self.refused(url, robots, not_worth.filter(|_| !is_seed)) {
+            return Some(refused);
+        }
+        match page {
+            Some(page) => Some(planned_page(book, page)),
+            None => stray.map(planned_stray),
+        }
     }
 
     fn template_of(&self, url: &CrawlUrl) -> Result<TemplateStanding, CrawlError> {
@@ -343,6 +341,25 @@ impl Knowledge<'_> {
         Ok(access.map(|access| access.access(&self.config.agent, url.path_and_query())))
     }
 
+    /// What its turn will find against it.
+    fn refused(
+        &self,
+        url: &CrawlUrl,
+        robots: Option<&Access>,
+        not_worth: Option<&str>,
+    ) -> Option<NextStep> {
+        let scope = self.admit.scope();
+        let text = if let Some(Access::Disallowed(reason)) = robots {
+            format!("when its turn comes it is refused by {reason}")
+        } else if let Some(refusal) = scope.denies(url) {
+            let reason = scope.explain_refusal(url, refusal);
+            format!("when its turn comes it is refused: {reason}")
+        } else {
+            format!("when its turn comes it is refused ({})", not_worth?)
+        };
+        Some(NextStep::new("refused", text))
+    }
+
     fn when_queued(
         &self,
         entry: &Entry,
@@ -350,21 +367,9 @@ impl Knowledge<'_> {
         not_worth: Option<&str>,
         site: &SiteReport,
     ) -> NextStep {
-        if let Some(Access::Disallowed(reason)) = robots {
-            let text = format!("when its turn comes it is refused by {reason}");
-            return NextStep::new("refused", text);
-        }
-        let scope = self.admit.scope();
-        if let Some(refusal) = scope.denies(&entry.url) {
-            let reason = scope.explain_refusal(&entry.url, refusal);
-            return NextStep::new(
-                "refused",
-                format!("when its turn comes it is refused: {reason}"),
-            );
-        }
-        if let Some(reason) = not_worth.filter(|_| !entry.is_seed) {
-            let text = format!("when its turn comes it is refused ({reason})");
-            return NextStep::new("refused", text);
+        let not_worth = not_worth.filter(|_| !entry.is_seed);
+        if let Some(refused) = self.refused(&entry.url, robots, not_worth) {
+            return refused;
         }
         let crawl = self.crawl_holds();
         let text = match crawl {
@@ -380,6 +385,49 @@ impl Knowledge<'_> {
             ..NextStep::new("queued", text)
         }
     }
+}
+
+/// When a page of the plan is visited again.
+fn planned_page(book: &RefreshBook, page: PageId) -> NextStep {
+    if book.planner().is_out(page) {
+        return on_its_way();
+    }
+    match &book.config().drive {
+        Drive::Plan => {
+            let due = instant(book.planner().due(page)).to_rfc3339_millis();
+            let text = format!(
+                "it is kept fresh, and due again at {due}; `geomi refresh explain` tells why"
+            );
+            NextStep {
+                at: Some(due),
+                ..NextStep::new("planned", text)
+            }
+        }
+        Drive::Rounds => NextStep::new("planned", "it is kept fresh: every round visits it again"),
+        Drive::Table(_) => NextStep::new(
+            "planned",
+            "it is kept fresh by a schedule; if that leaves it out, after the longest gap",
+        ),
+    }
+}
+
+/// When a URL of which there has never been a copy is asked for again; no time is given
+/// while it is.
+fn planned_stray(due: Option<f64>) -> NextStep {
+    let Some(due) = due else {
+        return on_its_way();
+    };
+    let due = instant(due).to_rfc3339_millis();
+    let text = format!("there is no copy of it yet, and it is asked for again at {due}");
+    NextStep {
+        at: Some(due),
+        ..NextStep::new("planned", text)
+    }
+}
+
+fn on_its_way() -> NextStep {
+    let text = "it was due and is being visited, or on its way to its queue";
+    NextStep::new("on-its-way", text)
 }
 
 /// It was dealt with: by a visit, or by a refusal when its turn had come.
@@ -406,7 +454,7 @@ fn after_visit(
             .map_or(record.state.to_string(), |code| code.to_string());
         let text = format!(
             "it was given up after {} of {tries} tries ({what}); `geomi crawl --again` would try anew, \
-             and `geomi refresh run` does if there is a copy of it",
+             and so does `geomi refresh run`, less and less often",
             record.attempts
         );
         return NextStep::new("given-up", text);

@@ -17,8 +17,10 @@ use super::budgets::{Budgets, Limit, SitePlan};
 use super::overdue::Overdue;
 use super::pages::{Pages, Sighted, Sighting, facts};
 use super::quiet::QuietHours;
+use super::strays::Strays;
 use super::waves::Waves;
 use super::weights::Weights;
+use crate::Fate;
 use crate::status::RefreshDrive;
 
 /// How long a page rests after a visit that came to nothing, in days; it doubles
@@ -120,6 +122,8 @@ pub struct RefreshBook {
     pub(super) planner: Planner<Box<dyn Policy>>,
     pub(super) budgets: Budgets,
     waves: Waves,
+    /// What is no page of the plan yet.
+    pub(super) strays: Strays,
     /// Where pages are visited at set times: which, and how far it is.
     batches: Option<(Batches, Place)>,
     /// Of those a table leaves out, which were left alone for the longest gap.
@@ -156,6 +160,15 @@ pub(super) struct Trouble {
     pub(super) retry: f64,
 }
 
+/// Days that a URL is left alone after so many visits in a row that came to nothing, and
+/// one more; at most the longest gap, and that at once if the server says it is gone.
+pub(super) fn rest(is_gone: bool, times: i32, longest_gap: f64) -> f64 {
+    if is_gone {
+        return longest_gap;
+    }
+    (FAILED_REST * 2.0_f64.powi(times)).min(longest_gap)
+}
+
 impl RefreshBook {
     /// A book without pages.
     ///
@@ -179,6 +192,7 @@ impl RefreshBook {
             planner,
             budgets: Budgets::new(config),
             waves: Waves::default(),
+            strays: Strays::default(),
             batches: None,
             overdue: Overdue::default(),
             is_started: false,
@@ -195,7 +209,10 @@ impl RefreshBook {
         if let Some(page) = self.pages.tried(visit, tries) {
             self.waits(page);
         }
-        let mut sighted = self.pages.take(visit, tries)?;
+        let Some(mut sighted) = self.pages.take(visit, tries) else {
+            self.take_stray(visit, Fate::of(visit, tries));
+            return None;
+        };
         self.tried.remove(&sighted.page);
         if let Some(changed) = sighted.kind.changed() {
             let is_shallow = changed && sighted.has_same_main_text;
@@ -206,6 +223,7 @@ impl RefreshBook {
         let Sighted { page, kind, at, .. } = sighted;
         self.last = self.last.max(at);
         if kind == Sighting::First {
+            self.stray_came(&visit.url);
             let of_site = self.budgets.join(&mut self.planner, page, &visit.url);
             let weight = of_site * self.config.weights.of(visit.priority);
             let facts = Page {
@@ -255,13 +273,9 @@ impl RefreshBook {
     fn trouble(&mut self, page: PageId, kind: Sighting, at: f64) -> f64 {
         let longest = self.planner.terms().longest_gap;
         let trouble = self.troubles.entry(page).or_default();
-        let rest = match kind {
-            Sighting::Gone => longest,
-            _ => (FAILED_REST * 2.0_f64.powi(trouble.times)).min(longest),
-        };
         *trouble = Trouble {
             times: trouble.times + 1,
-            retry: at + rest,
+            retry: at + rest(kind == Sighting::Gone, trouble.times, longest),
         };
         trouble.retry
     }
@@ -324,8 +338,13 @@ impl RefreshBook {
         hours
     }
 
-    /// When to ask for the next page; `None` without pages.
+    /// When to ask for the next page or stray; `None` without either.
     pub fn wake(&self) -> Option<f64> {
+        let page = self.page_wake();
+        page.into_iter().chain(self.stray_wake()).reduce(f64::min)
+    }
+
+    fn page_wake(&self) -> Option<f64> {
         match &self.batches {
             Some((batches, place)) => {
                 let next = batches.wake(*place, self.pages.len());

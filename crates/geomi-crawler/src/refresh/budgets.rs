@@ -96,17 +96,34 @@ impl Budgets {
         page: PageId,
         url: &CrawlUrl,
     ) -> f32 {
-        if self.each_per_day.is_none() && self.tables.is_empty() {
-            return 1.0;
-        }
-        let OfSite { accounts, weight } = match self.sites.get(&url.site_hash()) {
-            Some(known) => *known,
-            None => self.open(planner, url),
-        };
+        let OfSite { accounts, weight } = self.of_site(planner, url);
         for account in accounts.into_iter().flatten() {
             planner.join(page, account);
         }
         weight
+    }
+
+    /// The accounts that a URL is subject to.
+    pub(super) fn accounts_of<P: Policy>(
+        &mut self,
+        planner: &mut Planner<P>,
+        url: &CrawlUrl,
+    ) -> Vec<AccountId> {
+        let of_site = self.of_site(planner, url);
+        of_site.accounts.into_iter().flatten().collect()
+    }
+
+    fn of_site<P: Policy>(&mut self, planner: &mut Planner<P>, url: &CrawlUrl) -> OfSite {
+        if self.each_per_day.is_none() && self.tables.is_empty() {
+            return OfSite {
+                accounts: [None; 2],
+                weight: 1.0,
+            };
+        }
+        match self.sites.get(&url.site_hash()) {
+            Some(known) => *known,
+            None => self.open(planner, url),
+        }
     }
 
     /// What each account is, by its number.

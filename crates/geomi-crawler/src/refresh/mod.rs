@@ -19,6 +19,7 @@ mod overdue;
 mod pages;
 mod quiet;
 mod signs;
+mod strays;
 mod turn;
 mod waves;
 mod weights;

@@ -145,7 +145,11 @@ impl Pages {
         let (page, kind) = match (known, fate) {
             (_, Fate::Retry) => return None,
             (Some(page), fate) => (page, Sighting::again(visit, fate)),
-            (None, Fate::Saved) => (self.add(visit), Sighting::First),
+            (None, Fate::Saved) => {
+                let via = visit.via.as_ref().and_then(|via| self.find(via));
+                (self.add(visit, via), Sighting::First)
+            }
+            // There is no copy: see `strays`.
             (None, _) => return None,
         };
         let note = &mut self.notes[page as usize];
@@ -170,10 +174,10 @@ impl Pages {
         self.find(&visit.url).filter(|_| is_tried)
     }
 
-    fn add(&mut self, visit: &Visit) -> PageId {
+    /// One more, which is not known yet; `via` led to it.
+    pub(super) fn add(&mut self, visit: &Visit, via: Option<PageId>) -> PageId {
         let page = self.notes.len() as PageId;
         self.text.push_str(visit.url.as_str());
-        let via = visit.via.as_ref().and_then(|via| self.find(via));
         let seed = visit.seed.as_ref().map_or(NONE, |seed| self.seed(seed));
         self.notes.push(Note {
             end: self.text.len() as u64,

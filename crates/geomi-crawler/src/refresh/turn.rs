@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use geomi_cluster::Partitions;
-use geomi_frontier::Entry;
+use geomi_frontier::{Entry, PRIORITIES};
 use geomi_model::{Change, ChangeSignal, LinkKind, Timestamp, UrlRecord, Visit};
 use geomi_refresh::PageId;
 use geomi_store::CrawlDir;
@@ -11,8 +11,9 @@ use geomi_url::{CrawlUrl, SiteHash};
 
 use super::book::{Called, RefreshBook};
 use super::history::read_visits;
-use super::pages::{days, instant};
+use super::pages::{Pages, days, instant};
 use super::signs::SiteSigns;
+use super::strays::StrayId;
 use crate::again::Counted;
 use crate::control::Desired;
 use crate::journey::{Journey, open_partitions};
@@ -53,8 +54,14 @@ impl Journey<'_> {
                 book.missed(page, now);
             }
         }
+        for stray in book.tried_strays() {
+            if self.was_refused(book.stray_urls().url(stray))? {
+                book.missed_stray(stray, now);
+            }
+        }
         tracing::info!(
             pages = book.pages().len(),
+            strays = book.strays(),
             policy = config.policy,
             requests_a_day = book.planner().requests_per_day(),
             "the plan is made"
@@ -125,41 +132,62 @@ impl Journey<'_> {
             }
             queued += 1;
         }
+        while queued < QUEUED_MAX
+            && let Some(stray) = book.next_stray(now)
+        {
+            if !self.queue_stray(&book, stray)? {
+                book.missed_stray(stray, now);
+            }
+            queued += 1;
+        }
         self.refresh_is_over = book.config().once && queued < QUEUED_MAX;
         self.refresh = Some(book);
         Ok(())
     }
 
-    /// Queues a page, unless it waits already; `false` if it cannot be queued.
+    /// Queues a page, unless it waits already; `false` if it cannot be queued. New pages can
+    /// wait: the plan says that it is due.
     fn queue_page(&mut self, book: &RefreshBook, page: PageId) -> Result<bool, CrawlError> {
-        let pages = book.pages();
+        self.queue_known(book, (book.pages(), page), 1)
+    }
+
+    /// The same for what never came, which can wait for everything else.
+    fn queue_stray(&mut self, book: &RefreshBook, stray: StrayId) -> Result<bool, CrawlError> {
+        self.queue_known(book, (book.stray_urls(), stray), PRIORITIES)
+    }
+
+    fn queue_known(
+        &mut self,
+        book: &RefreshBook,
+        (urls, number): (&Pages, u32),
+        priority: u8,
+    ) -> Result<bool, CrawlError> {
         // What is in the files was a URL once; a row that is damaged is no page.
-        let Ok(url) = CrawlUrl::parse(pages.url(page)) else {
+        let Ok(url) = CrawlUrl::parse(urls.url(number)) else {
             return Ok(false);
         };
         let partition = self.partition_of(url.site_hash());
         let Some(record) = self.partitions[partition].record(&url)? else {
             return Ok(false);
         };
-        let seed = pages.seed_of(page);
+        let seed = urls.seed_of(number);
         let Some(seed) = seed.and_then(|seed| self.seeds.number_of(seed)) else {
             return Ok(false);
         };
         if record.attempts == 0 {
             return Ok(true);
         }
-        let via = pages.via(page);
+        let via = urls.via(number).map(|via| book.pages().url(via));
         let entry = Entry {
             url,
             seed,
-            via: via.and_then(|via| CrawlUrl::parse(pages.url(via)).ok()),
+            via: via.and_then(|via| CrawlUrl::parse(via).ok()),
             kind: LinkKind::Other,
-            depth: pages.depth(page),
-            // The plan says that it is due, and new pages can wait.
-            priority: 1,
+            depth: urls.depth(number),
+            priority,
             attempts: 0,
             redirects: 0,
-            is_seed: pages.depth(page) == 0,
+            is_seed: urls.depth(number) == 0,
             is_revisit: true,
             not_before: None,
         };
@@ -264,11 +292,14 @@ impl Journey<'_> {
 
     /// A page was refused when its turn came: it made no visit.
     pub(crate) fn refresh_refused(&mut self, url: &CrawlUrl, now: Timestamp) {
-        if let Some(book) = &mut self.refresh
-            && let Some(page) = book.pages().find(url)
-        {
+        let Some(book) = &mut self.refresh else {
+            return;
+        };
+        if let Some(page) = book.pages().find(url) {
             book.missed(page, days(now));
             self.called.remove(&page);
+        } else if let Some(stray) = book.stray(url) {
+            book.missed_stray(stray, days(now));
         }
     }
 }

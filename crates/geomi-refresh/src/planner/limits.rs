@@ -160,6 +160,23 @@ impl<P: Policy> Planner<P> {
         Asked::Waits
     }
 
+    /// Pays for a request to what is no page of the plan, from these accounts and from
+    /// what an hour allows; if one of them has no room nothing is paid, and it must not be
+    /// made. The budget of the whole plan is that of its pages.
+    pub fn pay_beside(&mut self, accounts: &[AccountId], now: f64) -> bool {
+        let has_room = |id: &AccountId| self.accounts.has_room(*id, now);
+        if !accounts.iter().all(has_room) || !self.is_open(now) {
+            return false;
+        }
+        for id in accounts {
+            self.accounts.spend_from(*id);
+        }
+        if let Some(hour) = &mut self.hour {
+            hour.spend();
+        }
+        true
+    }
+
     /// A page that waited for an account that has room by now. The budget of the
     /// whole plan is not asked: [`Planner::next`] does both.
     pub fn next_waiting(&mut self, now: f64) -> Option<PageId> {

@@ -6,6 +6,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod signs;
+mod strays;
 mod told;
 mod truth;
 
