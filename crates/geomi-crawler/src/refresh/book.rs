@@ -12,12 +12,13 @@ use geomi_refresh::{Asked, Page, PageId, Planner, Terms, named};
 use geomi_url::CrawlUrl;
 use hashbrown::{HashMap, HashSet};
 
-use super::batches::{Batches, Place};
 use super::budgets::{Budgets, Limit, SitePlan};
 use super::overdue::Overdue;
 use super::pages::{Pages, Sighted, Sighting, facts};
 use super::quiet::QuietHours;
+use super::rounds::Rounds;
 use super::strays::Strays;
+use super::table::Table;
 use super::waves::Waves;
 use super::weights::Weights;
 use crate::Fate;
@@ -124,8 +125,8 @@ pub struct RefreshBook {
     waves: Waves,
     /// What is no page of the plan yet.
     pub(super) strays: Strays,
-    /// Where pages are visited at set times: which, and how far it is.
-    batches: Option<(Batches, Place)>,
+    /// Where pages are visited at set times instead of by price.
+    set_times: Option<SetTimes>,
     /// Of those a table leaves out, which were left alone for the longest gap.
     pub(super) overdue: Overdue,
     is_started: bool,
@@ -138,6 +139,13 @@ pub struct RefreshBook {
     /// Pages that were being tried again when the last run ended: they wait in
     /// their queues.
     tried: HashSet<PageId>,
+}
+
+/// Visits at set times instead of by price.
+#[derive(Clone, Debug)]
+enum SetTimes {
+    Rounds(Rounds),
+    Table(Table),
 }
 
 /// A page that is visited out of its turn.
@@ -193,7 +201,7 @@ impl RefreshBook {
             budgets: Budgets::new(config),
             waves: Waves::default(),
             strays: Strays::default(),
-            batches: None,
+            set_times: None,
             overdue: Overdue::default(),
             is_started: false,
             at: 0.0,
@@ -295,17 +303,11 @@ impl RefreshBook {
         };
         self.planner.restart_accounts(saved, now);
         self.planner.start_at(self.at, now);
-        let batches = match &self.config.drive {
+        self.set_times = match &self.config.drive {
             Drive::Plan => None,
-            Drive::Rounds => Some(Batches::Rounds {
-                period: self.pages.len().max(1) as f64 / self.planner.requests_per_day(),
-            }),
-            Drive::Table(rows) => Some(Batches::Table(self.hours(rows))),
+            Drive::Rounds => Some(SetTimes::Rounds(self.resume_rounds(now))),
+            Drive::Table(rows) => Some(SetTimes::Table(Table::at(self.hours(rows), now))),
         };
-        self.batches = batches.map(|batches| {
-            let place = batches.at(now);
-            (batches, place)
-        });
         for (page, trouble) in &self.troubles {
             self.planner.failed(*page, trouble.retry);
         }
@@ -345,9 +347,13 @@ impl RefreshBook {
     }
 
     fn page_wake(&self) -> Option<f64> {
-        match &self.batches {
-            Some((batches, place)) => {
-                let next = batches.wake(*place, self.pages.len());
+        match &self.set_times {
+            Some(set_times) => {
+                let next = match set_times {
+                    SetTimes::Rounds(_) if self.pages.is_empty() => None,
+                    SetTimes::Rounds(rounds) => Some(rounds.wake(self.pages.len())),
+                    SetTimes::Table(table) => table.wake(),
+                };
                 let overdue = self.looks_for_overdue().then_some(self.overdue.looks_at);
                 let waiting = self.planner.waiting_wake();
                 let opens = |at| self.planner.opens_at(at);
@@ -361,8 +367,8 @@ impl RefreshBook {
     /// The page to visit next, if one is due by now. Time that passed while nobody
     /// asked is gone through as it would have been.
     pub fn next(&mut self, now: f64) -> Option<PageId> {
-        if self.batches.is_some() {
-            return self.next_in_batch(now);
+        if self.set_times.is_some() {
+            return self.next_by_set_times(now);
         }
         let mut idle = 0;
         while let Some(wake) = self.planner.wake().filter(|wake| *wake <= now) {
@@ -388,7 +394,7 @@ impl RefreshBook {
         Some((page, self.at))
     }
 
-    fn next_in_batch(&mut self, now: f64) -> Option<PageId> {
+    fn next_by_set_times(&mut self, now: f64) -> Option<PageId> {
         if let Some(page) = self.planner.next_waiting(now) {
             return Some(page);
         }
@@ -397,15 +403,45 @@ impl RefreshBook {
         {
             return Some(page);
         }
-        let (batches, place) = self.batches.as_mut()?;
+        let (pages, period) = (self.pages.len(), self.period());
+        let set_times = self.set_times.as_mut()?;
         while self.planner.is_open(now) {
-            let page = batches.next(place, now, self.pages.len())?;
-            let is_done = self.planner.last(page) >= batches.time(*place);
+            let (page, is_done) = match set_times {
+                SetTimes::Rounds(rounds) => {
+                    let page = rounds.next(now, period, pages)?;
+                    (page, rounds.has_taken(self.planner.last(page)))
+                }
+                SetTimes::Table(table) => {
+                    let page = table.next(now)?;
+                    (page, table.has_taken(self.planner.last(page)))
+                }
+            };
             if !is_done && self.planner.ask(page, now) == Asked::Out {
                 return Some(page);
             }
         }
         None
+    }
+
+    /// Days in which the budget pays for a round.
+    fn period(&self) -> f64 {
+        self.pages.len().max(1) as f64 / self.planner.requests_per_day()
+    }
+
+    /// The round that is under way. Pages that cannot be had would seem to be of an older
+    /// one for ever.
+    fn resume_rounds(&self, now: f64) -> Rounds {
+        let pages = 0..self.pages.len() as PageId;
+        let had = pages.filter(|page| !self.troubles.contains_key(page));
+        Rounds::resume(had.map(|page| self.planner.last(page)), self.period(), now)
+    }
+
+    /// The budget is another one: rounds are longer or shorter.
+    pub(super) fn move_rounds(&mut self) {
+        let period = self.period();
+        if let Some(SetTimes::Rounds(rounds)) = &mut self.set_times {
+            rounds.set_period(period);
+        }
     }
 
     /// Takes a page out of its turn because somebody says that it has changed at
@@ -417,7 +453,7 @@ impl RefreshBook {
             return None;
         }
         let due = self.planner.due(page);
-        let asked = match self.batches {
+        let asked = match self.set_times {
             Some(_) => self.planner.ask(page, now),
             None => self.planner.ask_within_budget(page, now),
         };

@@ -14,6 +14,7 @@ impl RefreshBook {
             self.config.budget = new.budget;
             let requests = new.budget.requests_per_day(self.pages.len());
             self.planner.set_requests_per_day(requests);
+            self.move_rounds();
         }
         if before.longest_gap != new.longest_gap {
             self.config.longest_gap = new.longest_gap;
@@ -60,7 +61,7 @@ mod tests {
 
     use super::super::book::tests::{TRIES, visit};
     use super::*;
-    use crate::refresh::{Budget, SitePlan, Weights};
+    use crate::refresh::{Budget, Drive, SitePlan, Weights};
 
     /// A page of one of three sites, seen before the plan begins.
     fn page_of(site: u32, page: u32, day: f64) -> Visit {
@@ -131,6 +132,35 @@ mod tests {
         book.reconfigure(&freer, &silent, 120.0);
         let made = follow(&mut book, (120.0, 122.0));
         assert!((40..=48).contains(&made.iter().sum::<u32>()), "{made:?}");
+    }
+
+    #[test]
+    fn rounds_keep_to_a_budget_that_changes_and_to_pages_that_are_found() {
+        let config = RefreshConfig {
+            budget: Budget::PerDay(30.0),
+            drive: Drive::Rounds,
+            ..RefreshConfig::default()
+        };
+        let mut book = RefreshBook::new(&config);
+        for page in 0..30 {
+            book.take(&page_of(page % 3, page, 100.0), TRIES);
+        }
+        book.start(100.0, 1.0);
+        assert_eq!(follow(&mut book, (100.0, 101.5)).iter().sum::<u32>(), 30);
+        let twice = RefreshConfig {
+            budget: Budget::PerDay(60.0),
+            ..config.clone()
+        };
+        book.reconfigure(&config, &twice, 101.5);
+        // From 101 on, a round each half day.
+        let made = follow(&mut book, (101.5, 103.95)).iter().sum::<u32>();
+        assert_eq!(made, 5 * 30, "{made}");
+        // As many pages again: a round is a day again, from the next one on.
+        for page in 30..60 {
+            book.take(&page_of(page % 3, page, 103.95), TRIES);
+        }
+        let made = follow(&mut book, (103.95, 107.95)).iter().sum::<u32>();
+        assert_eq!(made, 4 * 60, "{made}");
     }
 
     #[test]

@@ -9,7 +9,6 @@
 //!
 //! [`CrawlConfig::refresh`]: crate::CrawlConfig::refresh
 
-mod batches;
 mod book;
 mod budgets;
 mod candour;
@@ -18,13 +17,14 @@ mod history;
 mod overdue;
 mod pages;
 mod quiet;
+mod rounds;
 mod signs;
 mod strays;
+mod table;
 mod turn;
 mod waves;
 mod weights;
 
-pub use batches::hour_of_week;
 pub use book::{Budget, Drive, RefreshBook, RefreshConfig};
 pub use budgets::{Limit, LimitKind, SitePlan};
 pub use candour::Candour;
@@ -33,5 +33,6 @@ pub use pages::{Pages, Sighted, Sighting, days, facts, instant};
 pub use quiet::QuietHours;
 pub(crate) use signs::LaterSigns;
 pub use signs::SiteSigns;
+pub use table::hour_of_week;
 pub use turn::site_signs;
 pub use weights::Weights;

@@ -19,7 +19,7 @@ pub(super) struct Overdue {
 }
 
 impl RefreshBook {
-    /// Whether there may be pages that no batch visits.
+    /// Whether there may be pages that no hour has.
     pub(super) fn looks_for_overdue(&self) -> bool {
         matches!(self.config.drive, Drive::Table(_)) && !self.pages.is_empty()
     }

@@ -7,7 +7,7 @@
 use geomi_refresh::{Hours, WEEK_HOURS};
 use geomi_store::schedule::{DAYS, hour_of};
 
-use super::batches::hour_of_week;
+use super::table::hour_of_week;
 
 /// How much is left of each hour, in hundredths, from Sunday midnight on.
 #[derive(Clone, PartialEq, Eq, Debug)]

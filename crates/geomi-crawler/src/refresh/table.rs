@@ -1,0 +1,112 @@
+//! A schedule table that somebody wrote or edited, followed hour by hour.
+//!
+//! At each hour of the week a list of pages is due, and a page that was seen since that
+//! hour began is done. So a run that was killed in the middle of an hour goes on with the
+//! rest of it, and nothing need be kept.
+
+use geomi_refresh::PageId;
+
+/// Hours of a week.
+const WEEK_HOURS: i64 = 7 * 24;
+/// 1 January 1970 was a Thursday; weeks here begin on Sunday.
+const FIRST_HOUR: i64 = 4 * 24;
+
+/// The hour of the week, from Sunday midnight on, of a time in days since 1970.
+pub fn hour_of_week(days: f64) -> usize {
+    let hours = (days * 24.0).floor() as i64;
+    (hours + FIRST_HOUR).rem_euclid(WEEK_HOURS) as usize
+}
+
+/// The table, and where a run stands in it.
+#[derive(Clone, Debug)]
+pub(super) struct Table {
+    /// Pages by the hour of the week.
+    hours: Vec<Vec<PageId>>,
+    /// The hour that is under way, since 1970.
+    hour: i64,
+    /// Pages of it that were looked at.
+    looked_at: usize,
+}
+
+impl Table {
+    /// Followed from this time on.
+    pub(super) fn at(hours: Vec<Vec<PageId>>, now: f64) -> Self {
+        Self {
+            hours,
+            hour: hour_at(now),
+            looked_at: 0,
+        }
+    }
+
+    /// The next page to look at by now; `None` when all were.
+    pub(super) fn next(&mut self, now: f64) -> Option<PageId> {
+        let last = hour_at(now);
+        while self.hour <= last {
+            if let Some(page) = self.slot(self.hour).get(self.looked_at).copied() {
+                self.looked_at += 1;
+                return Some(page);
+            }
+            self.hour += 1;
+            self.looked_at = 0;
+        }
+        None
+    }
+
+    /// Whether a page that was last seen at this time has had its visit of the hour.
+    pub(super) fn has_taken(&self, seen: f64) -> bool {
+        seen >= begin_of(self.hour)
+    }
+
+    /// When the next hour with pages is, which may be this one.
+    pub(super) fn wake(&self) -> Option<f64> {
+        let is_left = |later: &i64| {
+            let looked_at = if *later == 0 { self.looked_at } else { 0 };
+            looked_at < self.slot(self.hour + later).len()
+        };
+        let later = (0..=WEEK_HOURS).find(is_left)?;
+        Some(begin_of(self.hour + later))
+    }
+
+    fn slot(&self, hour: i64) -> &[PageId] {
+        let of_week = (hour + FIRST_HOUR).rem_euclid(WEEK_HOURS) as usize;
+        self.hours.get(of_week).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// An hour by its number since 1970.
+fn hour_at(days: f64) -> i64 {
+    // The begin of an hour, in days, may be rounded to the hour before.
+    (days * 24.0 + 1e-6).floor() as i64
+}
+
+fn begin_of(hour: i64) -> f64 {
+    hour as f64 / 24.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weeks_begin_on_sunday() {
+        assert_eq!(hour_of_week(0.0), 4 * 24, "a Thursday");
+        assert_eq!(hour_of_week(3.0 + 1.5 / 24.0), 1, "Sunday, one o'clock");
+    }
+
+    #[test]
+    fn a_table_is_followed_by_the_hour() {
+        let mut hours = vec![Vec::new(); 168];
+        hours[4 * 24 + 1] = vec![7, 9];
+        hours[4 * 24 + 5] = vec![7];
+        let mut table = Table::at(hours, 0.0);
+        assert_eq!(table.next(0.5 / 24.0), None);
+        let wake = table.wake().unwrap();
+        assert!((wake - 1.0 / 24.0).abs() < 1e-9);
+        assert_eq!(table.next(wake), Some(7));
+        assert_eq!(table.next(wake), Some(9));
+        assert!(table.has_taken(wake) && !table.has_taken(wake - 0.01));
+        assert_eq!(table.next(5.1 / 24.0), Some(7));
+        let wake = table.wake().unwrap();
+        assert!((wake - (7.0 + 1.0 / 24.0)).abs() < 1e-9, "{wake}");
+    }
+}
