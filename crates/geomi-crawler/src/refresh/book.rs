@@ -321,6 +321,15 @@ impl RefreshBook {
         self.tried.drain().collect()
     }
 
+    /// Plans the pages that were being tried again when the last run ended like those of
+    /// which a visit has just come to nothing: whoever looks ahead does not know how
+    /// their tries end.
+    pub fn forget_tried(&mut self, now: f64) {
+        for page in self.take_tried() {
+            self.missed(page, now);
+        }
+    }
+
     /// A table by hours; what is not in the crawl is said and left out.
     fn hours(&self, rows: &[(usize, CrawlUrl)]) -> Vec<Vec<PageId>> {
         let mut hours = vec![Vec::new(); 7 * 24];

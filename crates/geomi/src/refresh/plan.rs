@@ -6,6 +6,7 @@
 //! plan learns, but does not move. The groups of REFRESH have a table of their own:
 //! [`group_table`].
 
+use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -121,17 +122,19 @@ pub(crate) fn run(args: &PlanCommand, global: &Global) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The visits of the coming week. A page that is visited twice within an hour has one row.
+/// The visits of the coming week. A page that is visited twice within an hour of the week,
+/// which may be the present one and that in which the week ends, has one row.
 fn table(view: &mut View) -> Table {
     let mut table = vec![Vec::new(); 7 * 24];
-    let mut hours = vec![None; view.seen.len()];
     let end = view.now + WEEK;
+    view.book.forget_tried(view.now);
     while let Some((page, at)) = view.book.next_by(end) {
-        let hour = hour_of_week(at);
-        if hours[page as usize].replace(hour) != Some(hour) {
-            table[hour].push(page);
-        }
+        table[hour_of_week(at)].push(page);
         view.book.planner_mut().renew(page, at);
+    }
+    for pages in &mut table {
+        let mut found = HashSet::new();
+        pages.retain(|page| found.insert(*page));
     }
     table
 }
