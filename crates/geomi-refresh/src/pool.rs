@@ -39,18 +39,42 @@ const SPREAD: f64 = 2.5;
 /// Pages that are believed to be like the first prior, whatever was seen.
 const FIRST: f32 = 5.0;
 
-/// What makes a page kin of others: hashes of its domain, depth, link type, site
-/// and template, in this order. Zero means that it is not known.
+/// What makes a page kin of others. Pages are kin by what they have alike: numbers or
+/// hashes, of which zero means that it is not known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Kin(pub [u64; KINSHIPS]);
+pub struct Kin {
+    /// The public suffix of its host.
+    pub domain: u64,
+    /// How many links away from a seed it is.
+    pub depth: u64,
+    /// What kinds of link are on it.
+    pub links: u64,
+    /// Its site.
+    pub site: u64,
+    /// The form of its URL, on its site.
+    pub template: u64,
+}
+
+impl Kin {
+    /// Those that cut across each other, then those that lie one within the other.
+    fn keys(&self) -> [u64; KINSHIPS] {
+        [
+            self.domain,
+            self.depth,
+            self.links,
+            self.site,
+            self.template,
+        ]
+    }
+}
 
 /// A page's groups.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Groups([u32; KINSHIPS]);
 
 const NO_GROUP: u32 = u32::MAX;
-/// Which kinship is that by site.
-const SITE: usize = 3;
+/// Which of [`Kin::keys`] is that of the site.
+const SITE: usize = CROSSED;
 
 impl Groups {
     /// The group of a page's site; that of pages without one is a group too.
@@ -159,7 +183,12 @@ impl Pool {
     /// The groups of a page; made where they are new.
     pub(crate) fn groups(&mut self, kin: &Kin) -> Groups {
         let mut groups = [NO_GROUP; KINSHIPS];
-        for (at, key) in kin.0.into_iter().enumerate().filter(|(_, key)| *key != 0) {
+        for (at, key) in kin
+            .keys()
+            .into_iter()
+            .enumerate()
+            .filter(|(_, key)| *key != 0)
+        {
             let next = self.groups.len() as u32;
             groups[at] = *self.names.entry((at as u8, key)).or_insert(next);
             if groups[at] == next {
@@ -209,11 +238,18 @@ mod tests {
     use super::*;
     use crate::posterior::Evidence;
 
+    fn of_site(site: u64) -> Kin {
+        Kin {
+            site,
+            ..Kin::default()
+        }
+    }
+
     #[test]
     fn a_new_page_starts_from_its_kin() {
         let mut pool = Pool::default();
-        let busy = pool.groups(&Kin([0, 0, 0, 7, 0]));
-        let quiet = pool.groups(&Kin([0, 0, 0, 8, 0]));
+        let busy = pool.groups(&of_site(7));
+        let quiet = pool.groups(&of_site(8));
         for _ in 0..4 {
             for page in 0..200 {
                 let group = if page % 2 == 0 { busy } else { quiet };
@@ -229,7 +265,7 @@ mod tests {
         let new = |groups| Posterior::new(&pool.prior(groups), &Evidence::default()).median();
         assert!(new(busy) > 1.0, "{}", new(busy));
         assert!(new(quiet) < 0.1, "{}", new(quiet));
-        let stranger = pool.groups(&Kin([0, 0, 0, 9, 0]));
+        let stranger = pool.groups(&of_site(9));
         let prior = pool.prior(stranger);
         assert!((prior.iter().sum::<f32>() - 1.0).abs() < 1e-3);
     }
@@ -237,7 +273,10 @@ mod tests {
     #[test]
     fn a_group_of_two_hardly_matters() {
         let mut pool = Pool::default();
-        let small = pool.groups(&Kin([0, 0, 0, 0, 3]));
+        let small = pool.groups(&Kin {
+            template: 3,
+            ..Kin::default()
+        });
         let before = pool.prior(small);
         for _ in 0..2 {
             pool.sweep(small, &Posterior::known(10.0));
@@ -253,7 +292,12 @@ mod tests {
         // Pages of the first domain change ten times as often as those of the second, and
         // so do front pages against deep ones; their link types say nothing.
         let mut pool = Pool::default();
-        let kin = |domain: u64, depth: u64| Kin([domain, depth, 5, 0, 0]);
+        let kin = |domain: u64, depth: u64| Kin {
+            domain,
+            depth,
+            links: 5,
+            ..Kin::default()
+        };
         let rate = |domain: u64, depth: u64| 3.0 / 10_f64.powi((domain + depth - 2) as i32);
         for _ in 0..3 {
             for page in 0..4_000 {

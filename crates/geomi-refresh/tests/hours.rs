@@ -23,7 +23,10 @@ fn followed() -> Planner<Clock> {
     };
     let mut planner = Planner::new(Clock::default(), terms, 0.0);
     for page in 0..PAGES {
-        let kin = Kin([0, 0, 0, u64::from(page % 2) + 1, 0]);
+        let kin = Kin {
+            site: u64::from(page % 2) + 1,
+            ..Kin::default()
+        };
         planner.add(&Page { weight: 1.0, kin }, 0.0);
     }
     planner.start();

@@ -248,17 +248,15 @@ pub fn facts(visit: &Visit) -> Page {
     let links = visit
         .link_type
         .map_or(0, |kind| xxh3_64(kind.as_str().as_bytes()));
-    Page {
-        weight: 1.0,
+    let kin = Kin {
+        domain,
+        depth: u64::from(visit.depth) + 1,
+        links,
+        site,
         // A template means something on its own site only.
-        kin: Kin([
-            domain,
-            u64::from(visit.depth) + 1,
-            links,
-            site,
-            template ^ site.rotate_left(1),
-        ]),
-    }
+        template: template ^ site.rotate_left(1),
+    };
+    Page { weight: 1.0, kin }
 }
 
 #[cfg(test)]

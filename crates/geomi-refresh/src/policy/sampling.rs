@@ -11,8 +11,6 @@ use super::{Pace, Page, PageId, Policy, Sight};
 
 /// Every so many-th page of a site is in its sample.
 const ONE_IN: u32 = 10;
-/// The place of the site among the kinships.
-const SITE: usize = 3;
 /// Weight of old visits when a new one is counted in.
 const MEMORY: f32 = 0.95;
 
@@ -52,7 +50,7 @@ impl Policy for Sampling {
 
     fn add(&mut self, page: &Page) {
         let next = self.sites.len() as u32;
-        let site = *self.names.entry(page.kin.0[SITE]).or_insert(next);
+        let site = *self.names.entry(page.kin.site).or_insert(next);
         if site == next {
             self.sites.push(Site::default());
         }

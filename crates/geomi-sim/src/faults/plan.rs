@@ -189,11 +189,11 @@ impl Plan {
     }
 
     fn add(&mut self, row: &Row) {
-        let site = row.url.site_hash().0;
-        let facts = Page {
-            weight: 1.0,
-            kin: Kin([0, 0, 0, site, 0]),
+        let kin = Kin {
+            site: row.url.site_hash().0,
+            ..Kin::default()
         };
+        let facts = Page { weight: 1.0, kin };
         self.last = self.last.max(days(row.at));
         let page = self.planner.add(&facts, days(row.at));
         self.pages.insert(row.url.clone(), page);

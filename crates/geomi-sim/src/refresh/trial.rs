@@ -114,7 +114,10 @@ fn next_hour(days: f64) -> f64 {
 fn facts(page: &WorldPage, is_weighted: bool) -> Page {
     Page {
         weight: if is_weighted { page.weight as f32 } else { 1.0 },
-        kin: Kin([0, 0, 0, page.site, 0]),
+        kin: Kin {
+            site: page.site,
+            ..Kin::default()
+        },
     }
 }
 

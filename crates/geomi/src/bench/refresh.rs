@@ -96,7 +96,10 @@ fn measure(pages: u32, decisions: u32, past: u32) -> anyhow::Result<Cost> {
     let mut dice = Dice(1);
     let before = Usage::now()?;
     for page in 0..pages {
-        let kin = Kin([0, 0, 0, u64::from(page / 1_000) + 1, 0]);
+        let kin = Kin {
+            site: u64::from(page / 1_000) + 1,
+            ..Kin::default()
+        };
         planner.add(&Page { weight: 1.0, kin }, 0.0);
     }
     for visit in 1..=past {
