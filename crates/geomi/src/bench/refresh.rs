@@ -1,11 +1,18 @@
 //! `geomi bench refresh`: what planning costs a decision, and in memory.
 //!
 //! Twice: in the first days of a plan, and with a past from which it has learned at
-//! which hours pages change, so that a decision weighs the hours.
+//! which hours pages change, so that a decision weighs the hours. Pages come as they do in
+//! a crawl: each by its first visit, from which the crawler keeps its URL and reads what it
+//! is like. So a page has all the kin of a real one, and memory is that of a plan
+//! in a crawl.
 
+use anyhow::Context as _;
+use geomi_crawler::refresh::{Pages, facts};
+use geomi_model::{LinkKind, LinkType, NetworkState, Visit};
 use geomi_refresh::policy::Clock;
 use geomi_refresh::shape::{Shape, shapes};
-use geomi_refresh::{Kin, Page, PageId, Planner, Terms};
+use geomi_refresh::{PageId, Planner, Terms};
+use geomi_url::CrawlUrl;
 use serde_json::json;
 
 use super::usage::Usage;
@@ -32,9 +39,28 @@ const PAST_GAP: f64 = 0.31;
 /// The day those visits end before.
 const PAST_DAYS: f64 = 3.5;
 
+/// Pages of a site, and how many sites are crawled at once: pages that follow upon each
+/// other in a plan are of different sites.
+const SITE_PAGES: u32 = 1_000;
+const SITES_AT_ONCE: u32 = 256;
+const SUFFIXES: [&str; 10] = [
+    "com", "net", "org", "co.kr", "kr", "de", "co.uk", "jp", "fr", "io",
+];
+/// Each is a template on every site.
+const SECTIONS: [&str; 5] = ["news", "goods", "board", "people", "help"];
+const DEPTHS: usize = 10;
+const LINK_TYPES: [&[LinkKind]; 6] = [
+    &[],
+    &[LinkKind::Anchor],
+    &[LinkKind::Other],
+    &[LinkKind::Anchor, LinkKind::Other],
+    &[LinkKind::Anchor, LinkKind::Frame],
+    &[LinkKind::Anchor, LinkKind::Frame, LinkKind::Other],
+];
+
 /// What a plan cost.
 struct Cost {
-    /// Processor time of the start, for each page.
+    /// Processor time of the start, for each page; taking pages in is not counted.
     start_us: f64,
     decisions: u32,
     /// Processor time of a decision.
@@ -50,7 +76,7 @@ pub(super) fn run(args: &RefreshBenchArgs, global: &Global) -> anyhow::Result<Ex
     let later = measure(args.pages, decisions, PAST_VISITS)?;
     print(&match global.format {
         Format::Human => format!(
-            "{} planned at {:.2} us each, {} made at {:.2} us of processor time each, {} of memory at its peak\n\
+            "{} planned at {:.2} us each, {} made at {:.2} us of processor time each, {} of memory at its peak, URLs included\n\
              with a past of {PAST_VISITS} visits a page, hours {}: {} made at {:.2} us each",
             words::plural(args.pages.into(), "page"),
             first.start_us,
@@ -93,14 +119,12 @@ fn measure(pages: u32, decisions: u32, past: u32) -> anyhow::Result<Cost> {
         learning: None,
     };
     let mut planner = Planner::new(Clock::default(), terms, 0.0);
+    let mut book = Pages::default();
     let mut dice = Dice(1);
-    let before = Usage::now()?;
     for page in 0..pages {
-        let kin = Kin {
-            site: u64::from(page / 1_000) + 1,
-            ..Kin::default()
-        };
-        planner.add(&Page { weight: 1.0, kin }, 0.0);
+        let visit = first_visit(page)?;
+        book.take(&visit, 1).context("a first visit is a page")?;
+        planner.add(&facts(&visit), 0.0);
     }
     for visit in 1..=past {
         for page in 0..pages {
@@ -111,7 +135,7 @@ fn measure(pages: u32, decisions: u32, past: u32) -> anyhow::Result<Cost> {
         }
     }
     let begin = if past == 0 { 0.0 } else { PAST_DAYS };
-    let recalled = Usage::now()?;
+    let taken_in = Usage::now()?;
     planner.start_at(begin, begin);
     let planned = Usage::now()?;
     let (mut made, mut now) = (0, begin);
@@ -125,13 +149,37 @@ fn measure(pages: u32, decisions: u32, past: u32) -> anyhow::Result<Cost> {
         made += 1;
     }
     let done = Usage::now()?;
-    let start = if past == 0 { &before } else { &recalled };
     Ok(Cost {
-        start_us: planned.since(start).seconds() * 1e6 / f64::from(pages),
+        start_us: planned.since(&taken_in).seconds() * 1e6 / f64::from(pages),
         decisions: made,
         each_us: done.since(&planned).seconds() * 1e6 / f64::from(made.max(1)),
         uses_hours: planner.policy().uses_hours(),
     })
+}
+
+/// The first visit of a page, with all that a plan reads of it.
+fn first_visit(page: PageId) -> anyhow::Result<Visit> {
+    let site = page / (SITES_AT_ONCE * SITE_PAGES) * SITES_AT_ONCE + page % SITES_AT_ONCE;
+    let suffix = SUFFIXES[site as usize % SUFFIXES.len()];
+    let mut kind = scattered(page);
+    let mut one_of = |count: usize| {
+        let found = kind % count as u64;
+        kind /= count as u64;
+        found as usize
+    };
+    let section = SECTIONS[one_of(SECTIONS.len())];
+    let url = format!("https://www.site{site:05}.{suffix}/{section}/view?id={page}&from=list");
+    let mut visit = Visit::unknown(CrawlUrl::parse(&url)?);
+    let links = LINK_TYPES[one_of(LINK_TYPES.len())].iter();
+    visit.link_type = Some(links.fold(LinkType::default(), |all, kind| all.with(*kind)));
+    visit.depth = one_of(DEPTHS) as u16;
+    (visit.state, visit.code, visit.attempt) = (NetworkState::Ok, Some(200), 1);
+    Ok(visit)
+}
+
+/// A number of a page that has nothing to do with its own.
+fn scattered(page: PageId) -> u64 {
+    u64::from(page).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 24
 }
 
 /// Chance, the same in every run.
@@ -155,4 +203,28 @@ impl Dice {
 /// The hours in which a page changes: by day, or in the evening.
 fn busy(page: PageId) -> &'static Shape {
     &shapes()[if page.is_multiple_of(3) { 6 } else { 4 }]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use geomi_refresh::Kin;
+
+    use super::*;
+
+    #[test]
+    fn pages_have_all_the_kin_of_real_ones() {
+        let pages = 0..20_000;
+        let kin: Vec<Kin> = pages
+            .map(|page| facts(&first_visit(page).unwrap()).kin)
+            .collect();
+        let kinds = |of: fn(&Kin) -> u64| kin.iter().map(of).collect::<HashSet<u64>>().len();
+        assert_eq!(kinds(|kin| kin.domain), SUFFIXES.len());
+        assert_eq!(kinds(|kin| kin.depth), DEPTHS);
+        assert_eq!(kinds(|kin| kin.links), LINK_TYPES.len());
+        let sites = SITES_AT_ONCE as usize;
+        assert_eq!(kinds(|kin| kin.site), sites);
+        assert_eq!(kinds(|kin| kin.template), sites * SECTIONS.len());
+    }
 }
