@@ -15,18 +15,24 @@
 //!
 //! The means are learned by expectation and maximisation, spread out: with every
 //! visit the owner sweeps a few pages into [`Pool::sweep`], and when all have
-//! been seen [`Pool::finish`] makes the sums the new distributions. Nothing is
-//! ever recomputed at once.
+//! been seen [`Pool::finish`] makes the sums the new distributions. The posteriors of all
+//! pages are never computed at once.
+//!
+//! A decision asks for several priors, and each kinship that cuts across others costs a
+//! product and a division for every rate. But there are some thousand combinations of them
+//! for millions of pages, and what a combination makes of the prior stays the same from one
+//! `finish` to the next: it is kept. Where there are more than [`KEPT_MAX`] combinations,
+//! the others are computed when they are asked for.
 
 use std::collections::HashMap;
 
 use crate::posterior::Posterior;
 use crate::rates::{PerRate, RATES, rate};
 
-/// Kinds of kinship, the widest first.
-const KINSHIPS: usize = 5;
-/// How many of them cut across each other; each of the others lies within the one before.
+/// How many kinships cut across each other.
 const CROSSED: usize = 3;
+/// Combinations of them whose part of the prior is kept: 9 MB.
+const KEPT_MAX: usize = 1 << 16;
 /// No group makes a rate more or less likely than all pages by more than this.
 const FACTOR_MAX: f32 = 100.0;
 
@@ -55,31 +61,38 @@ pub struct Kin {
     pub template: u64,
 }
 
-impl Kin {
-    /// Those that cut across each other, then those that lie one within the other.
-    fn keys(&self) -> [u64; KINSHIPS] {
-        [
-            self.domain,
-            self.depth,
-            self.links,
-            self.site,
-            self.template,
-        ]
+/// Kinds of kinship.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Kinship {
+    Domain,
+    Depth,
+    Links,
+    Site,
+    Template,
+}
+
+impl Kinship {
+    /// Whether it cuts across others, instead of lying within the one before.
+    fn is_crossed(self) -> bool {
+        !matches!(self, Self::Site | Self::Template)
     }
 }
 
 /// A page's groups.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Groups([u32; KINSHIPS]);
+pub(crate) struct Groups {
+    /// The combination of those that cut across each other.
+    crossing: u32,
+    site: u32,
+    template: u32,
+}
 
 const NO_GROUP: u32 = u32::MAX;
-/// Which of [`Kin::keys`] is that of the site.
-const SITE: usize = CROSSED;
 
 impl Groups {
     /// The group of a page's site; that of pages without one is a group too.
     pub(crate) fn site(self) -> u32 {
-        self.0[SITE]
+        self.site
     }
 }
 
@@ -156,7 +169,13 @@ pub struct Pool {
     first: PerRate,
     everyone: PerRate,
     groups: Vec<Group>,
-    names: HashMap<(u8, u64), u32>,
+    names: HashMap<(Kinship, u64), u32>,
+    /// The groups of each combination.
+    crossings: Vec<[u32; CROSSED]>,
+    crossing_names: HashMap<[u32; CROSSED], u32>,
+    /// What the first combinations make of the prior of all pages.
+    kept: Vec<PerRate>,
+    kept_max: usize,
 }
 
 impl Default for Pool {
@@ -175,6 +194,10 @@ impl Default for Pool {
             everyone: first,
             groups: Vec::new(),
             names: HashMap::new(),
+            crossings: Vec::new(),
+            crossing_names: HashMap::new(),
+            kept: Vec::new(),
+            kept_max: KEPT_MAX,
         }
     }
 }
@@ -182,35 +205,73 @@ impl Default for Pool {
 impl Pool {
     /// The groups of a page; made where they are new.
     pub(crate) fn groups(&mut self, kin: &Kin) -> Groups {
-        let mut groups = [NO_GROUP; KINSHIPS];
-        for (at, key) in kin
-            .keys()
-            .into_iter()
-            .enumerate()
-            .filter(|(_, key)| *key != 0)
-        {
-            let next = self.groups.len() as u32;
-            groups[at] = *self.names.entry((at as u8, key)).or_insert(next);
-            if groups[at] == next {
-                self.groups.push(Group::new(at < CROSSED));
+        let crossed = [
+            self.group(Kinship::Domain, kin.domain),
+            self.group(Kinship::Depth, kin.depth),
+            self.group(Kinship::Links, kin.links),
+        ];
+        Groups {
+            crossing: self.crossing(crossed),
+            site: self.group(Kinship::Site, kin.site),
+            template: self.group(Kinship::Template, kin.template),
+        }
+    }
+
+    fn group(&mut self, kinship: Kinship, key: u64) -> u32 {
+        if key == 0 {
+            return NO_GROUP;
+        }
+        let next = self.groups.len() as u32;
+        let group = *self.names.entry((kinship, key)).or_insert(next);
+        if group == next {
+            self.groups.push(Group::new(kinship.is_crossed()));
+        }
+        group
+    }
+
+    fn crossing(&mut self, crossed: [u32; CROSSED]) -> u32 {
+        let next = self.crossings.len() as u32;
+        let crossing = *self.crossing_names.entry(crossed).or_insert(next);
+        if crossing == next {
+            self.crossings.push(crossed);
+            if self.kept.len() < self.kept_max {
+                self.kept.push(self.crossed_prior(crossed));
             }
         }
-        Groups(groups)
+        crossing
     }
 
     /// What to believe of a page before looking at it.
     pub(crate) fn prior(&self, groups: Groups) -> PerRate {
-        let mut prior = self.everyone;
-        for group in groups.0.into_iter().filter(|group| *group != NO_GROUP) {
-            self.groups[group as usize].bear_on(&mut prior);
-        }
+        let crossing = groups.crossing as usize;
+        let mut prior = match self.kept.get(crossing) {
+            Some(kept) => *kept,
+            None => self.crossed_prior(self.crossings[crossing]),
+        };
+        self.bear_on(&mut prior, [groups.site, groups.template]);
         prior
+    }
+
+    /// What a combination makes of the prior of all pages.
+    fn crossed_prior(&self, crossed: [u32; CROSSED]) -> PerRate {
+        let mut prior = self.everyone;
+        self.bear_on(&mut prior, crossed);
+        prior
+    }
+
+    fn bear_on<const N: usize>(&self, prior: &mut PerRate, groups: [u32; N]) {
+        for group in groups.into_iter().filter(|group| *group != NO_GROUP) {
+            self.groups[group as usize].bear_on(prior);
+        }
     }
 
     /// Counts a page in.
     pub(crate) fn sweep(&mut self, groups: Groups, posterior: &Posterior) {
         self.all.add(posterior);
-        for group in groups.0.into_iter().filter(|group| *group != NO_GROUP) {
+        let crossed = self.crossings[groups.crossing as usize];
+        let within = [groups.site, groups.template];
+        let groups = crossed.into_iter().chain(within);
+        for group in groups.filter(|group| *group != NO_GROUP) {
             self.groups[group as usize].add(posterior);
         }
     }
@@ -224,6 +285,9 @@ impl Pool {
         self.all.finish(&self.everyone);
         for group in &mut self.groups {
             group.finish(&self.everyone);
+        }
+        for crossing in 0..self.kept.len() {
+            self.kept[crossing] = self.crossed_prior(self.crossings[crossing]);
         }
     }
 
@@ -268,6 +332,45 @@ mod tests {
         let stranger = pool.groups(&of_site(9));
         let prior = pool.prior(stranger);
         assert!((prior.iter().sum::<f32>() - 1.0).abs() < 1e-3);
+    }
+
+    #[test]
+    fn a_combination_that_is_not_kept_has_the_same_prior() {
+        let kin = |page: u64| Kin {
+            domain: page % 3 + 1,
+            depth: page % 4 + 1,
+            links: page % 5 + 1,
+            site: page % 7 + 1,
+            template: page % 14 + 1,
+        };
+        let few = Pool {
+            kept_max: 2,
+            ..Pool::default()
+        };
+        let [all, few] = [Pool::default(), few].map(|mut pool| {
+            for page in 0..2_000 {
+                let groups = pool.groups(&kin(page));
+                let rate = 0.01 * (page % 60 + 1) as f64;
+                pool.sweep(groups, &Posterior::known(rate));
+                if page % 500 == 499 {
+                    pool.finish();
+                }
+            }
+            pool
+        });
+        assert_eq!((all.kept.len(), few.kept.len()), (60, 2));
+        let priors = |mut pool: Pool| -> Vec<PerRate> {
+            let pages = 0..60;
+            pages
+                .map(|page| {
+                    let groups = pool.groups(&kin(page));
+                    pool.prior(groups)
+                })
+                .collect()
+        };
+        let (all, few) = (priors(all), priors(few));
+        assert_eq!(all, few);
+        assert_ne!(all[0], all[1]);
     }
 
     #[test]
