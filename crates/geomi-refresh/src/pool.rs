@@ -1,10 +1,10 @@
 //! What pages have in common: priors learned from kin.
 //!
 //! A page that has been visited twice says little; its kin say more. Pages are
-//! kin by domain, depth, the type of their links, site and URL template, which is where ROBOT's Tables 9 to 13 found differences. Each group
+//! kin by domain, depth, the type of their links, size, site and URL template, which is where ROBOT's Tables 9 to 13 found differences. Each group
 //! has a pooled distribution of rates, the mean of its members' posteriors.
 //!
-//! The prior of a page begins with that of all pages. Its domain, depth and link type
+//! The prior of a page begins with that of all pages. Its domain, depth, link type and size
 //! cut across each other, and none says what the others do: each moves the prior by how
 //! much likelier a rate is in the group than among all pages,
 //! `prior * (group / all) ^ (members / (members + SHRINK))`, which is right if they are
@@ -30,7 +30,7 @@ use crate::posterior::Posterior;
 use crate::rates::{PerRate, RATES, rate};
 
 /// How many kinships cut across each other.
-const CROSSED: usize = 3;
+const CROSSED: usize = 4;
 /// Combinations of them whose part of the prior is kept: 9 MB.
 const KEPT_MAX: usize = 1 << 16;
 /// No group makes a rate more or less likely than all pages by more than this.
@@ -55,6 +55,8 @@ pub struct Kin {
     pub depth: u64,
     /// What kinds of link are on it.
     pub links: u64,
+    /// How large it was at first: in classes, for no two pages have the same size.
+    pub size: u64,
     /// Its site.
     pub site: u64,
     /// The form of its URL, on its site.
@@ -67,6 +69,7 @@ enum Kinship {
     Domain,
     Depth,
     Links,
+    Size,
     Site,
     Template,
 }
@@ -209,6 +212,7 @@ impl Pool {
             self.group(Kinship::Domain, kin.domain),
             self.group(Kinship::Depth, kin.depth),
             self.group(Kinship::Links, kin.links),
+            self.group(Kinship::Size, kin.size),
         ];
         Groups {
             crossing: self.crossing(crossed),
@@ -335,11 +339,39 @@ mod tests {
     }
 
     #[test]
+    fn a_new_page_starts_from_those_of_its_size() {
+        let mut pool = Pool::default();
+        let of_size = |size: u64| Kin {
+            size,
+            ..Kin::default()
+        };
+        for _ in 0..2 {
+            for page in 0..400 {
+                let (size, rate) = if page % 2 == 0 { (12, 2.0) } else { (16, 0.02) };
+                let groups = pool.groups(&of_size(size));
+                pool.sweep(groups, &Posterior::known(rate));
+            }
+            pool.finish();
+        }
+        let mut new = |size| {
+            let groups = pool.groups(&of_size(size));
+            Posterior(pool.prior(groups)).median()
+        };
+        assert!(new(12) > 1.0, "{}", new(12));
+        assert!(new(16) < 0.04, "{}", new(16));
+        assert!(
+            (new(14) - new(0)).abs() < 1e-9,
+            "a size of which nothing is known"
+        );
+    }
+
+    #[test]
     fn a_combination_that_is_not_kept_has_the_same_prior() {
         let kin = |page: u64| Kin {
             domain: page % 3 + 1,
             depth: page % 4 + 1,
             links: page % 5 + 1,
+            size: page % 2 + 1,
             site: page % 7 + 1,
             template: page % 14 + 1,
         };

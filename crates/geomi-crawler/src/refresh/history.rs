@@ -21,6 +21,7 @@ const COLUMNS: &[&str] = &[
     "state",
     "code",
     "location",
+    "body_bytes",
     "total_us",
     "changed",
     "change_size",
@@ -40,4 +41,32 @@ pub fn read_visits(dir: &CrawlDir, mut hear: impl FnMut(&Visit) -> bool) -> Resu
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use geomi_model::{LinkKind, LinkType, NetworkState};
+    use geomi_url::CrawlUrl;
+
+    use super::*;
+    use crate::refresh::facts;
+
+    #[test]
+    fn a_page_read_from_files_has_the_kin_it_had() {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = CrawlDir::create(folder.path()).unwrap();
+        let mut visit = Visit::unknown(CrawlUrl::parse("http://a.co.kr/news/7").unwrap());
+        visit.number = 1;
+        (visit.state, visit.code) = (NetworkState::Ok, Some(200));
+        (visit.depth, visit.body_bytes) = (2, 5_000);
+        visit.link_type = Some(LinkType::default().with(LinkKind::Anchor));
+        segment::write(&dir, std::slice::from_ref(&visit)).unwrap();
+        let mut read = Vec::new();
+        read_visits(&dir, |visit| {
+            read.push(facts(visit));
+            true
+        })
+        .unwrap();
+        assert_eq!(read, [facts(&visit)]);
+    }
 }

@@ -252,6 +252,7 @@ pub fn facts(visit: &Visit) -> Page {
         domain,
         depth: u64::from(visit.depth) + 1,
         links,
+        size: size_class(visit.body_bytes),
         site,
         // A template means something on its own site only.
         template: template ^ site.rotate_left(1),
@@ -259,11 +260,19 @@ pub fn facts(visit: &Visit) -> Page {
     Page { weight: 1.0, kin }
 }
 
+/// Bodies between two powers of two are of one size; 0 for one that is empty or was not
+/// measured.
+fn size_class(body_bytes: u64) -> u64 {
+    body_bytes
+        .checked_ilog2()
+        .map_or(0, |log| u64::from(log) + 1)
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
-    use geomi_model::{Change, NetworkState};
+    use geomi_model::{Change, LinkKind, LinkType, NetworkState};
 
     use super::*;
 
@@ -320,6 +329,53 @@ mod tests {
         assert_eq!(pages.via(3), Some(0));
         assert_eq!(pages.via(0), None);
         assert_eq!(pages.seed_of(4), Some(&seed));
+    }
+
+    /// In what two pages are no kin.
+    fn apart(one: &Kin, other: &Kin) -> Vec<&'static str> {
+        let pairs = [
+            ("domain", one.domain, other.domain),
+            ("depth", one.depth, other.depth),
+            ("links", one.links, other.links),
+            ("size", one.size, other.size),
+            ("site", one.site, other.site),
+            ("template", one.template, other.template),
+        ];
+        let differ = pairs.into_iter().filter(|(_, one, other)| one != other);
+        differ.map(|(name, ..)| name).collect()
+    }
+
+    #[test]
+    fn each_kinship_is_what_it_is_called() {
+        let kin = |url: &str, change: fn(&mut Visit)| {
+            let mut one = visit(url, 200, None);
+            (one.depth, one.body_bytes) = (2, 5_000);
+            one.link_type = Some(LinkType::default().with(LinkKind::Anchor));
+            change(&mut one);
+            facts(&one).kin
+        };
+        let url = "http://www.a.com/news/7";
+        let page = kin(url, |_| ());
+        let known = apart(&page, &Kin::default());
+        assert_eq!(known.len(), 6, "{page:?}");
+
+        let changed = |change| apart(&page, &kin(url, change));
+        assert_eq!(changed(|visit| visit.depth = 3), ["depth"]);
+        assert_eq!(changed(|visit| visit.link_type = None), ["links"]);
+        assert_eq!(changed(|visit| visit.body_bytes = 8_191), [""; 0]);
+        assert_eq!(changed(|visit| visit.body_bytes = 8_192), ["size"]);
+
+        let elsewhere = |url| apart(&page, &kin(url, |_| ()));
+        assert_eq!(elsewhere("http://www.a.com/news/8"), [""; 0]);
+        assert_eq!(elsewhere("http://www.a.com/goods/7"), ["template"]);
+        assert_eq!(elsewhere("http://b.com/news/7"), ["site", "template"]);
+        let abroad = ["domain", "site", "template"];
+        assert_eq!(elsewhere("http://b.co.kr/news/7"), abroad);
+    }
+
+    #[test]
+    fn a_page_without_a_body_has_no_size() {
+        assert_eq!([0, 1, 2, 3, 4].map(size_class), [0, 1, 2, 2, 3]);
     }
 
     #[test]

@@ -49,6 +49,8 @@ const SUFFIXES: [&str; 10] = [
 /// Each is a template on every site.
 const SECTIONS: [&str; 5] = ["news", "goods", "board", "people", "help"];
 const DEPTHS: usize = 10;
+/// From 1 KB on, each twice as large as the one before.
+const SIZES: usize = 12;
 const LINK_TYPES: [&[LinkKind]; 6] = [
     &[],
     &[LinkKind::Anchor],
@@ -173,6 +175,7 @@ fn first_visit(page: PageId) -> anyhow::Result<Visit> {
     let links = LINK_TYPES[one_of(LINK_TYPES.len())].iter();
     visit.link_type = Some(links.fold(LinkType::default(), |all, kind| all.with(*kind)));
     visit.depth = one_of(DEPTHS) as u16;
+    visit.body_bytes = 1_024 << one_of(SIZES);
     (visit.state, visit.code, visit.attempt) = (NetworkState::Ok, Some(200), 1);
     Ok(visit)
 }
@@ -223,6 +226,7 @@ mod tests {
         assert_eq!(kinds(|kin| kin.domain), SUFFIXES.len());
         assert_eq!(kinds(|kin| kin.depth), DEPTHS);
         assert_eq!(kinds(|kin| kin.links), LINK_TYPES.len());
+        assert_eq!(kinds(|kin| kin.size), SIZES);
         let sites = SITES_AT_ONCE as usize;
         assert_eq!(kinds(|kin| kin.site), sites);
         assert_eq!(kinds(|kin| kin.template), sites * SECTIONS.len());
