@@ -154,11 +154,6 @@ pub trait Policy: std::fmt::Debug + Send {
     }
 }
 
-/// Days a longest interval of the adaptive rules has.
-const INTERVAL_MAX: f64 = 90.0;
-/// Days a shortest interval has: an hour.
-const INTERVAL_MIN: f64 = 1.0 / 24.0;
-
 impl<P: Policy + ?Sized> Policy for Box<P> {
     fn pace(&self) -> Pace {
         (**self).pace()

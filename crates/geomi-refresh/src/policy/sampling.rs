@@ -75,3 +75,67 @@ impl Policy for Sampling {
         last + price * self.all.share() / self.sites[site as usize].share()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pool::Kin;
+
+    const SITE_PAGES: PageId = 30;
+
+    /// Two sites; every page is visited ten times, and those of which this is true have
+    /// changed each time.
+    fn visited(changes: impl Fn(PageId) -> bool) -> Sampling {
+        let mut policy = Sampling::default();
+        for page in 0..2 * SITE_PAGES {
+            let kin = Kin {
+                site: u64::from(page / SITE_PAGES) + 1,
+                ..Kin::default()
+            };
+            policy.add(&Page { weight: 1.0, kin });
+        }
+        for day in 0..10 {
+            for page in 0..2 * SITE_PAGES {
+                let from = f64::from(day);
+                policy.observe(&Sight {
+                    page,
+                    from,
+                    to: from + 1.0,
+                    changed: changes(page),
+                });
+            }
+        }
+        policy
+    }
+
+    #[test]
+    fn a_site_is_visited_as_often_as_its_sample_changes() {
+        let mut policy = visited(|page| page < SITE_PAGES);
+        let [busy, quiet] = [1, SITE_PAGES + 1].map(|page| policy.due(page, 5.0, 2.0) - 5.0);
+        assert!(busy < 1.2 && quiet > 10.0, "{busy} {quiet}");
+        for page in 1..10 {
+            assert!((policy.due(page, 5.0, 2.0) - 5.0 - busy).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn a_tenth_of_each_site_is_its_sample_and_visited_every_cycle() {
+        let mut policy = visited(|page| page < SITE_PAGES);
+        let sample = [0, 10, 20, 30, 40, 50];
+        let every_cycle: Vec<PageId> = (0..2 * SITE_PAGES)
+            .filter(|page| (policy.due(*page, 5.0, 2.0) - 7.0).abs() < 1e-9)
+            .collect();
+        assert_eq!(every_cycle, sample);
+    }
+
+    #[test]
+    fn pages_outside_the_sample_say_nothing() {
+        let mut policy = visited(|page| page % 10 != 0);
+        let due = [1, SITE_PAGES + 1].map(|page| policy.due(page, 0.0, 2.0));
+        let mut still = visited(|_| false);
+        assert_eq!(
+            due,
+            [1, SITE_PAGES + 1].map(|page| still.due(page, 0.0, 2.0))
+        );
+    }
+}
