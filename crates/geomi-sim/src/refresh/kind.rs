@@ -35,7 +35,8 @@ pub enum PolicyKind {
 pub enum Told {
     /// It learns from its own visits, or not at all.
     Nothing,
-    /// The changes of the learning days, as REFRESH's probing every 20 minutes counts them.
+    /// The changes of the learning days, as REFRESH's probing every 20 minutes counts them:
+    /// those of a page that always looks changed too.
     Counts,
     /// The true rates, which no crawler knows.
     Rates,

@@ -14,6 +14,12 @@ pub const LEARNING_DAYS: f64 = 28.0;
 pub const PAGES: usize = 1_200;
 /// Sites they lie on.
 const SITES: usize = 40;
+/// The share of pages of `noisy` that look changed at every visit.
+const NOISY_SHARE: f64 = 0.1;
+/// What the seed of their dice differs in from that of all others.
+const NOISE: u64 = 0x6E6F_6973_6500_0000;
+/// Times a day at which REFRESH's probing looks at a page: every 20 minutes.
+const PROBES_PER_DAY: f64 = 72.0;
 
 /// The model webs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,7 +30,8 @@ pub enum ModelWeb {
     Web,
     /// `shop` without busy hours.
     Flat,
-    /// `shop`, and a tenth of the pages look changed at every visit.
+    /// `shop`, and a tenth of the pages look changed at every visit: the same pages with the
+    /// same changes as `shop` has with that seed, so that the others can be compared.
     Noisy,
 }
 
@@ -52,7 +59,8 @@ impl ModelWeb {
 
     /// Draws the web of a trial.
     pub fn draw(self, seed: u64, trial: u32) -> World {
-        let mut dice = Dice::new(seed ^ (u64::from(trial) << 32));
+        let seed = seed ^ (u64::from(trial) << 32);
+        let (mut dice, mut noise) = (Dice::new(seed), Dice::new(seed ^ NOISE));
         let rates = match self {
             Self::Web => (0..PAGES).map(|_| web_rate(&mut dice)).collect(),
             Self::Shop | Self::Flat | Self::Noisy => shop_rates(&mut dice),
@@ -71,7 +79,7 @@ impl ModelWeb {
                     weight: dice.normal().exp(),
                     rate,
                     hours,
-                    is_noisy: self == Self::Noisy && dice.unit() < 0.1,
+                    is_noisy: self == Self::Noisy && noise.unit() < NOISY_SHARE,
                     changes,
                 }
             })
@@ -207,9 +215,13 @@ pub struct World {
 }
 
 impl World {
-    /// The changes a day of a page in the learning days, as somebody saw them who looked
-    /// all the time.
+    /// The changes a day of a page in the learning days, as REFRESH's probing counts them:
+    /// every change there was, and one at every probe of a page that looks changed each
+    /// time.
     pub fn counted_rate(&self, page: &WorldPage) -> f64 {
+        if page.is_noisy {
+            return PROBES_PER_DAY;
+        }
         let seen = |change: &f64| (0.0..self.learning_days).contains(change);
         page.changes.iter().filter(|change| seen(change)).count() as f64 / self.learning_days
     }
@@ -250,6 +262,38 @@ mod tests {
             assert_eq!(world.pages.len(), PAGES);
             assert_eq!(world, web.draw(5, 0));
             assert_ne!(world, web.draw(5, 1));
+        }
+    }
+
+    #[test]
+    fn noise_comes_on_top_of_a_shop() {
+        let mut world = ModelWeb::Noisy.draw(5, 3);
+        let is_noisy: Vec<bool> = world.pages.iter().map(|page| page.is_noisy).collect();
+        let noisy = is_noisy.iter().filter(|is_noisy| **is_noisy).count();
+        assert!((90..=150).contains(&noisy), "{noisy}");
+        let other = ModelWeb::Noisy.draw(6, 3);
+        let alike = other.pages.iter().zip(is_noisy);
+        let alike = alike.filter(|(page, is_noisy)| page.is_noisy && *is_noisy);
+        assert!(alike.count() < 40, "another seed has other noise");
+        world
+            .pages
+            .iter_mut()
+            .for_each(|page| page.is_noisy = false);
+        assert_eq!(world, ModelWeb::Shop.draw(5, 3));
+    }
+
+    #[test]
+    fn probing_counts_a_change_at_every_probe_of_a_noisy_page() {
+        let world = ModelWeb::Noisy.draw(1, 0);
+        for page in &world.pages {
+            let counted = world.counted_rate(page);
+            if page.is_noisy {
+                assert!((counted - 72.0).abs() < 1e-9, "{counted}");
+            } else {
+                let learning = page.changes.partition_point(|at| *at < LEARNING_DAYS);
+                let expected = learning as f64 / LEARNING_DAYS;
+                assert!((counted - expected).abs() < 1e-9, "{counted} {expected}");
+            }
         }
     }
 
