@@ -19,7 +19,7 @@ use super::quiet::QuietHours;
 use super::rounds::Rounds;
 use super::strays::Strays;
 use super::table::Table;
-use super::waves::Waves;
+use super::waves::{Comparison, Waves};
 use super::weights::Weights;
 use crate::Fate;
 use crate::status::RefreshDrive;
@@ -222,9 +222,10 @@ impl RefreshBook {
             return None;
         };
         self.tried.remove(&sighted.page);
-        if let Some(changed) = sighted.kind.changed() {
-            let is_shallow = changed && sighted.has_same_main_text;
-            if self.waves.take(visit.url.site_hash(), is_shallow) {
+        if sighted.kind.changed().is_some() {
+            let copied = self.planner.last(sighted.page);
+            let comparison = Comparison::of(visit, &sighted, copied);
+            if self.waves.take(visit.url.site_hash(), comparison) {
                 sighted.kind = Sighting::Edited;
             }
         }
@@ -622,6 +623,41 @@ pub(super) mod tests {
         assert!((ran / was_read - 1.0).abs() < 0.02, "{ran} {was_read}");
         // Changes found so soon after a visit would tell of a fast page.
         assert!(plain < 0.9 * was_read, "{plain} {was_read}");
+    }
+
+    #[test]
+    fn what_was_edited_says_nothing_of_how_often_it_changes() {
+        let banner = |page, size| Visit {
+            changed: Some(Change {
+                changed: true,
+                size,
+            }),
+            ..visit(page, 112.0 + f64::from(page) / 100.0, 200, None)
+        };
+        // How many were edited, and the gap after the last page's visit beside that after
+        // the first one's, which has changed as far as anybody can know.
+        let seen = |size: fn(u32) -> u64| {
+            let mut book = book(0.5);
+            let pages = 0..30;
+            let crawled = pages.clone().map(|page| visit(page, 100.0, 200, None));
+            let same = pages
+                .clone()
+                .map(|page| visit(page, 106.0, 200, Some(false)));
+            for visit in crawled.chain(same) {
+                book.take(&visit, TRIES);
+            }
+            let found = pages.map(|page| book.take(&banner(page, size(page)), TRIES));
+            let edited = found.filter(|found| found.unwrap().kind == Sighting::Edited);
+            let edited = edited.count();
+            book.start(113.0, 1.0);
+            let [first, last] = [0, 29].map(|page| book.planner.due_after(page, 113.0) - 113.0);
+            (edited, last / first)
+        };
+        let (edited, gap) = seen(|_| 200);
+        assert_eq!(edited, 27);
+        let (none, own_gap) = seen(|page| 100 + u64::from(page * page) * 20);
+        assert_eq!(none, 0, "each page changed in its own way");
+        assert!(gap > 1.2 * own_gap, "{gap} {own_gap}");
     }
 
     #[test]

@@ -102,8 +102,9 @@ pub struct Sighted {
     pub kind: Sighting,
     /// When, in days since 1970.
     pub at: f64,
-    /// Whether the main text is what it was; `false` where that is not known.
-    pub has_same_main_text: bool,
+    /// Bits in which the simhash of the main text differs from that of the copy;
+    /// `None` where one of them has none.
+    pub bits_apart: Option<u32>,
     /// What its freshness weighs, where it was seen for the first time; 1 otherwise.
     pub weight: f32,
 }
@@ -153,8 +154,9 @@ impl Pages {
             (None, _) => return None,
         };
         let note = &mut self.notes[page as usize];
-        let now = visit.facts.simhash.unwrap_or(0);
-        let has_same_main_text = now != 0 && now == note.simhash;
+        let (then, now) = (note.simhash, visit.facts.simhash.unwrap_or(0));
+        let are_known = then != 0 && now != 0;
+        // A server that says that nothing changed sends no text.
         if now != 0 {
             note.simhash = now;
         }
@@ -162,7 +164,7 @@ impl Pages {
             page,
             kind,
             at: days(visit.time),
-            has_same_main_text,
+            bits_apart: are_known.then(|| (then ^ now).count_ones()),
             weight: 1.0,
         })
     }

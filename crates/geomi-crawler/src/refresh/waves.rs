@@ -1,76 +1,396 @@
 //! Template edits: a site that is given a new menu changes on every page at once,
 //! and that says nothing of how often its pages change.
 //!
-//! A *shallow* change is one that leaves the main text as it was. Of each site
-//! the share of shallow changes among all comparisons is followed, quickly and
-//! slowly; while nearly all of the last ones were shallow and that is not what
-//! the site is usually like, further shallow changes are taken for the same edit.
-//! The first few pages of an edit are counted as changed: nobody can know yet.
+//! An edit puts the same words onto many pages, so it shows as changes *alike*: each
+//! page grows, or shrinks, by about as many bytes ([`ALIKE`]), and most of its text is
+//! what it was. Such a change is *slight*: the page is at least [`BYTES_MIN`] bytes
+//! longer or shorter, and the simhashes of its main text are at most [`BITS_MAX`] bits
+//! apart, or it is too short to have one. Each page can show an edit once only, when
+//! its copy is older than the edit.
+//!
+//! **The rule.** Any slight change may begin an edit. From then on every comparison of
+//! a page whose copy is older is weighed: a change alike speaks for the edit, anything
+//! else against it, each by how much likelier it is in an edit ([`EDIT_SHARE`] of the
+//! pages show it) than on that site as it usually is. The usual share of changes alike
+//! is followed over the last [`SLOW`] comparisons or so. What speaks against takes the
+//! evidence down to nothing at most, where the suspicion ends and the next slight change
+//! begins another one: this is Page's cumulative sum (1954). From [`EVIDENCE_MIN`] on
+//! changes alike are *edited*. The first three pages count as changed on a site
+//! where changes alike are rare, and fifteen where they are half of all comparisons. By
+//! chance it happens in one of a thousand comparisons at most, and ends with the next few
+//! that are not alike. An edit stands for as long as pages with older copies show it,
+//! however many visits there are to others: pages that are visited once a month show
+//! it a month later.
+//!
+//! **What is no edit.** Changes of different sizes, or of most of the text, however many
+//! there are at once: a news site remains one. A price that changes (a few bytes, on
+//! however many pages) is a change of each page. Where comparisons usually find a
+//! change by as many bytes (*in stock*, *sold out*), that is what the site is like.
+//!
+//! **Where it fails.** An edit that leaves the size of pages as it was (the year in a
+//! footer) counts as changes of all of them, and so does a new design, which changes
+//! each page by another size, and the smaller part of a site with two templates. A
+//! sale that adds the same label to every page counts as an edit. Of a site that is
+//! visited again for the first time nobody knows what is usual: a change alike of most
+//! pages counts as an edit, once. A page with a change of its own beside the edit has
+//! changed. One edit of a site is known at a time: a page that was last visited before
+//! two of them has changed.
+//!
+//! All of it follows from the rows of visits, in their order.
 
+use geomi_model::{Change, Visit};
 use geomi_url::SiteHash;
 use hashbrown::HashMap;
 
-/// Comparisons after which the quick share has moved by two thirds.
-const QUICK: f32 = 4.0;
-/// The same for the slow one.
+use super::pages::Sighted;
+
+/// Least bytes by which an edit makes pages longer or shorter: prices, dates and
+/// counters differ by less.
+const BYTES_MIN: u64 = 24;
+/// Most bits in which the simhashes of an edited page differ, a quarter of them: about
+/// as many as adding as much text as there was would turn over.
+const BITS_MAX: u32 = 16;
+/// Sizes that differ by less than one part in so many are alike: in a menu, links and
+/// marks differ from page to page.
+const ALIKE: u64 = 8;
+/// Share of the pages with older copies that show an edit alike.
+const EDIT_SHARE: f32 = 0.8;
+/// The share of changes alike on a site of which nothing is known; none counts for
+/// less.
+const USUAL_MIN: f32 = 0.05;
+/// None counts for more, for then nothing could speak for an edit.
+const USUAL_MAX: f32 = 0.75;
+/// Comparisons that this first guess counts for.
+const SEEN_FIRST: f32 = 16.0;
+/// Comparisons after which what is usual has moved by two thirds.
 const SLOW: f32 = 64.0;
-/// The quick share of an edit.
-const EDIT_MIN: f32 = 0.8;
-/// The slow share of a site for which that is unusual.
-const USUAL_MAX: f32 = 0.5;
-/// Comparisons before anything is said of a site.
-const SEEN_MIN: u32 = 12;
+/// From here on it is an edit: the logarithm of a thousand, which is how many
+/// comparisons there are between two false ones, at least on average.
+const EVIDENCE_MIN: f32 = 6.9;
+/// More is not kept, so that what was no edit is not believed for long. With two thirds of
+/// it, one edit in ten of a site on which two pages in five change of their own was
+/// given up half-way.
+const EVIDENCE_MAX: f32 = 3.0 * EVIDENCE_MIN;
+
+/// How a page compares with its copy, as far as an edit goes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Comparison {
+    /// When it was compared, in days since 1970.
+    at: f64,
+    /// When the copy was made or last found to be right.
+    copied: f64,
+    /// By how many bytes the page grew or shrank, if that is a slight change.
+    slight: Option<u64>,
+}
+
+impl Comparison {
+    /// What a visit says, to a page whose copy was right at `copied`.
+    pub(super) fn of(visit: &Visit, sighted: &Sighted, copied: f64) -> Self {
+        let is_slight = |change: &Change| {
+            change.changed
+                && change.size >= BYTES_MIN
+                && sighted.bits_apart.is_none_or(|bits| bits <= BITS_MAX)
+        };
+        Self {
+            at: sighted.at,
+            copied,
+            slight: visit.changed.filter(is_slight).map(|change| change.size),
+        }
+    }
+}
 
 /// What the sites are like.
 #[derive(Debug, Default)]
 pub(super) struct Waves {
-    sites: HashMap<SiteHash, Shares>,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Shares {
-    quick: f32,
-    slow: f32,
-    seen: u32,
+    sites: HashMap<SiteHash, Site>,
 }
 
 impl Waves {
     /// Takes in a comparison; whether it is part of an edit of the whole site.
-    pub(super) fn take(&mut self, site: SiteHash, is_shallow: bool) -> bool {
-        let shares = self.sites.entry(site).or_default();
-        let value = f32::from(u8::from(is_shallow));
-        let is_edit = is_shallow
-            && shares.seen >= SEEN_MIN
-            && shares.quick >= EDIT_MIN
-            && shares.slow < USUAL_MAX;
-        shares.quick += (value - shares.quick) / QUICK;
-        // The first ones count as the mean of all so far.
-        shares.seen += 1;
-        shares.slow += (value - shares.slow) / SLOW.min(shares.seen as f32);
-        is_edit
+    pub(super) fn take(&mut self, site: SiteHash, comparison: Comparison) -> bool {
+        self.sites.entry(site).or_default().take(comparison)
     }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Site {
+    /// The last edit, for as long as it stands.
+    edit: Option<Edit>,
+    /// What may be the next one.
+    suspected: Option<Edit>,
+    /// The share of changes alike.
+    usual: f32,
+    /// Comparisons that it is of.
+    seen: f32,
+}
+
+impl Default for Site {
+    fn default() -> Self {
+        Self {
+            edit: None,
+            suspected: None,
+            usual: USUAL_MIN,
+            seen: SEEN_FIRST,
+        }
+    }
+}
+
+impl Site {
+    fn take(&mut self, comparison: Comparison) -> bool {
+        let of_edit = weigh(&mut self.edit, comparison);
+        if of_edit == Some(true) {
+            self.count(true);
+            return true;
+        }
+        let of_suspected = weigh(&mut self.suspected, comparison);
+        if let Some(is_alike) = of_suspected.or(of_edit) {
+            self.count(is_alike);
+        }
+        // Evidence grows with changes alike only: this is one.
+        if let Some(edit) = self.suspected.filter(Edit::is_proven) {
+            (self.edit, self.suspected) = (Some(edit), None);
+            return true;
+        }
+        // A change that is not accounted for, because its copy is newer than what was
+        // suspected or because there is nothing, begins another suspicion.
+        let is_accounted_for = self.suspected.is_some() && of_suspected.is_some();
+        if let Some(bytes) = comparison.slight
+            && !is_accounted_for
+        {
+            self.suspected = Some(Edit {
+                bytes,
+                since: comparison.at,
+                usual: self.usual.clamp(USUAL_MIN, USUAL_MAX),
+                evidence: 0.0,
+            });
+        }
+        false
+    }
+
+    fn count(&mut self, is_alike: bool) {
+        let value = f32::from(u8::from(is_alike));
+        self.seen = (self.seen + 1.0).min(SLOW);
+        self.usual += (value - self.usual) / self.seen;
+    }
+}
+
+/// An edit, or what may be one.
+#[derive(Clone, Copy, Debug)]
+struct Edit {
+    /// How much longer or shorter it makes a page.
+    bytes: u64,
+    /// When it was first seen, in days since 1970.
+    since: f64,
+    /// The share of changes alike that was usual then.
+    usual: f32,
+    /// How much likelier it makes what was seen since, as a logarithm.
+    evidence: f32,
+}
+
+impl Edit {
+    const fn is_proven(&self) -> bool {
+        self.evidence >= EVIDENCE_MIN
+    }
+
+    /// Whether a page changed as this edit changes pages.
+    fn is_alike(&self, comparison: Comparison) -> bool {
+        comparison
+            .slight
+            .is_some_and(|bytes| bytes.abs_diff(self.bytes) <= bytes.max(self.bytes) / ALIKE)
+    }
+}
+
+/// Takes a comparison for or against an edit, which is given up when nothing speaks
+/// for it any more. Whether the page changed as it does; `None` where the page cannot
+/// show it.
+fn weigh(place: &mut Option<Edit>, comparison: Comparison) -> Option<bool> {
+    let edit = place
+        .as_mut()
+        .filter(|edit| comparison.copied < edit.since)?;
+    let is_alike = edit.is_alike(comparison);
+    let (in_edit, usually) = if is_alike {
+        (EDIT_SHARE, edit.usual)
+    } else {
+        (1.0 - EDIT_SHARE, 1.0 - edit.usual)
+    };
+    edit.evidence = (edit.evidence + (in_edit / usually).ln()).min(EVIDENCE_MAX);
+    if edit.evidence < 0.0 {
+        *place = None;
+    }
+    Some(is_alike)
 }
 
 #[cfg(test)]
 mod tests {
+    use geomi_url::CrawlUrl;
+
+    use super::super::pages::Sighting;
     use super::*;
 
-    #[test]
-    fn an_edit_of_all_pages_is_noticed_after_some() {
-        let (mut waves, site) = (Waves::default(), SiteHash(1));
-        for at in 0..40 {
-            assert!(!waves.take(site, at % 10 == 0));
+    const SITE: SiteHash = SiteHash(1);
+
+    /// A site whose pages are visited in turn, twenty an hour.
+    struct Visited {
+        waves: Waves,
+        copied: Vec<f64>,
+        at: f64,
+        visits: usize,
+        dice: u64,
+    }
+
+    impl Visited {
+        fn new(pages: usize) -> Self {
+            Self {
+                waves: Waves::default(),
+                copied: vec![0.0; pages],
+                at: 1.0,
+                visits: 0,
+                dice: 7,
+            }
         }
-        let noticed = (0..20).filter(|_| waves.take(site, true)).count();
-        assert!((10..=15).contains(&noticed), "{noticed}");
-        assert!(!waves.take(site, false));
-        assert!(!waves.take(SiteHash(2), true), "another site");
+
+        /// A number from 0 to 999.
+        fn roll(&mut self) -> u64 {
+            self.dice = self.dice.wrapping_mul(6_364_136_223_846_793_005) + 1_442_695_041;
+            (self.dice >> 33) % 1_000
+        }
+
+        /// A size from 24 to 6,000 bytes, as likely to be doubled as halved.
+        fn any_size(&mut self) -> u64 {
+            let exponent = self.roll() as f64 / 1_000.0;
+            (24.0 * 250.0_f64.powf(exponent)) as u64
+        }
+
+        /// The next page, which changed like this; whether it was edited.
+        fn compare(&mut self, slight: Option<u64>) -> bool {
+            let page = self.visits % self.copied.len();
+            self.compare_page(page, slight)
+        }
+
+        fn compare_page(&mut self, page: usize, slight: Option<u64>) -> bool {
+            self.at += 1.0 / 480.0;
+            self.visits += 1;
+            let comparison = Comparison {
+                at: self.at,
+                copied: std::mem::replace(&mut self.copied[page], self.at),
+                slight,
+            };
+            self.waves.take(SITE, comparison)
+        }
+
+        /// So many visits; how many of them found an edit.
+        fn edited(&mut self, times: usize, slight: impl Fn(&mut Self) -> Option<u64>) -> usize {
+            let edited = (0..times).filter(|_| {
+                let slight = slight(self);
+                self.compare(slight)
+            });
+            edited.count()
+        }
+
+        /// One in ten changes, by any size.
+        fn quietly(&mut self) -> Option<u64> {
+            (self.roll() < 100).then(|| self.any_size())
+        }
     }
 
     #[test]
-    fn a_site_that_is_always_so_is_left_alone() {
-        let (mut waves, site) = (Waves::default(), SiteHash(1));
-        let noticed = (0..100).filter(|_| waves.take(site, true)).count();
-        assert_eq!(noticed, 0);
+    fn an_edit_of_all_pages_is_noticed_after_three() {
+        // As many pages as the slow share would forget what was usual over.
+        let mut site = Visited::new(500);
+        assert_eq!(site.edited(1_000, Visited::quietly), 0);
+        // Links in the new menu are shorter on some pages.
+        let edited = site.edited(500, |site| Some(300 + site.roll() % 20));
+        assert_eq!(edited, 497);
+        assert_eq!(site.edited(1_000, Visited::quietly), 0);
+        // And it is taken away again.
+        assert!(site.edited(500, |_| Some(310)) > 490);
+        let elsewhere = Comparison {
+            at: site.at,
+            copied: 0.0,
+            slight: Some(310),
+        };
+        assert!(!site.waves.take(SiteHash(2), elsewhere));
+    }
+
+    #[test]
+    fn pages_that_are_visited_rarely_show_it_late() {
+        let mut site = Visited::new(40);
+        site.edited(400, |_| None);
+        let edited = site.edited(8, |_| Some(120));
+        assert_eq!(edited, 5);
+        for rare in 20..40 {
+            // Fast pages, which have it, in the meantime.
+            for page in 0..8 {
+                let own = (page == 3).then_some(500);
+                assert!(!site.compare_page(page, own));
+            }
+            assert!(site.compare_page(rare, Some(120)), "{rare}");
+            // Who has it already cannot be given it again.
+            assert!(!site.compare_page(rare, Some(120)), "{rare}");
+        }
+    }
+
+    #[test]
+    fn a_busy_site_that_is_edited_keeps_its_own_changes() {
+        let mut site = Visited::new(300);
+        let own = |site: &mut Visited| (site.roll() < 500).then(|| site.any_size());
+        assert!(site.edited(900, own) < 9);
+        let (mut edited, mut changed) = (0, 0);
+        for _ in 0..300 {
+            let has_own = site.roll() < 400;
+            let own = if has_own { site.any_size() } else { 0 };
+            let size = 150 + own;
+            match (site.compare(Some(size)), has_own) {
+                (true, false) => edited += 1,
+                (true, true) => panic!("a change of its own was taken for the edit"),
+                (false, _) => changed += 1,
+            }
+        }
+        assert!(edited > 150, "{edited} and {changed}");
+    }
+
+    #[test]
+    fn news_remain_news() {
+        // Every page has changed at every visit, by whatever there was to say.
+        let mut site = Visited::new(60);
+        let edited = site.edited(6_000, |site| Some(site.any_size()));
+        assert!(edited < 60, "{edited}");
+        // The same, with changes of more even sizes: a quarter of them are alike.
+        let edited = site.edited(6_000, |site| Some(200 + site.roll() * 2 / 5));
+        assert!(edited < 120, "{edited}");
+    }
+
+    #[test]
+    fn what_is_usual_on_a_site_is_no_edit() {
+        // A label that comes and goes.
+        let mut site = Visited::new(50);
+        let label = |site: &mut Visited| (site.roll() < 500).then_some(40);
+        site.edited(50, label);
+        let edited = site.edited(5_000, label);
+        assert!(edited < 50, "{edited}");
+        let mut site = Visited::new(50);
+        site.edited(50, |_| Some(40));
+        assert_eq!(site.edited(5_000, |_| Some(40)), 0);
+    }
+
+    #[test]
+    fn only_a_change_of_some_bytes_in_most_of_the_same_text_is_slight() {
+        let slight = |changed, size, bits_apart| {
+            let mut visit = Visit::unknown(CrawlUrl::parse("http://a.test/").unwrap());
+            visit.changed = Some(Change { changed, size });
+            let sighted = Sighted {
+                page: 0,
+                kind: Sighting::Changed,
+                at: 2.0,
+                bits_apart,
+                weight: 1.0,
+            };
+            Comparison::of(&visit, &sighted, 1.0).slight
+        };
+        assert_eq!(slight(true, 200, Some(9)), Some(200), "a banner");
+        assert_eq!(slight(true, 200, None), Some(200), "of a short page");
+        assert_eq!(slight(true, 200, Some(30)), None, "another text");
+        assert_eq!(slight(true, 1, Some(0)), None, "a price");
+        assert_eq!(slight(false, 200, Some(0)), None, "an advertisement");
     }
 }

@@ -335,7 +335,7 @@ mod tests {
                     page: 0,
                     kind,
                     at: 11.0,
-                    has_same_main_text: true,
+                    bits_apart: None,
                     weight: 1.0,
                 },
                 chance,

@@ -5,6 +5,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod edits;
 mod signs;
 mod strays;
 mod told;
