@@ -49,7 +49,7 @@ use crate::novelty::NoveltyBook;
 use crate::partition::Partition;
 use crate::policies::SitePolicies;
 use crate::post::Post;
-use crate::refresh::{RefreshBook, SiteSigns};
+use crate::refresh::{Call, RefreshBook, SiteSigns};
 use crate::report::Reporter;
 use crate::seeds::{SeedBook, SeedFeed, SeedStream};
 use crate::stage::admit::Admit;
@@ -135,9 +135,8 @@ pub(crate) struct Journey<'a> {
     pub(crate) refresh_is_over: bool,
     /// What was learned of the words of sites met in this run.
     pub(crate) signs: HashMap<SiteHash, SiteSigns>,
-    /// Pages that are visited because a sitemap or feed says so, and when they would
-    /// have been otherwise, in days since 1970.
-    pub(crate) called: HashMap<u32, f64>,
+    /// Pages that are visited because a sitemap or feed says so.
+    pub(crate) called: HashMap<u32, Call>,
     /// A limit that was reached; nothing new is leased.
     pub(crate) limit: Option<Ending>,
     /// URLs handed to other partitions lately.

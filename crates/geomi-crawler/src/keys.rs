@@ -39,7 +39,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::CrawlError;
-use crate::refresh::{LaterSigns, SiteSigns};
+use crate::refresh::{LaterSigns, Signals, SiteSigns};
 
 /// Format of the values below. A change that old readers cannot follow gets a
 /// new number and a reader for the old one.
@@ -230,21 +230,30 @@ pub(crate) fn decode_visit(bytes: &[u8]) -> Result<Visit, CrawlError> {
     })
 }
 
-/// The format of what a site's word is worth: as in format 1, then what was added.
-const SIGNS_FORMAT: u8 = 2;
+/// The format of what a site's word is worth: as in format 1, then what was added, then
+/// what feeds said. Format 2 ends before the last, and counts feeds among sitemaps.
+const SIGNS_FORMAT: u8 = 3;
 
 /// What a site's word is worth in its stored form.
 pub(crate) fn encode_signs(signs: &SiteSigns) -> Vec<u8> {
-    encode_as(SIGNS_FORMAT, &(signs, &signs.later))
+    encode_as(SIGNS_FORMAT, &(signs, &signs.later, &signs.feeds))
 }
 
-/// Reads that, of this format or the one before.
+/// Reads that, of this format or one before.
 pub(crate) fn decode_signs(bytes: &[u8]) -> Result<SiteSigns, CrawlError> {
-    if bytes.first() == Some(&FORMAT) {
-        return decode("signs", bytes);
-    }
-    let (signs, later): (SiteSigns, LaterSigns) = decode_as(SIGNS_FORMAT, "signs", bytes)?;
-    Ok(SiteSigns { later, ..signs })
+    let (signs, later, feeds): (SiteSigns, LaterSigns, Signals) = match bytes.first() {
+        Some(&FORMAT) => return decode("signs", bytes),
+        Some(2) => {
+            let (signs, later) = decode_as(2, "signs", bytes)?;
+            (signs, later, Signals::default())
+        }
+        _ => decode_as(SIGNS_FORMAT, "signs", bytes)?,
+    };
+    Ok(SiteSigns {
+        later,
+        feeds,
+        ..signs
+    })
 }
 
 /// A value in its stored form.
@@ -352,14 +361,20 @@ mod tests {
     }
 
     #[test]
-    fn what_a_site_s_word_is_worth_reads_back_in_both_formats() {
-        let mut signs = SiteSigns {
-            audits: 5,
-            lies: 1,
-            ..SiteSigns::default()
+    fn what_a_site_s_word_is_worth_reads_back_in_all_formats() {
+        // As it was first written: seven numbers, the last three of all signals.
+        let mut signs = decode_signs(&[1, 9, 8, 5, 1, 4, 3, 2]).unwrap();
+        assert_eq!((signs.not_modified, signs.audits, signs.lies), (9, 5, 1));
+        let all = Signals {
+            followed: 4,
+            proved: 3,
+            passed: 2,
         };
-        assert_eq!(decode_signs(&encode(&signs)).unwrap(), signs);
+        assert_eq!((signs.sitemaps, signs.feeds), (all, Signals::default()));
         while signs.may_ask_conditionally() {}
+        let before = encode_as(2, &(&signs, &signs.later));
+        assert_eq!(decode_signs(&before).unwrap(), signs);
+        signs.feeds.followed = 7;
         assert_eq!(decode_signs(&encode_signs(&signs)).unwrap(), signs);
         assert!(decode_signs(&[9]).is_err());
     }

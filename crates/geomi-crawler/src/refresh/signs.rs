@@ -13,10 +13,12 @@
 //! if it does not.
 //!
 //! *lastmod* of sitemaps and dates of feeds make a page due at once, as long as such
-//! signals proved true often enough. All is counted a site and kept in its
+//! signals proved true often enough. Sitemaps and feeds are judged apart, for they are
+//! written by different programs: many a sitemap has the time of its own making on
+//! every page, beside a feed that is right. All is counted a site and kept in its
 //! partition's state.
 
-use geomi_model::{Change, UrlRecord};
+use geomi_model::{Change, DocumentKind, UrlRecord};
 use serde::{Deserialize, Serialize};
 
 use super::candour::Candour;
@@ -55,16 +57,67 @@ pub struct SiteSigns {
     pub audits: u32,
     /// Those of them whose content had changed nevertheless.
     pub lies: u32,
-    /// Signals of a change that were followed.
-    pub signals: u32,
-    /// Those of them that proved true.
-    pub signals_true: u32,
-    /// Signals that were passed over.
-    pub signals_passed: u32,
-    /// What is known of it in the second format only: see
+    /// What dates of sitemaps came to. Up to the second format those of feeds are
+    /// among them.
+    pub sitemaps: Signals,
+    /// What is known of it from the second format on: see
     /// [`keys::encode_signs`](crate::keys::encode_signs).
     #[serde(skip)]
     pub(crate) later: LaterSigns,
+    /// What dates of feeds came to, from the third format on.
+    #[serde(skip)]
+    pub feeds: Signals,
+}
+
+/// Who says that a page has changed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Herald {
+    /// A sitemap, or a list of them.
+    Sitemap,
+    /// A feed.
+    Feed,
+}
+
+impl Herald {
+    /// Who it is in a document of this kind.
+    pub(crate) const fn of(kind: DocumentKind) -> Self {
+        match kind {
+            DocumentKind::Feed => Self::Feed,
+            _ => Self::Sitemap,
+        }
+    }
+}
+
+/// What came of the signals of one herald.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Signals {
+    /// Those that were followed.
+    pub followed: u32,
+    /// Those of them that proved true.
+    pub proved: u32,
+    /// Those that were passed over.
+    pub passed: u32,
+}
+
+impl Signals {
+    /// The share that prove true; 0.5 before anything is known.
+    pub fn reliability(&self) -> f64 {
+        share(self.proved, self.followed)
+    }
+
+    /// Whether another one is worth a request. Counts those that are not.
+    fn is_heeded(&mut self) -> bool {
+        if self.reliability() >= RELIABILITY_MIN {
+            return true;
+        }
+        self.passed = self.passed.wrapping_add(1);
+        self.passed.is_multiple_of(SIGNALS_SPARED)
+    }
+
+    fn proved(&mut self, changed: bool) {
+        self.followed = self.followed.saturating_add(1);
+        self.proved = self.proved.saturating_add(u32::from(changed));
+    }
 }
 
 /// What records of the first format do not have.
@@ -96,11 +149,6 @@ impl SiteSigns {
     /// How it answered when it could have hidden a change, and when it could not.
     pub fn candour(&self) -> &Candour {
         &self.later.candour
-    }
-
-    /// The share of its signals that prove true; 0.5 before anything is known.
-    pub fn reliability(&self) -> f64 {
-        share(self.signals_true, self.signals)
     }
 
     /// Whether the next request may ask for changes only. Counts it.
@@ -174,18 +222,20 @@ impl SiteSigns {
     }
 
     /// Whether a signal is worth a request. Counts those that are not.
-    pub(crate) fn heeds_signal(&mut self) -> bool {
-        if self.reliability() >= RELIABILITY_MIN {
-            return true;
-        }
-        self.signals_passed = self.signals_passed.wrapping_add(1);
-        self.signals_passed.is_multiple_of(SIGNALS_SPARED)
+    pub(crate) fn heeds_signal(&mut self, herald: Herald) -> bool {
+        self.signals(herald).is_heeded()
     }
 
     /// A page that was visited for the sake of a signal had changed, or not.
-    pub(crate) fn signal_proved(&mut self, changed: bool) {
-        self.signals = self.signals.saturating_add(1);
-        self.signals_true += u32::from(changed);
+    pub(crate) fn signal_proved(&mut self, herald: Herald, changed: bool) {
+        self.signals(herald).proved(changed);
+    }
+
+    fn signals(&mut self, herald: Herald) -> &mut Signals {
+        match herald {
+            Herald::Sitemap => &mut self.sitemaps,
+            Herald::Feed => &mut self.feeds,
+        }
     }
 }
 
@@ -358,16 +408,32 @@ mod tests {
 
     #[test]
     fn signals_that_prove_false_are_passed_over() {
-        let mut signs = SiteSigns::default();
-        assert!(signs.heeds_signal());
+        let (mut signs, herald) = (SiteSigns::default(), Herald::Sitemap);
+        assert!(signs.heeds_signal(herald));
         for _ in 0..6 {
-            signs.signal_proved(false);
+            signs.signal_proved(herald, false);
         }
-        let heeded = (0..16).filter(|_| signs.heeds_signal()).count();
+        let heeded = (0..16).filter(|_| signs.heeds_signal(herald)).count();
         assert_eq!(heeded, 2);
         for _ in 0..6 {
-            signs.signal_proved(true);
+            signs.signal_proved(herald, true);
         }
-        assert!(signs.heeds_signal());
+        assert!(signs.heeds_signal(herald));
+    }
+
+    #[test]
+    fn a_sitemap_that_lies_does_not_silence_a_feed() {
+        let mut signs = SiteSigns::default();
+        for _ in 0..6 {
+            signs.signal_proved(Herald::of(DocumentKind::Sitemap), false);
+            signs.signal_proved(Herald::of(DocumentKind::Feed), true);
+        }
+        let heeded = |signs: &mut SiteSigns, herald| {
+            let heeded = (0..8).filter(|_| signs.heeds_signal(herald));
+            heeded.count()
+        };
+        assert_eq!(heeded(&mut signs, Herald::Sitemap), 1);
+        assert_eq!(heeded(&mut signs, Herald::Feed), 8);
+        assert!(signs.sitemaps.reliability() < 0.2 && signs.feeds.reliability() > 0.8);
     }
 }

@@ -12,7 +12,7 @@ use geomi_url::{CrawlUrl, SiteHash};
 use super::book::{Called, RefreshBook};
 use super::history::read_visits;
 use super::pages::{Pages, days, instant};
-use super::signs::SiteSigns;
+use super::signs::{Herald, SiteSigns};
 use super::strays::StrayId;
 use crate::again::Counted;
 use crate::control::Desired;
@@ -25,6 +25,15 @@ use crate::{CrawlConfig, CrawlError};
 const QUEUED_MAX: usize = 1_024;
 /// Days of budget that are spent at once after a time in which nobody ran.
 const SAVED_MAX: f64 = 1.0;
+
+/// Why a page is visited out of its turn.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Call {
+    /// When its turn was, in days since 1970.
+    due: f64,
+    /// Who said that it has changed.
+    herald: Herald,
+}
 
 impl Journey<'_> {
     /// Reads the past, if the crawl is to be kept fresh.
@@ -199,8 +208,8 @@ impl Journey<'_> {
     /// How long before its turn a visit was made, if somebody called for it.
     pub(crate) fn refresh_early(&self, visit: &Visit) -> Option<Duration> {
         let page = self.refresh.as_ref()?.pages().find(&visit.url)?;
-        let due = *self.called.get(&page)?;
-        Some(instant(due).since(visit.time))
+        let call = self.called.get(&page)?;
+        Some(instant(call.due).since(visit.time))
     }
 
     /// A visit was made: it goes into the book.
@@ -211,10 +220,12 @@ impl Journey<'_> {
         let Some(sighted) = book.take(visit, self.config.tries) else {
             return Ok(());
         };
-        if self.called.remove(&sighted.page).is_some()
+        if let Some(call) = self.called.remove(&sighted.page)
             && let Some(changed) = sighted.kind.changed()
         {
-            self.with_signs(visit.url.site_hash(), |signs| signs.signal_proved(changed))?;
+            self.with_signs(visit.url.site_hash(), |signs| {
+                signs.signal_proved(call.herald, changed);
+            })?;
         }
         Ok(())
     }
@@ -248,6 +259,7 @@ impl Journey<'_> {
         &mut self,
         url: &CrawlUrl,
         signal: &ChangeSignal,
+        herald: Herald,
     ) -> Result<(), CrawlError> {
         let Some(modified) = signal.modified else {
             return Ok(());
@@ -259,12 +271,13 @@ impl Journey<'_> {
         // A date in the future says nothing of what is there now.
         let is_heeded = modified <= now
             && book.would_call(url, days(modified))
-            && self.with_signs(url.site_hash(), SiteSigns::heeds_signal)?;
+            && self.with_signs(url.site_hash(), |signs| signs.heeds_signal(herald))?;
         if is_heeded && let Some(called) = book.call(url, days(modified), days(now)) {
             let Called { page, due, is_out } = called;
             if !is_out || self.queue_page(&book, page)? {
-                // It may have been called before and wait.
-                self.called.entry(page).or_insert(due);
+                // It may have been called before and wait: the first to tell is right
+                // or wrong.
+                self.called.entry(page).or_insert(Call { due, herald });
             } else {
                 book.missed(page, days(now));
             }

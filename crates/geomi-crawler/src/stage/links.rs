@@ -15,6 +15,7 @@ use geomi_url::{CrawlUrl, UrlHash, registrable_domain};
 use crate::held::is_held;
 use crate::journey::Journey;
 use crate::novelty::{PARAMETER_IGNORED, is_asset};
+use crate::refresh::Herald;
 use crate::seeds::Added;
 use crate::stage::admit::{Admission, Found, Standing, may_follow};
 use crate::{CrawlError, SeedInput, SitemapMode};
@@ -135,18 +136,23 @@ impl Journey<'_> {
             };
             taken += self.admit_link(on, lead, share, way)?;
             if let Some(signal) = &link.signal {
-                self.note_signal(url, signal)?;
+                self.note_signal(url, signal, Herald::of(document.kind))?;
             }
         }
         Ok(taken)
     }
 
     /// Keeps what a sitemap or feed says of a page that is wanted.
-    fn note_signal(&mut self, url: &CrawlUrl, signal: &ChangeSignal) -> Result<(), CrawlError> {
+    fn note_signal(
+        &mut self,
+        url: &CrawlUrl,
+        signal: &ChangeSignal,
+        herald: Herald,
+    ) -> Result<(), CrawlError> {
         let (hash, to) = (url.hash64(), self.partition_of(url.site_hash()));
         if self.partitions[to].has_seen(hash)? || self.sent.contains(&hash.0) {
             self.partitions[to].set_signal(url, signal);
-            self.refresh_told(url, signal)?;
+            self.refresh_told(url, signal, herald)?;
         }
         Ok(())
     }

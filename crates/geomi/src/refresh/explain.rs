@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
-use geomi_crawler::refresh::{Sighting, SiteSigns, hour_of_week, instant, site_signs};
+use geomi_crawler::refresh::{Sighting, Signals, SiteSigns, hour_of_week, instant, site_signs};
 use geomi_crawler::{Clock as _, SystemClock};
 use geomi_model::Timestamp;
 use geomi_refresh::{PageId, Policy as _, Profile};
@@ -260,22 +260,30 @@ fn named(days: [f32; 7]) -> impl Iterator<Item = (&'static str, f32)> {
 
 fn signs_in_words(signs: &SiteSigns) -> String {
     let candour = signs.candour();
+    let signals = |of: &Signals| {
+        let Signals {
+            followed, proved, ..
+        } = of;
+        format!(
+            "reliability {:.2} ({proved} of {followed} true)",
+            of.reliability()
+        )
+    };
     let so = if signs.is_distrusted() {
         ", so it is asked for the content"
     } else {
         ""
     };
     format!(
-        "site's word 304: trust {:.2} ({} believed, {} audited, {} wrong; {} changes admitted, {:.0} expected){so}; sitemaps and feeds: reliability {:.2} ({} of {} true)",
+        "site's word 304: trust {:.2} ({} believed, {} audited, {} wrong; {} changes admitted, {:.0} expected){so}; sitemaps: {}; feeds: {}",
         signs.trust(),
         signs.not_modified,
         signs.audits,
         signs.lies,
         candour.admitted,
         candour.expected(),
-        signs.reliability(),
-        signs.signals_true,
-        signs.signals
+        signals(&signs.sitemaps),
+        signals(&signs.feeds)
     )
 }
 
@@ -341,7 +349,8 @@ fn as_json(about: &Explained<'_>) -> serde_json::Value {
         "changes_admitted": signs.map(|signs| signs.candour().admitted),
         "changes_expected": signs.map(|signs| signs.candour().expected()),
         "not_modified": signs.map(|signs| signs.not_modified),
-        "reliability": signs.map(|signs| signs.reliability()),
+        "sitemap_reliability": signs.map(|signs| signs.sitemaps.reliability()),
+        "feed_reliability": signs.map(|signs| signs.feeds.reliability()),
         "visits": visits,
     })
 }

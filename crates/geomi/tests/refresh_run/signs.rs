@@ -33,6 +33,13 @@ fn visit_every_hour(place: &Workplace, urls: &[&str]) {
     assert_eq!(done.code, Some(4), "{done:#?}");
 }
 
+/// A sitemap of these entries.
+fn sitemap(entries: &str) -> FixedPage {
+    let text =
+        format!("<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>{entries}</urlset>");
+    FixedPage::new(200, text).header("Content-Type", "application/xml")
+}
+
 /// A site with a page that lies about having changed, a page that never does, and
 /// a sitemap that says from its second answer on when that one did.
 fn telling_site(modified: &str) -> ServerThread {
@@ -41,12 +48,7 @@ fn telling_site(modified: &str) -> ServerThread {
         ..page
     };
     let tagged = |text: &str| FixedPage::html(text.to_owned()).header("ETag", "\"always\"");
-    let sitemap = |lastmod: &str| {
-        let entry = format!("<url><loc>/told</loc>{lastmod}</url>");
-        let text =
-            format!("<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>{entry}</urlset>");
-        FixedPage::new(200, text).header("Content-Type", "application/xml")
-    };
+    let sitemap = |lastmod: &str| sitemap(&format!("<url><loc>/told</loc>{lastmod}</url>"));
     let lastmod = format!("<lastmod>{modified}</lastmod>");
     let behaviour = SiteBehaviour {
         robots: Some(Robots::Text("Sitemap: /map.xml\n".to_owned())),
@@ -92,14 +94,86 @@ fn what_a_site_says_of_itself_is_followed_and_checked() {
     assert_eq!(told["audits_wrong"], 1, "{told:#}");
     assert!(told["not_modified"].as_u64().unwrap() >= 7, "{told:#}");
     assert!(told["audits"].as_u64().unwrap() > 3, "{told:#}");
-    let reliability = told["reliability"].as_f64().unwrap();
+    let reliability = told["sitemap_reliability"].as_f64().unwrap();
     assert!(
         (reliability - 1.0 / 3.0).abs() < 1e-6,
         "one signal, and it was wrong"
     );
+    assert_eq!(told["feed_reliability"], 0.5, "there is none");
     let found = told["visits"].as_array().unwrap().iter();
     let changed = found.filter(|visit| visit["found"] == "changed").count();
     assert_eq!(changed, 1, "{told:#}");
+}
+
+/// Pages that the sitemap below lies about.
+const STILL: usize = 6;
+
+/// A site with a sitemap that says from its second answer on that pages changed which
+/// never do, and a feed that says so of a page which has.
+fn site_with_a_feed(modified: &str) -> ServerThread {
+    let still = |lastmod: &str| {
+        let entry = |page| format!("<url><loc>/still{page}</loc>{lastmod}</url>");
+        sitemap(&(0..STILL).map(entry).collect::<String>())
+    };
+    let lastmod = format!("<lastmod>{modified}</lastmod>");
+    let feed = |updated: &str| {
+        let entry = format!("<entry><title>News</title><link href='/news'/>{updated}</entry>");
+        let text = format!("<feed xmlns='http://www.w3.org/2005/Atom'>{entry}</feed>");
+        FixedPage::new(200, text).header("Content-Type", "application/atom+xml")
+    };
+    let updated = format!("<updated>{modified}</updated>");
+    let front = "<link rel=alternate type=application/atom+xml href=/feed.xml><p>Welcome to all.";
+    let mut fixed = vec![
+        ("/".to_owned(), FixedPage::html(front)),
+        ("/map.xml".to_owned(), still("").first_only(1)),
+        ("/map.xml".to_owned(), still(&lastmod)),
+        ("/feed.xml".to_owned(), feed("").first_only(1)),
+        ("/feed.xml".to_owned(), feed(&updated)),
+    ];
+    let news = ["<p>There is nothing new.", "<p>It rains, and all is well."];
+    let [before, after] = news.map(FixedPage::html);
+    fixed.push(("/news".to_owned(), before.first_only(1)));
+    fixed.push(("/news".to_owned(), after));
+    fixed.extend((0..STILL).map(|page| {
+        let text = format!("<p>Nothing is ever new on page {page}.");
+        (format!("/still{page}"), FixedPage::html(text))
+    }));
+    site(SiteBehaviour {
+        robots: Some(Robots::Text("Sitemap: /map.xml\n".to_owned())),
+        fixed,
+        ..SiteBehaviour::default()
+    })
+}
+
+#[test]
+fn a_feed_is_followed_whatever_the_sitemap_is_worth() {
+    let modified = SystemClock::default().now() + Duration::from_hours(36);
+    let server = site_with_a_feed(&modified.to_rfc3339_secs());
+    let place = Workplace::new();
+    first_crawl(&place, &server, STILL + 4);
+    let seed = server.seeds()[0].to_string();
+    let news = format!("{seed}news");
+    visit_every_hour(
+        &place,
+        &[&format!("{seed}map.xml"), &format!("{seed}feed.xml")],
+    );
+
+    let visits = visits(&place);
+    assert_eq!(visits[&news], 2, "once for the crawl, once for the feed");
+    let told = json(&place, &["refresh", "explain", "c", &news]);
+    assert_eq!(told["visits"][1]["found"], "changed", "{told:#}");
+    let reliability = |name: &str| told[name].as_f64().unwrap();
+    let is_close = |one: f64, other: f64| (one - other).abs() < 1e-6;
+    assert!(
+        is_close(reliability("feed_reliability"), 2.0 / 3.0),
+        "{told:#}"
+    );
+    assert!(reliability("sitemap_reliability") < 0.25, "{told:#}");
+    let words = place.geomi(&["refresh", "explain", "c", &news]).out;
+    assert!(
+        words.contains("feeds: reliability 0.67 (1 of 1 true)"),
+        "{words}"
+    );
 }
 
 #[test]
