@@ -1,7 +1,7 @@
 //! What a person can do to a crawl. Pages and API both come here, so that they
 //! cannot differ, and here it is written down who did it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use geomi_crawler::remote::{self, Request, Response};
 use geomi_scope::{Scope, ScopeConfig};
@@ -184,7 +184,17 @@ pub(crate) async fn start_again(
     if crawl.is_running() {
         return Err(Problem::conflict("the crawl is running already"));
     }
-    launch(app, caller, Plan::again(crawl)).await
+    let plan = Plan::again(crawl);
+    if let Some(table) = plan.table().map(Path::to_owned) {
+        let (is_there, table) = app.read(move |_| (table.is_file(), table)).await;
+        if !is_there {
+            let table = table.display();
+            return Err(Problem::conflict(format!(
+                "the schedule it followed is not there: put {table} back, or plan the week and follow that"
+            )));
+        }
+    }
+    launch(app, caller, plan).await
 }
 
 /// Starts what was planned.

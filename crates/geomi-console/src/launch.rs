@@ -7,6 +7,7 @@
 //! what it said is the reason.
 
 use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::os::unix::process::CommandExt as _;
@@ -30,14 +31,18 @@ const SAID_BYTES_MAX: u64 = 16 << 10;
 /// How long a crawl may take to begin before it is believed to.
 const BEGIN_MAX: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// Variables that would change what the shown command does.
-const NOT_INHERITED: [&str; 5] = [
+/// Variables that would change what the shown command does. Those of keys, such
+/// as a contact, are the environment that every crawl of the console is to have.
+const NOT_INHERITED: [&str; 6] = [
     "GEOMI_OUT",
     "GEOMI_SEEDS",
     "GEOMI_SERVE",
     "GEOMI_FORMAT",
     "GEOMI_AGAIN",
+    "GEOMI_TIME_SCALE",
 ];
+/// How those begin that the program makes of the flags of commands run here.
+const NOT_INHERITED_PREFIXES: [&str; 2] = ["GEOMI_REFRESH_RUN_", "GEOMI_REFRESH_PLAN_"];
 
 /// A crawl to be started.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -56,14 +61,21 @@ pub(crate) struct Plan {
 
 /// How a crawl is kept fresh.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Refresh {
-    /// By the policy of its geomi.toml.
+pub(crate) struct Refresh {
+    /// What decides when a page is due.
+    pub(crate) drive: Drive,
+    /// Whether it ends when what is due has been visited.
+    pub(crate) once: bool,
+}
+
+/// What decides when a page is due.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Drive {
+    /// The policy of its geomi.toml.
     Policy,
-    /// By that, until what is due has been visited.
-    Once,
-    /// In rounds.
+    /// Rounds.
     Rounds,
-    /// By a table of visits.
+    /// A table of visits.
     Table(PathBuf),
 }
 
@@ -74,16 +86,28 @@ impl Plan {
         let refresh = last.and_then(|status| status.refresh.as_ref());
         Self {
             dir: crawl.dir.root().to_owned(),
-            refresh: refresh.map(|refresh| match refresh.drive {
-                RefreshDrive::Rounds => Refresh::Rounds,
-                // The table it followed may have been another one, or none is left.
-                RefreshDrive::Table if crawl.dir.schedule().exists() => {
-                    Refresh::Table(crawl.dir.schedule())
-                }
-                _ if refresh.once => Refresh::Once,
-                RefreshDrive::Plan | RefreshDrive::Table => Refresh::Policy,
+            refresh: refresh.map(|refresh| Refresh {
+                drive: match refresh.drive {
+                    RefreshDrive::Plan => Drive::Policy,
+                    RefreshDrive::Rounds => Drive::Rounds,
+                    // A run that did not say which table it followed is taken to have
+                    // followed the crawl's own, as every run does that began here.
+                    RefreshDrive::Table => Drive::Table(match &refresh.table {
+                        Some(table) => crawl.dir.root().join(table),
+                        None => crawl.dir.schedule(),
+                    }),
+                },
+                once: refresh.once,
             }),
             ..Self::default()
+        }
+    }
+
+    /// The table that is to be followed.
+    pub(crate) fn table(&self) -> Option<&Path> {
+        match &self.refresh.as_ref()?.drive {
+            Drive::Policy | Drive::Rounds => None,
+            Drive::Table(path) => Some(path),
         }
     }
 
@@ -116,12 +140,15 @@ impl Plan {
 
 impl Refresh {
     fn flags(&self) -> Vec<String> {
-        match self {
-            Self::Policy => Vec::new(),
-            Self::Once => vec!["--once".to_owned()],
-            Self::Rounds => ["--mode", "periodic"].map(str::to_owned).to_vec(),
-            Self::Table(path) => vec!["--schedule".to_owned(), path.display().to_string()],
+        let mut flags = match &self.drive {
+            Drive::Policy => Vec::new(),
+            Drive::Rounds => ["--mode", "periodic"].map(str::to_owned).to_vec(),
+            Drive::Table(path) => vec!["--schedule".to_owned(), path.display().to_string()],
+        };
+        if self.once {
+            flags.push("--once".to_owned());
         }
+        flags
     }
 }
 
@@ -264,12 +291,29 @@ fn spawn(program: &Path, words: &[String], said: &Path) -> Result<Child, StoreEr
         .stdout(log)
         .stderr(again)
         .process_group(0);
-    for name in NOT_INHERITED {
-        command.env_remove(name);
-    }
+    leave_out(&mut command, std::env::vars_os().map(|(name, _)| name));
     command
         .spawn()
         .map_err(|error| StoreError::from_io("run", program, error))
+}
+
+/// Keeps from a child those of our variables that would have it do something
+/// else than its words say.
+fn leave_out(command: &mut Command, ours: impl Iterator<Item = OsString>) {
+    for name in ours.filter(|name| decides(name)) {
+        command.env_remove(name);
+    }
+}
+
+/// Whether a variable would change what the shown command does.
+fn decides(name: &OsStr) -> bool {
+    // A name that is not text is none of ours.
+    name.to_str().is_some_and(|name| {
+        NOT_INHERITED.contains(&name)
+            || NOT_INHERITED_PREFIXES
+                .iter()
+                .any(|prefix| name.starts_with(prefix))
+    })
 }
 
 /// Waits until a child is over, or has begun, or long enough: its end, where
@@ -376,48 +420,84 @@ mod tests {
         assert_eq!(plan.words()[0..2], ["crawl", "https://example.com/?a=b&c"]);
         let follow = Plan {
             dir: PathBuf::from("news"),
-            refresh: Some(Refresh::Table(PathBuf::from("news/schedule.csv"))),
+            refresh: Some(Refresh {
+                drive: Drive::Table(PathBuf::from("news/schedule.csv")),
+                once: false,
+            }),
             ..Plan::default()
         };
         let command = "geomi refresh run news --schedule news/schedule.csv";
         assert_eq!(follow.command(), command);
     }
 
+    /// The command that starts a crawl again which was last kept fresh so.
+    fn again(drive: RefreshDrive, once: bool, table: Option<&str>) -> String {
+        let refresh = RefreshStatus {
+            drive,
+            table: table.map(str::to_owned),
+            once,
+            policy: "clock".to_owned(),
+            pages: 7,
+            requests_per_day: 1.0,
+            next_due: None,
+        };
+        let status = Status {
+            refresh: Some(refresh),
+            ..Status::default()
+        };
+        Plan::again(&Crawl::sample("news", None, status)).command()
+    }
+
     #[test]
     fn a_crawl_that_was_kept_fresh_goes_on_so() {
-        let again = |refresh: Option<(RefreshDrive, bool)>| {
-            let refresh = refresh.map(|(drive, once)| RefreshStatus {
-                drive,
-                once,
-                policy: "clock".to_owned(),
-                pages: 7,
-                requests_per_day: 1.0,
-                next_due: None,
-            });
-            let status = Status {
-                refresh,
-                ..Status::default()
-            };
-            let command = Plan::again(&Crawl::sample("news", None, status)).command();
-            command.replace(
-                &*Crawl::sample("news", None, Status::default())
-                    .dir
-                    .root()
-                    .to_string_lossy(),
-                "DIR",
-            )
-        };
-        assert_eq!(again(None), "geomi crawl -o DIR");
-        let run = "geomi refresh run DIR";
-        assert_eq!(again(Some((RefreshDrive::Plan, false))), run);
-        assert_eq!(
-            again(Some((RefreshDrive::Table, false))),
-            run,
-            "no table is left"
-        );
-        let once = format!("{run} --once");
-        assert_eq!(again(Some((RefreshDrive::Plan, true))), once);
+        let crawled = Crawl::sample("news", None, Status::default());
+        assert_eq!(Plan::again(&crawled).command(), "geomi crawl -o news");
+        let run = "geomi refresh run news";
+        assert_eq!(again(RefreshDrive::Plan, false, None), run);
         let rounds = format!("{run} --mode periodic");
-        assert_eq!(again(Some((RefreshDrive::Rounds, false))), rounds);
+        assert_eq!(again(RefreshDrive::Rounds, false, None), rounds);
+    }
+
+    #[test]
+    fn a_run_that_was_to_end_ends_again() {
+        let run = "geomi refresh run news";
+        let once = format!("{run} --once");
+        assert_eq!(again(RefreshDrive::Plan, true, None), once);
+        let rounds = format!("{run} --mode periodic --once");
+        assert_eq!(again(RefreshDrive::Rounds, true, None), rounds);
+        let table = format!("{run} --schedule /tmp/edited.csv --once");
+        let edited = Some("/tmp/edited.csv");
+        assert_eq!(again(RefreshDrive::Table, true, edited), table);
+    }
+
+    #[test]
+    fn the_table_that_was_followed_is_followed_again() {
+        let run = "geomi refresh run news --schedule";
+        let edited = Some("/tmp/edited.csv");
+        let elsewhere = format!("{run} /tmp/edited.csv");
+        assert_eq!(again(RefreshDrive::Table, false, edited), elsewhere);
+        let own = format!("{run} news/schedule.csv");
+        let inside = Some("schedule.csv");
+        assert_eq!(again(RefreshDrive::Table, false, inside), own);
+        // As of a version that did not say.
+        assert_eq!(again(RefreshDrive::Table, false, None), own);
+    }
+
+    #[test]
+    fn no_variable_changes_what_the_command_says() {
+        let ours = [
+            "GEOMI_REFRESH_RUN_ONCE",
+            "GEOMI_REFRESH_RUN_MODE",
+            "GEOMI_REFRESH_RUN_LEARN",
+            "GEOMI_REFRESH_PLAN_BUDGET",
+            "GEOMI_SERVE",
+            "GEOMI_CONTACT",
+            "PATH",
+        ];
+        let mut command = Command::new("geomi");
+        leave_out(&mut command, ours.iter().map(OsString::from));
+        let left_out: HashSet<&OsStr> = command.get_envs().map(|(name, _)| name).collect();
+        let expected = ours[..5].iter().map(OsStr::new).collect();
+        assert_eq!(left_out, expected);
     }
 }

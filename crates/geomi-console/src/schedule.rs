@@ -18,7 +18,7 @@ use crate::actions::{self, Started};
 use crate::app::App;
 use crate::http::guard::Caller;
 use crate::http::problem::Problem;
-use crate::launch::{Made, Plan, Refresh};
+use crate::launch::{Drive, Made, Plan, Refresh};
 use crate::library::{Crawl, Mark};
 
 /// Faults of a table that are told.
@@ -208,7 +208,10 @@ pub(crate) async fn plan(app: &App, caller: &Caller, crawl: &Crawl) -> Result<bo
 pub(crate) fn run(crawl: &Crawl) -> Plan {
     Plan {
         dir: crawl.dir.root().to_owned(),
-        refresh: Some(Refresh::Table(crawl.dir.schedule())),
+        refresh: Some(Refresh {
+            drive: Drive::Table(crawl.dir.schedule()),
+            once: false,
+        }),
         ..Plan::default()
     }
 }

@@ -251,6 +251,10 @@ pub struct Status {
 pub struct RefreshStatus {
     /// What decides when a page is due.
     pub drive: RefreshDrive,
+    /// The table it goes by, from the crawl directory on unless it lies
+    /// elsewhere; `None` without one, or if the run was of an earlier version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<String>,
     /// The rule a plan goes by.
     pub policy: String,
     /// Whether the run ends with what was due when it began.
@@ -398,6 +402,14 @@ mod tests {
         assert_eq!(one.saved, 2);
         assert_eq!(one.states["OK"], 2);
         assert_eq!(one.refusals["off-scope"], 1);
+    }
+
+    #[test]
+    fn a_status_that_names_no_table_is_read() {
+        let written = r#"{"drive":"table","policy":"clock","once":true,"pages":7,
+            "requests_per_day":1.0,"next_due":null}"#;
+        let read: RefreshStatus = serde_json::from_str(written).unwrap();
+        assert_eq!((read.drive, read.table), (RefreshDrive::Table, None));
     }
 
     #[test]

@@ -160,3 +160,31 @@ async fn what_cannot_be_is_refused_and_changes_nothing() {
         "{week}"
     );
 }
+
+#[tokio::test]
+async fn a_schedule_that_was_followed_and_is_gone_is_told() {
+    let console = Console::new();
+    let token = console.token(Role::Operator);
+    let dir = console.dir();
+    let mut status: Value =
+        serde_json::from_slice(&std::fs::read(dir.status()).unwrap()).unwrap();
+    status["refresh"] = json!({ "drive": "table", "table": "edited.csv", "policy": "clock",
+        "once": false, "pages": 1, "requests_per_day": 1.0, "next_due": null });
+    std::fs::write(dir.status(), status.to_string()).unwrap();
+    let start = "/api/v1/crawls/news/start";
+    let refused = console
+        .send(Method::POST, start, &token, &json!({}))
+        .await
+        .is(409)
+        .json();
+    let table = dir.root().join("edited.csv");
+    let told = refused["detail"].as_str().unwrap();
+    assert!(told.contains(&table.display().to_string()), "{told}");
+    // With it, what is in the way is that nothing runs a program here.
+    std::fs::write(&table, TABLE).unwrap();
+    let refused = console
+        .send(Method::POST, start, &token, &json!({}))
+        .await
+        .is(409);
+    assert!(refused.body.contains("starts none"), "{refused:?}");
+}

@@ -404,7 +404,7 @@ fn planned_page(book: &RefreshBook, page: PageId) -> NextStep {
             }
         }
         Drive::Rounds => NextStep::new("planned", "it is kept fresh: every round visits it again"),
-        Drive::Table(_) => NextStep::new(
+        Drive::Table { .. } => NextStep::new(
             "planned",
             "it is kept fresh by a schedule; if that leaves it out, after the longest gap",
         ),

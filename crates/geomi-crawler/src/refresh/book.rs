@@ -4,6 +4,7 @@
 //! is made of what is durable, the visits, and of nothing else; it touches
 //! neither queue nor disk.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use geomi_model::Visit;
@@ -64,8 +65,14 @@ pub enum Drive {
     Plan,
     /// All pages in rounds, as often as the budget allows: periodic operation.
     Rounds,
-    /// A table: hours of the week, from Sunday midnight on, and URLs.
-    Table(Vec<(usize, CrawlUrl)>),
+    /// A table.
+    Table {
+        /// Where it was read, for those who start the run again: from the crawl
+        /// directory on, if it lies in it.
+        file: PathBuf,
+        /// Hours of the week, from Sunday midnight on, and URLs.
+        rows: Vec<(usize, CrawlUrl)>,
+    },
 }
 
 impl Drive {
@@ -74,7 +81,15 @@ impl Drive {
         match self {
             Self::Plan => RefreshDrive::Plan,
             Self::Rounds => RefreshDrive::Rounds,
-            Self::Table(_) => RefreshDrive::Table,
+            Self::Table { .. } => RefreshDrive::Table,
+        }
+    }
+
+    /// Where its table was read, if it is one.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        match self {
+            Self::Plan | Self::Rounds => None,
+            Self::Table { file, .. } => Some(file),
         }
     }
 }
@@ -307,7 +322,7 @@ impl RefreshBook {
         self.set_times = match &self.config.drive {
             Drive::Plan => None,
             Drive::Rounds => Some(SetTimes::Rounds(self.resume_rounds(now))),
-            Drive::Table(rows) => Some(SetTimes::Table(Table::at(self.hours(rows), now))),
+            Drive::Table { rows, .. } => Some(SetTimes::Table(Table::at(self.hours(rows), now))),
         };
         for (page, trouble) in &self.troubles {
             self.planner.failed(*page, trouble.retry);

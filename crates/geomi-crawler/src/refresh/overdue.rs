@@ -21,7 +21,7 @@ pub(super) struct Overdue {
 impl RefreshBook {
     /// Whether there may be pages that no hour has.
     pub(super) fn looks_for_overdue(&self) -> bool {
-        matches!(self.config.drive, Drive::Table(_)) && !self.pages.is_empty()
+        matches!(self.config.drive, Drive::Table { .. }) && !self.pages.is_empty()
     }
 
     /// A page that was left alone for the longest gap, whatever the table says. Those that
@@ -88,7 +88,10 @@ mod tests {
     fn a_page_that_a_table_leaves_out_is_visited_after_the_longest_gap() {
         let url = CrawlUrl::parse("http://a.test/0").unwrap();
         let mut book = RefreshBook::new(&RefreshConfig {
-            drive: Drive::Table(vec![(0, url)]),
+            drive: Drive::Table {
+                file: "schedule.csv".into(),
+                rows: vec![(0, url)],
+            },
             longest_gap: Duration::from_hours(30 * 24),
             ..RefreshConfig::default()
         });

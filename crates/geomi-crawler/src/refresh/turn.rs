@@ -1,5 +1,6 @@
 //! The book in the crawl loop: what is due is queued, what was seen is told.
 
+use std::path::Path;
 use std::time::Duration;
 
 use geomi_cluster::Partitions;
@@ -104,6 +105,12 @@ impl Journey<'_> {
         let requests = book.map(|book| book.planner().requests_per_day());
         Some(RefreshStatus {
             drive: config.drive.kind(),
+            // One whose name is not text is as good as not known: nobody could type it.
+            table: config
+                .drive
+                .file()
+                .and_then(Path::to_str)
+                .map(str::to_owned),
             policy: config.policy.clone(),
             once: config.once,
             pages: pages as u64,

@@ -179,7 +179,7 @@ pub(crate) fn run(args: &RunArgs, global: &Global) -> anyhow::Result<Exit> {
     if args.learn.is_some() {
         warn_of_learning(&refresh, pages(&args.dir, config.tries)?.len());
     }
-    if let (Some(path), Drive::Table(rows)) = (&args.schedule, &refresh.drive) {
+    if let (Some(path), Drive::Table { rows, .. }) = (&args.schedule, &refresh.drive) {
         let pages = pages(&args.dir, config.tries)?;
         if let Some(words) = schedule_file::strangers_in_words(path, rows, &pages) {
             eprintln!("warning: {words}");
@@ -210,7 +210,10 @@ impl RunArgs {
             refresh.drive = Drive::Rounds;
         }
         if let Some(path) = &self.schedule {
-            refresh.drive = Drive::Table(schedule_file::read(path, problems));
+            refresh.drive = Drive::Table {
+                file: place_of(path, &self.dir),
+                rows: schedule_file::read(path, problems),
+            };
         }
         match self.learn.as_deref().map(parse_duration) {
             None => {}
@@ -222,6 +225,18 @@ impl RunArgs {
             Some(Err(why)) => problems.add_general(format!("--learn: {why}")),
         }
         refresh
+    }
+}
+
+/// Where a table lies, for those who start the run again from another folder: from
+/// the crawl directory on, if it lies in it, so that both can be moved together.
+fn place_of(table: &Path, dir: &Path) -> PathBuf {
+    // What cannot be made whole cannot be read either, and that is told.
+    let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let table = whole(table);
+    match table.strip_prefix(whole(dir)) {
+        Ok(inside) => inside.to_owned(),
+        Err(_) => table,
     }
 }
 
@@ -269,4 +284,20 @@ fn scale(config: &mut CrawlConfig, times: u32) {
     shorter(&mut config.fetch.total_timeout);
     // A rest that is over too soon is for nobody's servers but one's own.
     config.fetch.address_policy.deny_public = true;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_in_the_crawl_directory_moves_with_it() {
+        let place = |table: &str, dir: &str| place_of(Path::new(table), Path::new(dir));
+        let inside = Path::new("schedule.csv");
+        assert_eq!(place("news/schedule.csv", "./news/"), inside);
+        assert_eq!(place("/data/news/schedule.csv", "/data/news"), inside);
+        let elsewhere = Path::new("/tmp/week.csv");
+        assert_eq!(place("/tmp/week.csv", "/data/news"), elsewhere);
+        assert!(place("week.csv", "news").is_absolute());
+    }
 }

@@ -341,6 +341,10 @@ fn the_plan_is_told_and_an_edited_one_is_followed() {
     let told = run(&["--schedule", "edited.csv"]);
     let words = "warning: edited.csv names 1 URL of which the crawl has no copy";
     assert!(told.contains(words), "{told}");
+    // Who starts it again need not be in this folder.
+    let status: serde_json::Value = serde_json::from_str(&place.read("c/status.json")).unwrap();
+    let table = place.path("edited.csv").display().to_string();
+    assert_eq!(status["refresh"]["table"], table, "{status:#}");
     for (page, count) in visits(&place) {
         let more = count - before[&page];
         // One may have been waiting when the run before it ended.
