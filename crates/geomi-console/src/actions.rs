@@ -15,6 +15,7 @@ use crate::http::guard::Caller;
 use crate::http::problem::Problem;
 use crate::launch::{Begun, Plan};
 use crate::library::{Crawl, id};
+use crate::wrong::Wrong;
 
 /// Seeds given at once.
 const SEEDS_MAX: usize = 100_000;
@@ -84,16 +85,16 @@ pub(crate) fn plan(app: &App, new: &NewCrawl) -> Result<Plan, Problem> {
                     url.authority().replace(['[', ']'], "").replace(':', "-")
                 });
             }
-            Err(fault) => faults.push(format!("{text:?}: {fault}")),
+            Err(fault) => faults.push(Wrong::Said(format!("{text:?}: {fault}"))),
         }
     }
     if new.urls.is_empty() || new.urls.len() > SETTINGS_MAX {
-        faults.push("give from 1 to 1,000 URLs to begin with".to_owned());
+        faults.push(Wrong::SeedCount);
     }
     check_settings(&new.settings, &mut faults);
     let dir = directory(app, new.name.as_deref(), first_host.as_deref(), &mut faults);
     if !faults.is_empty() {
-        return Err(Problem::conflict("the crawl cannot be started").with_errors(faults));
+        return Err(Problem::conflict(Wrong::CannotStart).with_errors(faults));
     }
     Ok(Plan {
         seeds: new.urls.iter().map(|url| url.trim().to_owned()).collect(),
@@ -118,10 +119,10 @@ fn seed(text: &str) -> Result<CrawlUrl, String> {
     CrawlUrl::parse(&whole).map_err(|error| error.to_string())
 }
 
-fn check_settings(settings: &[String], faults: &mut Vec<String>) {
+fn check_settings(settings: &[String], faults: &mut Vec<Wrong>) {
     for setting in settings {
         if setting.starts_with('-') || !setting.contains('=') {
-            faults.push(format!("{setting:?}: write KEY=VALUE"));
+            faults.push(Wrong::NoSetting(setting.clone()));
         }
     }
 }
@@ -132,17 +133,15 @@ fn directory(
     app: &App,
     name: Option<&str>,
     host: Option<&str>,
-    faults: &mut Vec<String>,
+    faults: &mut Vec<Wrong>,
 ) -> PathBuf {
     let root = app.library.root();
     if let Some(name) = name.map(str::trim).filter(|name| !name.is_empty()) {
         let path = root.join(name);
         if !is_name(name) {
-            faults.push("a name has letters, digits, dots, dashes and underscores, 100 at most, and begins with a letter or digit".to_owned());
+            faults.push(Wrong::CrawlName);
         } else if path.exists() {
-            faults.push(format!(
-                "{name} is there already: choose another name, or start that crawl again"
-            ));
+            faults.push(Wrong::CrawlThere(name.to_owned()));
         }
         return path;
     }
@@ -182,16 +181,13 @@ pub(crate) async fn start_again(
     crawl: &Crawl,
 ) -> Result<Started, Problem> {
     if crawl.is_running() {
-        return Err(Problem::conflict("the crawl is running already"));
+        return Err(Problem::conflict(Wrong::Running));
     }
     let plan = Plan::again(crawl);
     if let Some(table) = plan.table().map(Path::to_owned) {
         let (is_there, table) = app.read(move |_| (table.is_file(), table)).await;
         if !is_there {
-            let table = table.display();
-            return Err(Problem::conflict(format!(
-                "the schedule it followed is not there: put {table} back, or plan the week and follow that"
-            )));
+            return Err(Problem::conflict(Wrong::NoTable(table)));
         }
     }
     launch(app, caller, plan).await
@@ -200,8 +196,7 @@ pub(crate) async fn start_again(
 /// Starts what was planned.
 pub(crate) async fn launch(app: &App, caller: &Caller, plan: Plan) -> Result<Started, Problem> {
     if app.launcher.is_none() {
-        let detail = "this console shows one crawl and starts none: run `geomi serve FOLDER` over a folder of crawls";
-        return Err(Problem::conflict(detail));
+        return Err(Problem::conflict(Wrong::StartsNone));
     }
     let command = plan.command();
     let name = plan
@@ -215,9 +210,7 @@ pub(crate) async fn launch(app: &App, caller: &Caller, plan: Plan) -> Result<Sta
         .transpose()?;
     app.library.forget();
     match begun {
-        Some(Begun::Refused(errors)) => {
-            Err(Problem::conflict("the crawl refused to start").with_errors(errors))
-        }
+        Some(Begun::Refused(errors)) => Err(Problem::conflict(Wrong::NotStarted).with_said(errors)),
         Some(Begun::Running) | None => {
             note(app, caller, "start", &command);
             Ok(Started {
@@ -233,11 +226,9 @@ pub(crate) async fn ask(app: &App, crawl: &Crawl, request: Request) -> Result<Re
     let dir = crawl.dir.root().to_owned();
     let answer = app.read(move |_| remote::ask(&dir, &request)).await?;
     match answer {
-        None => Err(Problem::conflict(
-            "the crawl is not running: start it first",
-        )),
+        None => Err(Problem::conflict(Wrong::NotRunning)),
         Some(Response::Refused { problems }) => {
-            Err(Problem::conflict("the crawl refused it").with_errors(problems))
+            Err(Problem::conflict(Wrong::Refused).with_said(problems))
         }
         Some(response) => Ok(response),
     }
@@ -281,14 +272,14 @@ pub(crate) async fn add_seeds(
     for text in urls {
         match seed(text) {
             Ok(url) => seeds.push((url.to_string(), None)),
-            Err(fault) => faults.push(format!("{text:?}: {fault}")),
+            Err(fault) => faults.push(Wrong::Said(format!("{text:?}: {fault}"))),
         }
     }
     if seeds.is_empty() && faults.is_empty() || urls.len() > SEEDS_MAX {
-        faults.push("give from 1 to 100,000 URLs".to_owned());
+        faults.push(Wrong::UrlCount);
     }
     if !faults.is_empty() {
-        return Err(Problem::conflict("nothing was added").with_errors(faults));
+        return Err(Problem::conflict(Wrong::NothingAdded).with_errors(faults));
     }
     let what = format!("{}: {}", crawl.name, urls.join(" "));
     match ask(app, crawl, Request::Add { seeds }).await? {
@@ -306,7 +297,7 @@ pub(crate) async fn add_seeds(
                 refused: refused.collect(),
             })
         }
-        _ => Err(Problem::conflict("the crawl speaks another language")),
+        _ => Err(Problem::conflict(Wrong::OtherAnswer)),
     }
 }
 
@@ -324,10 +315,10 @@ pub(crate) async fn set(
     let mut faults = Vec::new();
     check_settings(&settings, &mut faults);
     if settings.is_empty() || settings.len() > SETTINGS_MAX {
-        faults.push("give from 1 to 1,000 settings".to_owned());
+        faults.push(Wrong::SettingCount);
     }
     if !faults.is_empty() {
-        return Err(Problem::conflict("nothing was changed").with_errors(faults));
+        return Err(Problem::conflict(Wrong::NothingChanged).with_errors(faults));
     }
     let what = format!("{}: {}", crawl.name, settings.join(" "));
     ask(app, crawl, Request::Set { settings }).await?;
@@ -353,10 +344,10 @@ pub(crate) async fn exclude(
 pub(crate) fn compile(patterns: &[String]) -> Result<Scope, Problem> {
     let mut faults = Vec::new();
     if patterns.is_empty() || patterns.len() > SETTINGS_MAX {
-        faults.push("give from 1 to 1,000 patterns".to_owned());
+        faults.push(Wrong::PatternCount);
     }
     if patterns.iter().any(|pattern| pattern.trim().is_empty()) {
-        faults.push("a pattern is not empty".to_owned());
+        faults.push(Wrong::EmptyPattern);
     }
     let config = ScopeConfig {
         exclude: patterns.to_vec(),
@@ -370,9 +361,9 @@ pub(crate) fn compile(patterns: &[String]) -> Result<Scope, Problem> {
                     .err()
                     .into_iter()
                     .flatten()
-                    .map(|error| error.to_string()),
+                    .map(|error| Wrong::Said(error.to_string())),
             );
-            Err(Problem::conflict("the patterns cannot be used").with_errors(faults))
+            Err(Problem::conflict(Wrong::Patterns).with_errors(faults))
         }
     }
 }

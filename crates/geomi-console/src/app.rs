@@ -19,6 +19,7 @@ use crate::launch::{Launcher, Planner};
 use crate::library::{Crawl, Library};
 use crate::live::Hubs;
 use crate::server::TlsFiles;
+use crate::wrong::Wrong;
 
 /// Folder of accounts and audit log, below what is served.
 const FOLDER: &str = "console";
@@ -147,6 +148,6 @@ impl App {
         let found = self
             .read(move |app| app.library.get(&id, app.now()))
             .await?;
-        found.ok_or_else(|| Problem::not_found("there is no such crawl"))
+        found.ok_or_else(|| Problem::not_found(Wrong::NoCrawl))
     }
 }

@@ -24,6 +24,7 @@
 //! | `actions` | what a person can do to a crawl; pages and API both call it |
 //! | `api` | JSON in and out, one file a subject |
 //! | `pages` | HTML, one file a page; `pages::layout` is the frame, `words` the sentences in two languages |
+//! | `wrong` | what can be wrong with a request; `http::problem` sends it |
 //! | `alerts` | what a person should know of, told once |
 //! | [`client`] | one request to another server: webhooks, `--server` |
 //! | `metrics` | Prometheus text |
@@ -66,6 +67,7 @@ pub mod server;
 #[cfg(test)]
 mod tests;
 mod words;
+mod wrong;
 
 pub use app::{Options, Settings};
 pub use error::ConsoleError;

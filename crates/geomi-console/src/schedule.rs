@@ -20,6 +20,7 @@ use crate::http::guard::Caller;
 use crate::http::problem::Problem;
 use crate::launch::{Drive, Made, Plan, Refresh};
 use crate::library::{Crawl, Mark};
+use crate::wrong::Wrong;
 
 /// Faults of a table that are told.
 const FAULTS_MAX: usize = 5;
@@ -156,9 +157,7 @@ fn urls_of(
 
 /// What to say where there is no plan.
 pub(crate) fn no_plan() -> Problem {
-    Problem::not_found(
-        "there is no plan yet: make one here, or with `geomi refresh plan DIR -o DIR/schedule.csv`",
-    )
+    Problem::not_found(Wrong::NoPlan)
 }
 
 /// Leaves these hours free and no others.
@@ -169,8 +168,7 @@ pub(crate) async fn paint(
     free: FreeHours,
 ) -> Result<(), Problem> {
     if free.is_whole_week() {
-        let detail = "the whole week cannot be left free: nothing would ever be visited";
-        return Err(Problem::conflict(detail));
+        return Err(Problem::conflict(Wrong::WholeWeekFree));
     }
     let path = crawl.dir.schedule();
     let painted = app
@@ -189,14 +187,10 @@ pub(crate) async fn plan(app: &App, caller: &Caller, crawl: &Crawl) -> Result<bo
         .read(move |app| app.planner.as_ref().map(|planner| planner.plan(&dir)))
         .await;
     let Some(made) = made.transpose()? else {
-        return Err(Problem::conflict(
-            "this console is part of a running crawl and plans nothing: run `geomi refresh plan`",
-        ));
+        return Err(Problem::conflict(Wrong::PlansNothing));
     };
     match made {
-        Made::Refused(errors) => {
-            Err(Problem::conflict("the plan could not be made").with_errors(errors))
-        }
+        Made::Refused(errors) => Err(Problem::conflict(Wrong::NotPlanned).with_said(errors)),
         made => {
             actions::note(app, caller, "plan-schedule", &crawl.name);
             Ok(made == Made::Done)
@@ -222,9 +216,7 @@ pub(crate) async fn follow(app: &App, caller: &Caller, crawl: &Crawl) -> Result<
         return Err(no_plan());
     }
     if crawl.is_running() {
-        return Err(Problem::conflict(
-            "the crawl is running already: stop it first",
-        ));
+        return Err(Problem::conflict(Wrong::RunningOtherwise));
     }
     actions::launch(app, caller, run(crawl)).await
 }

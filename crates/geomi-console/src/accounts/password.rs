@@ -7,6 +7,7 @@ use argon2::password_hash::{PasswordHash, PasswordHasher as _, PasswordVerifier 
 use argon2::{Algorithm, Argon2, Params, Version};
 
 use crate::secret;
+use crate::wrong::Wrong;
 
 /// The shortest password, in characters.
 pub(crate) const CHARS_MIN: usize = 10;
@@ -42,11 +43,11 @@ pub(crate) fn is_right(password: &str, kept: Option<&str>) -> bool {
 }
 
 /// What is wrong with a new password, if anything is.
-pub(crate) fn fault(password: &str) -> Option<&'static str> {
+pub(crate) fn fault(password: &str) -> Option<Wrong> {
     if password.chars().count() < CHARS_MIN {
-        Some("a password has at least 10 characters")
+        Some(Wrong::ShortPassword)
     } else if password.len() > BYTES_MAX {
-        Some("a password has at most 4,096 bytes")
+        Some(Wrong::LongPassword)
     } else {
         None
     }

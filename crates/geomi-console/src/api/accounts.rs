@@ -18,6 +18,7 @@ use crate::http::guard::Caller;
 use crate::http::operation::{Answer, Operation, SchemaOf, number, schema};
 use crate::http::problem::Problem;
 use crate::http::respond;
+use crate::wrong::Wrong;
 
 /// The longest id and name.
 const NAME_MAX: usize = 100;
@@ -117,14 +118,14 @@ pub(crate) struct UserBody {
     role: Role,
 }
 
-/// What is wrong with an id or name, if anything is.
-pub(super) fn name_fault(what: &str, text: &str) -> Option<String> {
+/// What is wrong with a name that is none.
+pub(super) const NAME: Wrong = Wrong::Name { max: NAME_MAX };
+
+/// Whether a text can be an id or a name.
+pub(super) fn is_name(text: &str) -> bool {
     let len = text.chars().count();
     let is_plain = !text.chars().any(char::is_control) && text.trim() == text;
-    let is_fine = (1..=NAME_MAX).contains(&len) && is_plain;
-    (!is_fine).then(|| {
-        format!("{what} has from 1 to {NAME_MAX} characters, none of them invisible, no space at either end")
-    })
+    (1..=NAME_MAX).contains(&len) && is_plain
 }
 
 /// A new user with the password hashed, or everything that is wrong with it.
@@ -134,11 +135,11 @@ pub(crate) async fn prepare(app: &App, make: MakeUser) -> Result<NewUser, Proble
         .filter(|name| !name.is_empty())
         .unwrap_or_else(|| make.id.clone());
     let mut faults = Vec::new();
-    faults.extend(name_fault("an id", &make.id));
-    faults.extend(name_fault("a name", &name));
-    faults.extend(password::fault(&make.password).map(str::to_owned));
+    faults.extend((!is_name(&make.id)).then_some(Wrong::UserId { max: NAME_MAX }));
+    faults.extend((!is_name(&name)).then_some(NAME));
+    faults.extend(password::fault(&make.password));
     if !faults.is_empty() {
-        return Err(Problem::conflict("the user cannot be made").with_errors(faults));
+        return Err(Problem::conflict(Wrong::CannotMakeUser).with_errors(faults));
     }
     let password = make.password;
     let pw = app.hash(move |_| password::hash(&password)).await;
@@ -153,14 +154,10 @@ pub(crate) async fn prepare(app: &App, make: MakeUser) -> Result<NewUser, Proble
 /// A refusal as a problem.
 pub(crate) fn refused(refusal: Refusal) -> Problem {
     match refusal {
-        Refusal::Unknown => Problem::not_found("there is no such account"),
-        Refusal::Taken => Problem::conflict("this id is taken: choose another"),
-        Refusal::LastAdmin => {
-            Problem::conflict("somebody has to stay an admin: make another one first")
-        }
-        Refusal::LinkUsed => Problem::forbidden(
-            "this link was used, or is of an earlier start: log in, or start the console again",
-        ),
+        Refusal::Unknown => Problem::not_found(Wrong::NoAccount),
+        Refusal::Taken => Problem::conflict(Wrong::Taken),
+        Refusal::LastAdmin => Problem::conflict(Wrong::LastAdmin),
+        Refusal::LinkUsed => Problem::forbidden(Wrong::LinkUsed),
     }
 }
 
@@ -236,13 +233,11 @@ pub(crate) async fn change_user(
     Json(change): Json<ChangeUser>,
 ) -> Result<Response, Problem> {
     let name = change.name.map(|name| name.0);
-    if let Some(fault) = name.as_deref().and_then(|name| name_fault("a name", name)) {
-        return Err(Problem::conflict(fault));
+    if name.as_deref().is_some_and(|name| !is_name(name)) {
+        return Err(Problem::conflict(NAME));
     }
     if no == caller.known().user && change.role.is_some_and(|role| role != Role::Admin) {
-        return Err(Problem::conflict(
-            "nobody takes away their own role: ask another admin",
-        ));
+        return Err(Problem::conflict(Wrong::OwnRole));
     }
     let changed = app
         .hash(move |app| {
@@ -280,9 +275,7 @@ pub(crate) async fn remove_user(
 /// Removes a user, for the API and the page.
 pub(crate) async fn drop_user(app: &App, caller: &Caller, no: u32) -> Result<(), Problem> {
     if no == caller.known().user {
-        return Err(Problem::conflict(
-            "nobody removes themselves: ask another admin",
-        ));
+        return Err(Problem::conflict(Wrong::OwnUser));
     }
     let users = app.accounts.users();
     let id = users

@@ -22,6 +22,7 @@ use crate::http::problem::Problem;
 use crate::http::respond;
 use crate::library::Crawl;
 use crate::library::captures::{Content, Shelf, time};
+use crate::wrong::Wrong;
 
 /// The longest URL asked about.
 const URL_MAX: usize = 2_048;
@@ -240,8 +241,7 @@ fn rows(entries: &[Entry], before: Option<u64>, limit: usize) -> CaptureRows {
 /// never captured.
 fn page_url(text: &str) -> Result<CrawlUrl, Problem> {
     if text.is_empty() || text.chars().count() > URL_MAX {
-        let detail = format!("url has from 1 to {URL_MAX} characters");
-        return Err(Problem::bad_request(detail));
+        return Err(Problem::bad_request(Wrong::UrlLength { max: URL_MAX }));
     }
     let text = text.trim();
     let whole = if text.contains("://") {
@@ -249,26 +249,31 @@ fn page_url(text: &str) -> Result<CrawlUrl, Problem> {
     } else {
         format!("http://{text}")
     };
-    CrawlUrl::parse(&whole)
-        .map_err(|error| Problem::not_found(format!("{text:?} was never captured: {error}")))
+    CrawlUrl::parse(&whole).map_err(|error| {
+        Problem::not_found(Wrong::NeverCaptured {
+            url: text.to_owned(),
+            why: error.to_string(),
+        })
+    })
 }
 
-fn within(name: &str, at: Option<u64>) -> Result<Option<u64>, Problem> {
+fn within(name: &'static str, at: Option<u64>) -> Result<Option<u64>, Problem> {
     match at {
-        Some(at) if !(TIME_MIN..=TIME_MAX).contains(&at) => Err(Problem::bad_request(format!(
-            "{name} has 14 digits, such as 20261115094200"
-        ))),
+        Some(at) if !(TIME_MIN..=TIME_MAX).contains(&at) => {
+            Err(Problem::bad_request(Wrong::Digits { name }))
+        }
         at => Ok(at),
     }
 }
 
-fn instant(name: &str, at: Option<u64>) -> Result<Option<Timestamp>, Problem> {
+fn instant(name: &'static str, at: Option<u64>) -> Result<Option<Timestamp>, Problem> {
     let Some(at) = within(name, at)? else {
         return Ok(None);
     };
     let moment = Timestamp::parse_compact(&at.to_string());
-    let detail = || format!("there is no capture at {at}, which is no time");
-    moment.map(Some).ok_or_else(|| Problem::not_found(detail()))
+    moment
+        .map(Some)
+        .ok_or_else(|| Problem::not_found(Wrong::NoTime(at)))
 }
 
 async fn read(app: &App, id: String, query: CaptureQuery) -> Result<Content, Problem> {
@@ -281,13 +286,11 @@ async fn read(app: &App, id: String, query: CaptureQuery) -> Result<Content, Pro
 }
 
 fn never() -> Problem {
-    Problem::not_found("there is no such capture: see the list of captures, and near in it")
+    Problem::not_found(Wrong::NoCapture)
 }
 
 fn no_text(content: &Content) -> Problem {
-    let kind = content.declared.as_deref();
-    let kind = kind.unwrap_or("of no stated type");
-    Problem::not_found(format!("the capture is {kind} and has no text to show"))
+    Problem::not_found(Wrong::NoText(content.declared.clone()))
 }
 
 /// Gives the visible text of a capture.

@@ -9,7 +9,7 @@ use http::HeaderMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{bounded, limit};
+use super::{between, bounded, limit, one_of};
 use crate::app::App;
 use crate::http::extract::{Path, Query};
 use crate::http::operation::{Answer, Operation, Param, ParamKind, number, schema, text};
@@ -271,10 +271,7 @@ pub(crate) async fn list(
     if let Some(state) = &query.state
         && !STATES.contains(&state.as_str())
     {
-        return Err(Problem::bad_request(format!(
-            "state is one of {}",
-            STATES.join(", ")
-        )));
+        return Err(one_of("state", STATES));
     }
     let crawls = app.read(|app| app.library.list(app.now())).await?;
     let wanted = |crawl: &Crawl| {
@@ -359,7 +356,7 @@ pub(crate) async fn stats(
 ) -> Result<Response, Problem> {
     let points = limit(query.points, 500, 5_000)?;
     if points < 2 {
-        return Err(Problem::bad_request("points is from 2 to 5000"));
+        return Err(between("points", 2, 5_000));
     }
     let crawl = app.crawl(id).await?;
     let items = app.read(move |_| series(&crawl.dir, points)).await?;

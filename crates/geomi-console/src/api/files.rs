@@ -25,6 +25,7 @@ use crate::http::operation::{Answer, Operation, number, schema, text};
 use crate::http::problem::Problem;
 use crate::http::respond;
 use crate::live::Frames;
+use crate::wrong::Wrong;
 
 /// Files at the top that are given.
 const TOP: [&str; 6] = [
@@ -169,12 +170,12 @@ pub(crate) async fn get(
 ) -> Result<Response, Problem> {
     let crawl = app.crawl(id).await?;
     if !is_given(&path) {
-        return Err(Problem::not_found("there is no such file"));
+        return Err(Problem::not_found(Wrong::NoFile));
     }
     let full = crawl.dir.root().join(&path);
     let opened = app.read(move |_| open(&full)).await?;
     let Some((file, len, tag)) = opened else {
-        return Err(Problem::not_found("there is no such file"));
+        return Err(Problem::not_found(Wrong::NoFile));
     };
     if respond::is_known(&headers, &tag) {
         return Ok(StatusCode::NOT_MODIFIED.into_response());
@@ -187,7 +188,7 @@ pub(crate) async fn get(
                 HeaderValue::from_str(&format!("bytes */{len}")).expect("digits are plain text");
             let problem = Problem::new(
                 StatusCode::RANGE_NOT_SATISFIABLE,
-                format!("the file has {len} bytes"),
+                Wrong::Said(format!("the file has {len} bytes")),
             );
             return Ok(problem.with(header::CONTENT_RANGE, all).into_response());
         }

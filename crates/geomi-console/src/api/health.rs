@@ -8,6 +8,7 @@ use crate::app::App;
 use crate::http::openapi;
 use crate::http::problem::Problem;
 use crate::http::respond;
+use crate::wrong::Wrong;
 
 const TEXT: &str = "text/plain; charset=utf-8";
 
@@ -23,7 +24,7 @@ pub(crate) async fn readyz(State(app): State<App>) -> Result<Response, Problem> 
         Ok(_) => Ok(respond::with_type(TEXT, "ready\n".into())),
         Err(error) => {
             let status = http::StatusCode::SERVICE_UNAVAILABLE;
-            Err(Problem::new(status, error.to_string()))
+            Err(Problem::new(status, Wrong::Said(error.to_string())))
         }
     }
 }

@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderValue, header};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{VISIT_MAX, bounded, limit, visit};
+use super::{VISIT_MAX, between, bounded, limit, one_of, visit};
 use crate::app::App;
 use crate::http::extract::{Path, Query};
 use crate::http::operation::{Answer, Operation, Param, ParamKind, number, schema, text};
@@ -121,20 +121,16 @@ impl LogQuery {
         if let Some(state) = &self.state
             && !STATES.contains(&state.as_str())
         {
-            let detail = format!("state is one of {}", STATES.join(", "));
-            return Err(Problem::bad_request(detail));
+            return Err(one_of("state", STATES));
         }
         self.class = self.class.filter(|class| !class.is_empty());
         if let Some(class) = &self.class
             && !CLASSES.contains(&class.as_str())
         {
-            let detail = format!("class is one of {}", CLASSES.join(", "));
-            return Err(Problem::bad_request(detail));
+            return Err(one_of("class", CLASSES));
         }
         match self.code {
-            Some(code) if !(100..=999).contains(&code) => {
-                Err(Problem::bad_request("code is from 100 to 999"))
-            }
+            Some(code) if !(100..=999).contains(&code) => Err(between("code", 100, 999)),
             _ => Ok(self),
         }
     }

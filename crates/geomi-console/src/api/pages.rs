@@ -9,7 +9,7 @@ use http::HeaderMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{VISIT_MAX, bounded, limit, visit};
+use super::{VISIT_MAX, between, bounded, limit, visit};
 use crate::app::App;
 use crate::http::extract::{Path, Query};
 use crate::http::operation::{Answer, Operation, number, schema, text};
@@ -125,7 +125,7 @@ pub(crate) async fn find(app: &App, crawl: &Crawl, query: PagesQuery) -> Result<
     let part = bounded("part", query.part, 500)?;
     let before = visit("before", query.before, 1)?;
     if query.code.is_some_and(|code| !(100..=999).contains(&code)) {
-        return Err(Problem::bad_request("code is from 100 to 999"));
+        return Err(between("code", 100, 999));
     }
     let wanted = Wanted {
         before: before.unwrap_or(u64::MAX),

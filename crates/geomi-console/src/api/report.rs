@@ -11,13 +11,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::limit;
+use super::{limit, one_of};
 use crate::app::App;
 use crate::http::extract::{Path, Query};
 use crate::http::operation::{Answer, Operation, Param, ParamKind, number, schema};
 use crate::http::problem::Problem;
 use crate::http::respond;
 use crate::library::Crawl;
+use crate::wrong::Wrong;
 
 /// How old the report of a crawl at rest may be; it changes only if the
 /// directory does, which its count of visits tells.
@@ -110,10 +111,8 @@ fn kinds(name: Option<&str>) -> Result<Vec<SectionKind>, Problem> {
     };
     let known = SECTIONS.iter().find(|known| **known == name);
     let kind = known.and_then(|name| SectionKind::from_name(name));
-    kind.map(|kind| vec![kind]).ok_or_else(|| {
-        let detail = format!("section is one of {}", SECTIONS.join(", "));
-        Problem::bad_request(detail)
-    })
+    kind.map(|kind| vec![kind])
+        .ok_or_else(|| one_of("section", SECTIONS))
 }
 
 /// Sections of a crawl's report, from the cache where it still holds.
@@ -153,9 +152,7 @@ fn make(
     top: usize,
 ) -> Result<Vec<Section>, Problem> {
     let config = app.options.settings.of_crawl(crawl.dir.root());
-    let config = config.map_err(|errors| {
-        Problem::conflict("the geomi.toml of this crawl has mistakes").with_errors(errors)
-    })?;
+    let config = config.map_err(|errors| Problem::conflict(Wrong::Toml).with_said(errors))?;
     let options = Options {
         sections,
         top: Some(top),

@@ -7,7 +7,7 @@ use http::HeaderMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{VISIT_MAX, limit, visit};
+use super::{VISIT_MAX, between, limit, visit};
 use crate::actions::Started;
 use crate::app::App;
 use crate::http::bounded::UpTo;
@@ -17,6 +17,7 @@ use crate::http::operation::{Answer, Operation, Param, ParamKind, number, schema
 use crate::http::problem::Problem;
 use crate::http::respond;
 use crate::schedule::{self, Week};
+use crate::wrong::Wrong;
 
 const TAG: &str = "schedule";
 /// URLs of a page, unless asked for others.
@@ -162,7 +163,7 @@ pub(crate) async fn urls(
     let after = visit("after", query.after, 0)?.unwrap_or(0);
     let hour = query.hour.unwrap_or(0);
     if hour > 23 {
-        return Err(Problem::bad_request("hour is from 0 to 23"));
+        return Err(between("hour", 0, 23));
     }
     let at = query.day.unwrap_or(Day::Sunday) as usize * 24 + hour;
     let found = schedule::urls(&app, &crawl, at, after, limit).await?;
@@ -212,7 +213,8 @@ pub(crate) async fn paint(
     let crawl = app.crawl(id).await?;
     let mut free = FreeHours::default();
     if body.free.len() > HOURS {
-        return Err(Problem::unprocessable("a week has 168 hours"));
+        let said = "a week has 168 hours".to_owned();
+        return Err(Problem::unprocessable(Wrong::Said(said)));
     }
     for FreeHour { day, hour } in body.free {
         free.set(day as usize * 24 + usize::from(hour.0), true);

@@ -19,6 +19,7 @@ use crate::http::guard::{self, COOKIE, Caller};
 use crate::http::operation::{Answer, Operation, schema};
 use crate::http::problem::Problem;
 use crate::http::respond;
+use crate::wrong::Wrong;
 
 /// Who is logged in.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -135,8 +136,7 @@ pub(crate) async fn begin(app: &App, caller: &Caller, sent: &LogIn) -> Result<Be
     let Some(user) = user.filter(|_| is_right) else {
         hold(&app.accounts.limiter).failed(&sent.id, caller.address, now);
         app.accounts.audit.write(&entry.refused());
-        let detail = "the id or the password is wrong";
-        return Err(Problem::new(StatusCode::UNAUTHORIZED, detail));
+        return Err(Problem::new(StatusCode::UNAUTHORIZED, Wrong::LogIn));
     };
     hold(&app.accounts.limiter).succeeded(&sent.id);
     app.accounts.audit.write(&entry);
@@ -162,12 +162,12 @@ pub(crate) fn session_for(
 
 fn too_many(wait: Duration) -> Problem {
     let seconds = wait.as_secs().max(1);
-    let detail = format!(
-        "too many failed log-ins: wait {} minutes",
-        seconds.div_ceil(60)
-    );
-    Problem::new(StatusCode::TOO_MANY_REQUESTS, detail)
-        .with(header::RETRY_AFTER, HeaderValue::from(seconds))
+    let minutes = seconds.div_ceil(60);
+    Problem::new(
+        StatusCode::TOO_MANY_REQUESTS,
+        Wrong::TooManyLogIns { minutes },
+    )
+    .with(header::RETRY_AFTER, HeaderValue::from(seconds))
 }
 
 fn set_cookie(secret: &str, is_secure: bool) -> HeaderValue {

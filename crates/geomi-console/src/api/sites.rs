@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::report::sections;
-use super::{bounded, limit};
+use super::{bounded, limit, one_of};
 use crate::actions::ask;
 use crate::app::App;
 use crate::http::extract::{Path, Query};
@@ -21,6 +21,7 @@ use crate::http::operation::{Answer, Operation, Param, ParamKind, number, schema
 use crate::http::problem::Problem;
 use crate::http::respond;
 use crate::library::Crawl;
+use crate::wrong::Wrong;
 
 /// How old a list of sites may be.
 const SITES_AGE: Duration = Duration::from_secs(2);
@@ -93,10 +94,7 @@ fn order(name: Option<&str>) -> Result<SiteOrder, Problem> {
         Some("rtt") => Ok(SiteOrder::Rtt),
         Some("failures") => Ok(SiteOrder::Failures),
         Some("name") => Ok(SiteOrder::Name),
-        Some(_) => Err(Problem::bad_request(format!(
-            "order is one of {}",
-            ORDERS.join(", ")
-        ))),
+        Some(_) => Err(one_of("order", ORDERS)),
     }
 }
 
@@ -155,7 +153,7 @@ pub(crate) async fn find(
         part,
     };
     let Answered::Sites { page } = ask(app, crawl, request).await? else {
-        return Err(Problem::conflict("the crawl speaks another language"));
+        return Err(Problem::conflict(Wrong::OtherAnswer));
     };
     let page: Arc<SitesPage> = Arc::from(page);
     app.caches.sites.put(key, 0, Arc::clone(&page), app.now());
@@ -308,6 +306,6 @@ pub(crate) async fn explain(
     };
     match ask(app, crawl, request).await? {
         Answered::Explained { explanation } => Ok(*explanation),
-        _ => Err(Problem::conflict("the crawl speaks another language")),
+        _ => Err(Problem::conflict(Wrong::OtherAnswer)),
     }
 }

@@ -15,6 +15,7 @@ use crate::http::operation::{Answer, Operation, SchemaOf, schema};
 use crate::http::problem::Problem;
 use crate::http::respond;
 use crate::preview::{self, Preview};
+use crate::wrong::Wrong;
 
 const fn order(
     id: &'static str,
@@ -236,9 +237,7 @@ pub(crate) async fn exclusions(
     let config = app
         .read(move |app| app.options.settings.of_crawl(crawl.dir.root()))
         .await;
-    let config = config.map_err(|errors| {
-        Problem::conflict("the geomi.toml of this crawl has mistakes").with_errors(errors)
-    })?;
+    let config = config.map_err(|errors| Problem::conflict(Wrong::Toml).with_said(errors))?;
     let items = config.scope.exclude;
     Ok(respond::json(&headers, &Exclusions { items }))
 }

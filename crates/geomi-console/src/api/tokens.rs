@@ -6,7 +6,7 @@ use http::HeaderMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::accounts::{about, name_fault, refused};
+use super::accounts::{NAME, about, is_name, refused};
 use crate::accounts::store::Token;
 use crate::accounts::{Principal, Proof, Refusal, Role};
 use crate::actions::note;
@@ -17,6 +17,7 @@ use crate::http::guard::Caller;
 use crate::http::operation::{Answer, Operation, schema};
 use crate::http::problem::Problem;
 use crate::http::respond;
+use crate::wrong::Wrong;
 
 /// A token, without its secret.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -135,11 +136,11 @@ pub(crate) async fn make_token(
     make: MakeToken,
 ) -> Result<NewToken, Problem> {
     let known = caller.known();
-    if let Some(fault) = name_fault("a name", &make.name) {
-        return Err(Problem::conflict(fault));
+    if !is_name(&make.name) {
+        return Err(Problem::conflict(NAME));
     }
     if make.scope > known.role {
-        return Err(Problem::forbidden("a token may do no more than its user"));
+        return Err(Problem::forbidden(Wrong::StrongToken));
     }
     let user = known.user;
     let made = app
@@ -182,9 +183,7 @@ pub(crate) async fn remove_token(
 /// Removes a token, for the API and the page.
 pub(crate) async fn drop_token(app: &App, caller: &Caller, no: u32) -> Result<(), Problem> {
     if caller.known().by == Proof::Token(no) {
-        return Err(Problem::conflict(
-            "this is the token you use: remove it with another, or in the console",
-        ));
+        return Err(Problem::conflict(Wrong::OwnToken));
     }
     let visible = visible_tokens(app, caller.known());
     let Some(token) = visible.into_iter().find(|token| token.no == no) else {

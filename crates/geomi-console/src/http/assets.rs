@@ -11,6 +11,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::extract::Path;
 use super::problem::Problem;
+use crate::wrong::Wrong;
 
 /// A file of ours.
 struct Asset {
@@ -74,7 +75,7 @@ pub(crate) fn address(name: &str) -> String {
 /// Gives one.
 pub(crate) async fn get(Path((_, name)): Path<(String, String)>) -> Result<Response, Problem> {
     let asset = ASSETS.iter().find(|asset| asset.name == name);
-    let asset = asset.ok_or_else(|| Problem::not_found("there is no such file"))?;
+    let asset = asset.ok_or_else(|| Problem::not_found(Wrong::NoFile))?;
     let kind = (header::CONTENT_TYPE, HeaderValue::from_static(asset.kind));
     let keep = HeaderValue::from_static("public, max-age=31536000, immutable");
     Ok(([kind, (header::CACHE_CONTROL, keep)], asset.bytes).into_response())

@@ -21,6 +21,7 @@ use crate::app::App;
 use crate::pages;
 use crate::pages::layout::{View, place};
 use crate::secret;
+use crate::wrong::Wrong;
 
 /// The cookie of a session.
 pub(crate) const COOKIE: &str = "geomi_session";
@@ -113,17 +114,15 @@ async fn admit(gate: &Gate, request: Request) -> Result<(Caller, Request), (Prob
         return Ok((caller, Request::from_parts(parts, body)));
     }
     if !is_same_origin(&parts.headers) {
-        let problem = Problem::forbidden("this came from another site: nothing was done");
+        let problem = Problem::forbidden(Wrong::OtherSite);
         return Err((problem, Box::new(parts)));
     }
     let Ok(bytes) = axum::body::to_bytes(body, BODY_BYTES_MAX).await else {
-        let detail = "the body is longer than 4 MiB, or ended too early";
-        let problem = Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail);
+        let problem = Problem::new(StatusCode::PAYLOAD_TOO_LARGE, Wrong::LongBody);
         return Err((problem, Box::new(parts)));
     };
     if !caller.csrf().is_empty() && !has_word(&parts.headers, &bytes, caller.csrf()) {
-        let detail = "the form is too old, or was not ours: load the page again";
-        return Err((Problem::forbidden(detail), Box::new(parts)));
+        return Err((Problem::forbidden(Wrong::OldForm), Box::new(parts)));
     }
     Ok((caller, Request::from_parts(parts, Body::from(bytes))))
 }
@@ -137,12 +136,10 @@ fn check_role(needs: Needs, caller: &Caller) -> Result<(), Problem> {
             Ok(())
         }
         (Needs::Role(role) | Needs::RoleOrLoopback(role), Some(known)) => {
-            let detail = format!(
-                "this needs the role {}, and yours is {}: ask an admin",
-                role.as_str(),
-                known.role.as_str()
-            );
-            Err(Problem::forbidden(detail))
+            Err(Problem::forbidden(Wrong::Role {
+                needed: role,
+                yours: known.role,
+            }))
         }
     }
 }

@@ -14,6 +14,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::ConsoleError;
+use crate::words::Language;
+use crate::wrong::Wrong;
 
 /// A problem. It travels with the response too, so that a page can be made of
 /// it.
@@ -25,9 +27,9 @@ pub(crate) struct Problem(Box<Parts>);
 pub(crate) struct Parts {
     pub(crate) status: StatusCode,
     /// What happened and what to do.
-    pub(crate) detail: String,
+    pub(crate) wrong: Wrong,
     /// Single mistakes, where there are several.
-    pub(crate) errors: Vec<String>,
+    pub(crate) errors: Vec<Wrong>,
     /// A field the answer must carry.
     header: Option<(HeaderName, HeaderValue)>,
 }
@@ -59,64 +61,64 @@ impl Deref for Problem {
 }
 
 impl Problem {
-    pub(crate) fn new(status: StatusCode, detail: impl Into<String>) -> Self {
+    pub(crate) fn new(status: StatusCode, wrong: Wrong) -> Self {
         Self(Box::new(Parts {
             status,
-            detail: detail.into(),
+            wrong,
             errors: Vec::new(),
             header: None,
         }))
     }
 
     /// There is nothing there.
-    pub(crate) fn not_found(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::NOT_FOUND, detail)
+    pub(crate) fn not_found(wrong: Wrong) -> Self {
+        Self::new(StatusCode::NOT_FOUND, wrong)
     }
 
     /// What was sent cannot be read.
-    pub(crate) fn bad_request(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, detail)
+    pub(crate) fn bad_request(wrong: Wrong) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, wrong)
     }
 
     /// What was sent can be read and is not what the document of the API says.
-    pub(crate) fn unprocessable(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::UNPROCESSABLE_ENTITY, detail)
+    pub(crate) fn unprocessable(wrong: Wrong) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, wrong)
     }
 
     /// What was sent is as the document says, and cannot be done as things are.
-    pub(crate) fn conflict(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::CONFLICT, detail)
+    pub(crate) fn conflict(wrong: Wrong) -> Self {
+        Self::new(StatusCode::CONFLICT, wrong)
     }
 
     /// Nobody we know.
     pub(crate) fn unauthorized() -> Self {
         let bearer = HeaderValue::from_static("Bearer realm=\"geomi\"");
-        Self::new(
-            StatusCode::UNAUTHORIZED,
-            "log in, or send an API token as `Authorization: Bearer TOKEN`",
-        )
-        .with(header::WWW_AUTHENTICATE, bearer)
+        Self::new(StatusCode::UNAUTHORIZED, Wrong::Nobody).with(header::WWW_AUTHENTICATE, bearer)
     }
 
     /// Known, and may not.
-    pub(crate) fn forbidden(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::FORBIDDEN, detail)
+    pub(crate) fn forbidden(wrong: Wrong) -> Self {
+        Self::new(StatusCode::FORBIDDEN, wrong)
     }
 
     /// The machine failed.
     pub(crate) fn internal(error: &dyn fmt::Display) -> Self {
         tracing::error!(%error, "a request could not be answered");
-        Self::new(
-            StatusCode::INTERNAL_SERVER_ERROR,
-            format!("this is our fault, not yours: {error}"),
-        )
+        let wrong = Wrong::Ours(error.to_string());
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, wrong)
     }
 
     /// With single mistakes.
     #[must_use]
-    pub(crate) fn with_errors(mut self, errors: Vec<String>) -> Self {
+    pub(crate) fn with_errors(mut self, errors: Vec<Wrong>) -> Self {
         self.0.errors = errors;
         self
+    }
+
+    /// With single mistakes in the words of whoever found them.
+    #[must_use]
+    pub(crate) fn with_said(self, errors: Vec<String>) -> Self {
+        self.with_errors(errors.into_iter().map(Wrong::Said).collect())
     }
 
     /// With a field of the header.
@@ -134,12 +136,14 @@ impl Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
+        let english = Language::English.words();
+        let errors = self.errors.iter().map(|error| english.tell(error).into());
         let body = ProblemBody {
             kind: "about:blank",
             title: self.title(),
             status: self.status.as_u16(),
-            detail: &self.detail,
-            errors: &self.errors,
+            detail: &english.tell(&self.wrong),
+            errors: &errors.collect::<Vec<String>>(),
         };
         let body = serde_json::to_vec(&body).expect("a problem is plain data");
         let kind = (header::CONTENT_TYPE, "application/problem+json");
@@ -168,7 +172,7 @@ impl From<RemoteError> for Problem {
     /// A crawl that cannot be reached is a conflict with how things are: the
     /// console itself is well.
     fn from(error: RemoteError) -> Self {
-        Self::conflict(error.to_string())
+        Self::conflict(Wrong::Said(error.to_string()))
     }
 }
 
@@ -177,7 +181,7 @@ impl From<ReadbackError> for Problem {
     /// is the machine's.
     fn from(error: ReadbackError) -> Self {
         match error {
-            ReadbackError::Lost { .. } => Self::not_found(error.to_string()),
+            ReadbackError::Lost { .. } => Self::not_found(Wrong::Said(error.to_string())),
             error => Self::internal(&error),
         }
     }

@@ -23,6 +23,7 @@ use crate::app::App;
 use crate::metrics;
 use crate::pages as page;
 use crate::pages::layout::View;
+use crate::wrong::Wrong;
 
 /// Methods we answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -233,7 +234,7 @@ pub(crate) fn router(app: App) -> Router {
 
 /// Nothing is there; told in the form the asker reads.
 async fn nowhere(State(app): State<App>, request: Request) -> Response {
-    let problem = Problem::not_found("there is nothing at this address");
+    let problem = Problem::not_found(Wrong::NothingHere);
     let (parts, _) = request.into_parts();
     let accepts = parts.headers.get(header::ACCEPT);
     let is_person = accepts.is_some_and(|kinds| kinds.as_bytes().starts_with(b"text/html"));
@@ -245,6 +246,6 @@ async fn nowhere(State(app): State<App>, request: Request) -> Response {
 }
 
 async fn no_method() -> Problem {
-    let detail = "this address does not take that method: see Allow";
-    Problem::new(StatusCode::METHOD_NOT_ALLOWED, detail)
+    let said = "this address does not take that method: see Allow";
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, Wrong::Said(said.to_owned()))
 }

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::crawl::{self, Tab};
-use super::layout::{View, alert, empty};
+use super::layout::{View, alert_of, empty};
 use super::{empty_as_none, format, reach};
 use crate::api::captures::{
     CaptureRow, CaptureRows, CapturesQuery, DiffLine, DiffQuery, Difference, LineFate, compare,
@@ -68,11 +68,11 @@ pub(crate) async fn show(
         @match &compared {
             None => {}
             Some(Ok(difference)) => (changes(words, difference)),
-            Some(Err(problem)) => (alert(words, &problem.detail, &problem.errors)),
+            Some(Err(problem)) => (alert_of(words, problem)),
         }
         @match &found {
             None => (empty(words.captures, words.captures_lead)),
-            Some(Err(problem)) => (alert(words, &problem.detail, &problem.errors)),
+            Some(Err(problem)) => (alert_of(words, problem)),
             Some(Ok(found)) => (list(words, &crawl.id, &asked, found)),
         }
     };

@@ -7,7 +7,7 @@ use axum::response::{IntoResponse as _, Redirect, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::layout::{self, View, alert};
+use super::layout::{self, View, alert_of};
 use super::{format, lines};
 use crate::accounts::Role;
 use crate::actions::{self, NewCrawl};
@@ -180,7 +180,7 @@ fn start(
     html! {
         details.card.start open[is_open] {
             summary { h2 { (words.start_title) } span.muted { (words.start_lead) } }
-            @if let Some(problem) = problem { (alert(words, &problem.detail, &problem.errors)) }
+            @if let Some(problem) = problem { (alert_of(words, problem)) }
             form.grid method="post" action="/crawls" {
                 (view.csrf())
                 label.wide {

@@ -40,7 +40,7 @@ fn page(view: &View, token: &str, problem: Option<&Problem>) -> Markup {
         section.card.narrow.login {
             h1 { (words.first_title) }
             p.lead { (words.first_lead) }
-            @if let Some(problem) = problem { (layout::alert(words, &problem.detail, &problem.errors)) }
+            @if let Some(problem) = problem { (layout::alert_of(words, problem)) }
             form.stack method="post" action="/first" {
                 input type="hidden" name="token" value=(token);
                 label { span { (words.your_name) } input name="name" autocomplete="name" maxlength="100"; }

@@ -1,5 +1,7 @@
 //! The frame of every page: head, menu, switches, content.
 
+use std::borrow::Cow;
+
 use axum::extract::FromRequestParts;
 use http::request::Parts;
 use http::{HeaderMap, Uri};
@@ -10,7 +12,7 @@ use crate::accounts::Role;
 use crate::http::assets::address;
 use crate::http::guard::Caller;
 use crate::http::problem::Problem;
-use crate::words::{Language, Words, translate};
+use crate::words::{Language, Words};
 
 /// htmx must not write styles into a page nor run text, which the policy would
 /// refuse anyway.
@@ -169,12 +171,19 @@ pub(crate) fn empty(title: &str, text: &str) -> Markup {
 }
 
 /// What went wrong, above what can be mended.
-pub(crate) fn alert(words: &Words, detail: &str, errors: &[String]) -> Markup {
+pub(crate) fn alert_of(words: &Words, problem: &Problem) -> Markup {
+    let errors = problem.errors.iter();
+    let errors: Vec<Cow<str>> = errors.map(|error| words.tell(error)).collect();
+    alert(&words.tell(&problem.wrong), &errors)
+}
+
+/// Something is wrong, and with it single things.
+pub(crate) fn alert(sentence: &str, errors: &[impl AsRef<str>]) -> Markup {
     html! {
         div.alert role="alert" {
-            p { (translate(words.problems, detail)) }
+            p { (sentence) }
             @if !errors.is_empty() {
-                ul { @for error in errors { li { (error) } } }
+                ul { @for error in errors { li { (error.as_ref()) } } }
             }
         }
     }

@@ -45,7 +45,7 @@ fn page(view: &View, next: &str, id: &str, problem: Option<&Problem>) -> Markup 
         section.card.narrow.login {
             h1 { (words.log_in_title) }
             p.lead { (words.log_in_lead) }
-            @if let Some(problem) = problem { (layout::alert(words, &problem.detail, &problem.errors)) }
+            @if let Some(problem) = problem { (layout::alert_of(words, problem)) }
             form.stack method="post" action="/login" {
                 input type="hidden" name="next" value=(next);
                 label { span { (words.user_id) } input name="id" value=(id) autocomplete="username" required autofocus maxlength="100"; }

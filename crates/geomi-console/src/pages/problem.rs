@@ -14,7 +14,7 @@ pub(crate) fn page(problem: &Problem, view: &View) -> Response {
         section.narrow {
             p.eyebrow { (problem.status.as_u16()) " " (status(problem, words)) }
             h1 { (words.problem_title) }
-            (layout::alert(words, &problem.detail, &problem.errors))
+            (layout::alert_of(words, problem))
             p { a.button href="/" { (words.back) } }
         }
     };

@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::crawl::{self, Tab};
-use super::layout::{View, alert, empty};
+use super::layout::{View, alert_of, empty};
 use super::{empty_as_none, format, lines};
 use crate::accounts::Role;
 use crate::actions;
@@ -65,10 +65,10 @@ async fn page(
     };
     let explained = explain(app, crawl, question).await;
     let content = html! {
-        @if let Some(problem) = &tried.problem { (alert(words, &problem.detail, &problem.errors)) }
+        @if let Some(problem) = &tried.problem { (alert_of(words, problem)) }
         @match &explained {
             Ok(explanation) => (waiting(view, &explanation.crawl, app.now())),
-            Err(problem) => (alert(words, &problem.detail, &problem.errors)),
+            Err(problem) => (alert_of(words, problem)),
         }
         section.card {
             h2 { (words.ask_url) }

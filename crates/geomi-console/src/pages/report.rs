@@ -14,6 +14,7 @@ use crate::app::App;
 use crate::http::extract::{Path, Query};
 use crate::http::problem::Problem;
 use crate::words::{Words, look_up, translate};
+use crate::wrong::Wrong;
 
 /// Rows of a table.
 const ROWS: usize = 100;
@@ -47,7 +48,7 @@ pub(crate) async fn show(
         .as_deref()
         .map_or(Some(SectionKind::Overview), SectionKind::from_name);
     let kind = kind.filter(|kind| *kind != SectionKind::Known);
-    let kind = kind.ok_or_else(|| Problem::not_found("there is no such section"))?;
+    let kind = kind.ok_or_else(|| Problem::not_found(Wrong::NoSection))?;
     let made = sections(&app, &crawl, vec![kind], ROWS).await?;
     let reach = reach::find(&app, &crawl).await?;
     let words = view.words;

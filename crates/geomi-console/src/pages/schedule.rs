@@ -17,7 +17,7 @@ use serde::Deserialize;
 use super::changes::WEEK;
 use super::crawl::{self, Tab};
 use super::format;
-use super::layout::{View, alert, empty};
+use super::layout::{View, alert, alert_of, empty};
 use crate::accounts::Role;
 use crate::api::changes::count;
 use crate::app::App;
@@ -27,6 +27,7 @@ use crate::library::Crawl;
 use crate::library::changes::Changes;
 use crate::schedule::{self, Urls, Week};
 use crate::words::{Words, look_up};
+use crate::wrong::Wrong;
 
 /// URLs shown of an hour.
 const URLS: usize = 50;
@@ -91,7 +92,7 @@ async fn page(
     let planner = app.planner.as_ref();
     let is_planning = planner.is_some_and(|planner| planner.is_busy(&crawl.dir));
     let content = html! {
-        @if let Some(problem) = problem { (alert(words, &problem.detail, &problem.errors)) }
+        @if let Some(problem) = problem { (alert_of(words, problem)) }
         @if is_planning { p.note role="status" { (words.plan_under_way) } }
         p.lead { (words.schedule_lead) }
         @match &week {
@@ -100,7 +101,7 @@ async fn page(
                 @if view.may(Role::Operator) && planner.is_some() { (plan_button(view, crawl, words.make_plan, "primary")) }
             }
             Some(week) => {
-                @if !week.faults.is_empty() { (alert(words, words.plan_faults, &week.faults)) }
+                @if !week.faults.is_empty() { (alert(words.plan_faults, &week.faults)) }
                 (figures(words, week))
                 (grid(view, crawl, week, &changes))
                 @if let Some((hour, urls)) = &behind { (behind_hour(words, crawl, &changes, *hour, urls)) }
@@ -302,7 +303,7 @@ fn painted(form: &Painted) -> Result<FreeHours, Problem> {
     let hour = |name: &str| {
         let hour = form.get(name).and_then(|hour| hour.parse::<usize>().ok());
         let hour = hour.filter(|hour| *hour < 24);
-        hour.ok_or_else(|| Problem::bad_request("from and to are from 0 to 23"))
+        hour.ok_or_else(|| Problem::bad_request(Wrong::Hours))
     };
     let (from, to) = (hour("from")?, hour("to")?);
     // Up to the hour named last, over midnight where that is the earlier one.

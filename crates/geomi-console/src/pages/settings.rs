@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::format;
-use super::layout::{self, View, alert};
+use super::layout::{self, View, alert_of};
 use crate::accounts::Role;
 use crate::accounts::audit::Entry;
 use crate::api::accounts::{MakeUser, drop_user, make_user};
@@ -40,7 +40,7 @@ async fn page(
     };
     let content = html! {
         div.page-head { h1 { (words.settings) } }
-        @if let Some(problem) = problem { (alert(words, &problem.detail, &problem.errors)) }
+        @if let Some(problem) = problem { (alert_of(words, problem)) }
         (tokens(app, view, secret))
         @if is_admin { (users(app, view)) (audit(view, &entries)) }
     };

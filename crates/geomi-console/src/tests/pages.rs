@@ -77,6 +77,17 @@ async fn problems_are_told_in_korean() {
     headers.insert(header::ACCEPT_LANGUAGE, "ko".parse().unwrap());
     let refused = console.ask(log_in).await.is(401).body;
     assert!(refused.contains("비밀번호가 맞지 않습니다"), "{refused}");
+    let mut steer = request(
+        Method::POST,
+        "/crawls/news/stop",
+        Some(&token),
+        ELSEWHERE,
+        Body::empty(),
+    );
+    let korean = "ko".parse().unwrap();
+    steer.headers_mut().insert(header::ACCEPT_LANGUAGE, korean);
+    let refused = console.ask(steer).await.is(403).body;
+    assert!(refused.contains("운영자 역할이 필요"), "{refused}");
 }
 
 #[test]

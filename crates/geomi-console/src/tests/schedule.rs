@@ -166,8 +166,7 @@ async fn a_schedule_that_was_followed_and_is_gone_is_told() {
     let console = Console::new();
     let token = console.token(Role::Operator);
     let dir = console.dir();
-    let mut status: Value =
-        serde_json::from_slice(&std::fs::read(dir.status()).unwrap()).unwrap();
+    let mut status: Value = serde_json::from_slice(&std::fs::read(dir.status()).unwrap()).unwrap();
     status["refresh"] = json!({ "drive": "table", "table": "edited.csv", "policy": "clock",
         "once": false, "pages": 1, "requests_per_day": 1.0, "next_due": null });
     std::fs::write(dir.status(), status.to_string()).unwrap();

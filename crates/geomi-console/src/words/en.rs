@@ -1,6 +1,9 @@
 //! The sentences in English.
 
+use std::borrow::Cow;
+
 use super::Words;
+use crate::wrong::Wrong;
 
 pub(super) const WORDS: Words = Words {
     skip_to_content: "Skip to the content",
@@ -473,76 +476,7 @@ pub(super) const WORDS: Words = Words {
         ("500", "Our fault"),
         ("503", "Busy"),
     ],
-    problems: &[
-        (
-            "the id or the password is wrong",
-            "the id or the password is wrong",
-        ),
-        ("there is no such crawl", "there is no such crawl"),
-        ("there is no such section", "there is no such section"),
-        ("there is no such account", "there is no such account"),
-        ("there is no such file", "there is no such file"),
-        (
-            "there is nothing at this address",
-            "there is nothing at this address",
-        ),
-        (
-            "the crawl is not running: start it first",
-            "the crawl is not running: start it first",
-        ),
-        (
-            "the crawl is running already",
-            "the crawl is running already",
-        ),
-        (
-            "the crawl is running already: stop it first",
-            "the crawl is running already: stop it first",
-        ),
-        ("the crawl refused it", "the crawl refused it"),
-        ("the crawl refused to start", "the crawl refused to start"),
-        ("the crawl cannot be started", "the crawl cannot be started"),
-        ("the patterns cannot be used", "the patterns cannot be used"),
-        ("nothing was added", "nothing was added"),
-        ("nothing was changed", "nothing was changed"),
-        (
-            "the geomi.toml of this crawl has mistakes",
-            "the geomi.toml of this crawl has mistakes",
-        ),
-        ("the user cannot be made", "the user cannot be made"),
-        (
-            "this id is taken: choose another",
-            "this id is taken: choose another",
-        ),
-        (
-            "somebody has to stay an admin: make another one first",
-            "somebody has to stay an admin: make another one first",
-        ),
-        (
-            "this link was used, or is of an earlier start: log in, or start the console again",
-            "this link was used, or is of an earlier start: log in, or start the console again",
-        ),
-        (
-            "nobody takes away their own role: ask another admin",
-            "nobody takes away their own role: ask another admin",
-        ),
-        (
-            "nobody removes themselves: ask another admin",
-            "nobody removes themselves: ask another admin",
-        ),
-        (
-            "a token may do no more than its user",
-            "a token may do no more than its user",
-        ),
-        (
-            "the form is too old, or was not ours: load the page again",
-            "the form is too old, or was not ours: load the page again",
-        ),
-        (
-            "this came from another site: nothing was done",
-            "this came from another site: nothing was done",
-        ),
-        ("the plan could not be made", "the plan could not be made"),
-    ],
+    tell,
     orders: &[
         ("queued", "most queued"),
         ("rtt", "slowest"),
@@ -550,3 +484,116 @@ pub(super) const WORDS: Words = Words {
         ("name", "by name"),
     ],
 };
+
+/// What is wrong, as programs are told too.
+#[expect(clippy::too_many_lines, reason = "one sentence a kind")]
+fn tell(wrong: &Wrong) -> Cow<'static, str> {
+    let sentence = match wrong {
+        Wrong::Said(words) => return words.clone().into(),
+        Wrong::Ours(error) => return format!("this is our fault, not yours: {error}").into(),
+        Wrong::Nobody => "log in, or send an API token as `Authorization: Bearer TOKEN`",
+        Wrong::LogIn => "the id or the password is wrong",
+        Wrong::TooManyLogIns { minutes } => {
+            return format!("too many failed log-ins: wait {minutes} minutes").into();
+        }
+        Wrong::Role { needed, yours } => {
+            let (needed, yours) = (needed.as_str(), yours.as_str());
+            let sentence =
+                format!("this needs the role {needed}, and yours is {yours}: ask an admin");
+            return sentence.into();
+        }
+        Wrong::OtherSite => "this came from another site: nothing was done",
+        Wrong::OldForm => "the form is too old, or was not ours: load the page again",
+        Wrong::LongBody => "the body is longer than 4 MiB, or ended too early",
+        Wrong::NothingHere => "there is nothing at this address",
+        Wrong::NoCrawl => "there is no such crawl",
+        Wrong::NoSection => "there is no such section",
+        Wrong::NoAccount => "there is no such account",
+        Wrong::NoFile => "there is no such file",
+        Wrong::NoCapture => "there is no such capture: see the list of captures, and near in it",
+        Wrong::NeverCaptured { url, why } => {
+            return format!("{url:?} was never captured: {why}").into();
+        }
+        Wrong::NoTime(at) => {
+            return format!("there is no capture at {at}, which is no time").into();
+        }
+        Wrong::NoText(kind) => {
+            let kind = kind.as_deref().unwrap_or("of no stated type");
+            return format!("the capture is {kind} and has no text to show").into();
+        }
+        Wrong::NoPlan => {
+            "there is no plan yet: make one here, or with `geomi refresh plan DIR -o DIR/schedule.csv`"
+        }
+        Wrong::Between { name, min, max } => {
+            return format!("{name} is from {min} to {max}").into();
+        }
+        Wrong::OneOf { name, known } => {
+            return format!("{name} is one of {}", known.join(", ")).into();
+        }
+        Wrong::TooLong { name, max } => {
+            return format!("{name} has at most {max} characters").into();
+        }
+        Wrong::UrlLength { max } => return format!("url has from 1 to {max} characters").into(),
+        Wrong::Digits { name } => {
+            return format!("{name} has 14 digits, such as 20261115094200").into();
+        }
+        Wrong::Hours => "from and to are from 0 to 23",
+        Wrong::NotRunning => "the crawl is not running: start it first",
+        Wrong::Running => "the crawl is running already",
+        Wrong::RunningOtherwise => "the crawl is running already: stop it first",
+        Wrong::Refused => "the crawl refused it",
+        Wrong::OtherAnswer => "the crawl speaks another language",
+        Wrong::NotStarted => "the crawl refused to start",
+        Wrong::CannotStart => "the crawl cannot be started",
+        Wrong::StartsNone => {
+            "this console shows one crawl and starts none: run `geomi serve FOLDER` over a folder of crawls"
+        }
+        Wrong::NoTable(path) => {
+            let path = path.display();
+            return format!("the schedule it followed is not there: put {path} back, or plan the week and follow that").into();
+        }
+        Wrong::NothingAdded => "nothing was added",
+        Wrong::NothingChanged => "nothing was changed",
+        Wrong::Patterns => "the patterns cannot be used",
+        Wrong::Toml => "the geomi.toml of this crawl has mistakes",
+        Wrong::NotPlanned => "the plan could not be made",
+        Wrong::PlansNothing => {
+            "this console is part of a running crawl and plans nothing: run `geomi refresh plan`"
+        }
+        Wrong::WholeWeekFree => "the whole week cannot be left free: nothing would ever be visited",
+        Wrong::CannotMakeUser => "the user cannot be made",
+        Wrong::Taken => "this id is taken: choose another",
+        Wrong::LastAdmin => "somebody has to stay an admin: make another one first",
+        Wrong::LinkUsed => {
+            "this link was used, or is of an earlier start: log in, or start the console again"
+        }
+        Wrong::OwnRole => "nobody takes away their own role: ask another admin",
+        Wrong::OwnUser => "nobody removes themselves: ask another admin",
+        Wrong::StrongToken => "a token may do no more than its user",
+        Wrong::OwnToken => "this is the token you use: remove it with another, or in the console",
+        Wrong::SeedCount => "give from 1 to 1,000 URLs to begin with",
+        Wrong::UrlCount => "give from 1 to 100,000 URLs",
+        Wrong::SettingCount => "give from 1 to 1,000 settings",
+        Wrong::PatternCount => "give from 1 to 1,000 patterns",
+        Wrong::EmptyPattern => "a pattern is not empty",
+        Wrong::NoSetting(text) => return format!("{text:?}: write KEY=VALUE").into(),
+        Wrong::CrawlName => {
+            "a name has letters, digits, dots, dashes and underscores, 100 at most, and begins with a letter or digit"
+        }
+        Wrong::CrawlThere(name) => {
+            return format!(
+                "{name} is there already: choose another name, or start that crawl again"
+            )
+            .into();
+        }
+        Wrong::UserId { max } => return name_rule("an id", *max).into(),
+        Wrong::Name { max } => return name_rule("a name", *max).into(),
+        Wrong::ShortPassword => "a password has at least 10 characters",
+        Wrong::LongPassword => "a password has at most 4,096 bytes",
+    };
+    sentence.into()
+}
+
+fn name_rule(what: &str, max: usize) -> String {
+    format!("{what} has from 1 to {max} characters, none of them invisible, no space at either end")
+}

@@ -1,6 +1,10 @@
 //! The sentences in Korean.
 
-use super::Words;
+use std::borrow::Cow;
+
+use super::{Words, look_up};
+use crate::accounts::Role;
+use crate::wrong::Wrong;
 
 pub(super) const WORDS: Words = Words {
     skip_to_content: "본문으로 건너뛰기",
@@ -473,73 +477,7 @@ pub(super) const WORDS: Words = Words {
         ("500", "내부 오류"),
         ("503", "바쁨"),
     ],
-    problems: &[
-        (
-            "the id or the password is wrong",
-            "아이디 또는 비밀번호가 맞지 않습니다",
-        ),
-        ("there is no such crawl", "그런 수집이 없습니다"),
-        ("there is no such section", "그런 항목이 없습니다"),
-        ("there is no such account", "그런 계정이 없습니다"),
-        ("there is no such file", "그런 파일이 없습니다"),
-        (
-            "there is nothing at this address",
-            "이 주소에는 아무것도 없습니다",
-        ),
-        (
-            "the crawl is not running: start it first",
-            "수집이 실행 중이 아닙니다. 먼저 시작하세요",
-        ),
-        ("the crawl is running already", "수집이 이미 실행 중입니다"),
-        (
-            "the crawl is running already: stop it first",
-            "수집이 이미 실행 중입니다. 먼저 멈추세요",
-        ),
-        ("the crawl refused it", "수집이 받아들이지 않았습니다"),
-        ("the crawl refused to start", "수집이 시작하지 않았습니다"),
-        ("the crawl cannot be started", "수집을 시작할 수 없습니다"),
-        ("the patterns cannot be used", "이 패턴은 쓸 수 없습니다"),
-        ("nothing was added", "추가된 것이 없습니다"),
-        ("nothing was changed", "바뀐 것이 없습니다"),
-        (
-            "the geomi.toml of this crawl has mistakes",
-            "이 수집의 geomi.toml에 잘못이 있습니다",
-        ),
-        ("the user cannot be made", "사용자를 만들 수 없습니다"),
-        (
-            "this id is taken: choose another",
-            "이미 쓰는 아이디입니다. 다른 것을 고르세요",
-        ),
-        (
-            "somebody has to stay an admin: make another one first",
-            "관리자가 한 명은 있어야 합니다. 먼저 다른 관리자를 만드세요",
-        ),
-        (
-            "this link was used, or is of an earlier start: log in, or start the console again",
-            "이미 쓴 링크이거나 이전에 시작했을 때의 링크입니다. 로그인하거나 콘솔을 다시 시작하세요",
-        ),
-        (
-            "nobody takes away their own role: ask another admin",
-            "자기 역할은 스스로 바꿀 수 없습니다. 다른 관리자에게 부탁하세요",
-        ),
-        (
-            "nobody removes themselves: ask another admin",
-            "자기 자신은 삭제할 수 없습니다. 다른 관리자에게 부탁하세요",
-        ),
-        (
-            "a token may do no more than its user",
-            "토큰의 권한은 사용자의 권한을 넘을 수 없습니다",
-        ),
-        (
-            "the form is too old, or was not ours: load the page again",
-            "양식이 너무 오래되었거나 이 콘솔의 것이 아닙니다. 페이지를 다시 불러오세요",
-        ),
-        (
-            "this came from another site: nothing was done",
-            "다른 사이트에서 온 요청이라 아무것도 하지 않았습니다",
-        ),
-        ("the plan could not be made", "계획을 만들 수 없습니다"),
-    ],
+    tell,
     orders: &[
         ("queued", "대기 많은 순"),
         ("rtt", "느린 순"),
@@ -547,3 +485,122 @@ pub(super) const WORDS: Words = Words {
         ("name", "이름순"),
     ],
 };
+
+/// What is wrong.
+#[expect(clippy::too_many_lines, reason = "one sentence a kind")]
+fn tell(wrong: &Wrong) -> Cow<'static, str> {
+    let sentence = match wrong {
+        Wrong::Said(words) => return words.clone().into(),
+        Wrong::Ours(error) => {
+            return format!("잘못하신 것이 아니라 콘솔 쪽의 문제입니다: {error}").into();
+        }
+        Wrong::Nobody => "로그인하거나 API 토큰을 `Authorization: Bearer TOKEN`으로 보내세요",
+        Wrong::LogIn => "아이디 또는 비밀번호가 맞지 않습니다",
+        Wrong::TooManyLogIns { minutes } => {
+            return format!("로그인에 너무 여러 번 실패했습니다. {minutes}분 뒤에 다시 시도하세요")
+                .into();
+        }
+        Wrong::Role { needed, yours } => {
+            let role = |role: &Role| look_up(WORDS.roles, role.as_str());
+            let (needed, yours) = (role(needed), role(yours));
+            return format!("이 작업에는 {needed} 역할이 필요한데 지금 역할은 {yours}입니다. 관리자에게 부탁하세요").into();
+        }
+        Wrong::OtherSite => "다른 사이트에서 온 요청이라 아무것도 하지 않았습니다",
+        Wrong::OldForm => {
+            "양식이 너무 오래되었거나 이 콘솔의 것이 아닙니다. 페이지를 다시 불러오세요"
+        }
+        Wrong::LongBody => "보낸 내용이 4 MiB를 넘거나 도중에 끊겼습니다",
+        Wrong::NothingHere => "이 주소에는 아무것도 없습니다",
+        Wrong::NoCrawl => "그런 수집이 없습니다",
+        Wrong::NoSection => "그런 항목이 없습니다",
+        Wrong::NoAccount => "그런 계정이 없습니다",
+        Wrong::NoFile => "그런 파일이 없습니다",
+        Wrong::NoCapture => "그런 수집본이 없습니다. 수집본 목록에서 가까운 것을 찾아보세요",
+        Wrong::NeverCaptured { url, why } => {
+            return format!("{url:?}: 수집된 적이 없는 주소입니다 ({why})").into();
+        }
+        Wrong::NoTime(at) => {
+            return format!("{at}: 있을 수 없는 시각이라 수집본이 없습니다").into();
+        }
+        Wrong::NoText(Some(kind)) => {
+            return format!("이 수집본은 {kind} 형식이라 보여 줄 글이 없습니다").into();
+        }
+        Wrong::NoText(None) => "이 수집본은 형식을 알 수 없어 보여 줄 글이 없습니다",
+        Wrong::NoPlan => {
+            "아직 계획이 없습니다. 여기에서, 또는 `geomi refresh plan DIR -o DIR/schedule.csv` 명령으로 만드세요"
+        }
+        Wrong::Between { name, min, max } => {
+            return format!("{name}: {min}부터 {max}까지의 수여야 합니다").into();
+        }
+        Wrong::OneOf { name, known } => {
+            return format!("{name}: 다음 중 하나여야 합니다: {}", known.join(", ")).into();
+        }
+        Wrong::TooLong { name, max } => {
+            return format!("{name}: {max}자까지 쓸 수 있습니다").into();
+        }
+        Wrong::UrlLength { max } => {
+            return format!("url: 1자에서 {max}자까지 쓸 수 있습니다").into();
+        }
+        Wrong::Digits { name } => {
+            return format!("{name}: 20261115094200처럼 숫자 14자리로 쓰세요").into();
+        }
+        Wrong::Hours => "시작과 끝 시각은 0부터 23까지의 수여야 합니다",
+        Wrong::NotRunning => "수집이 실행 중이 아닙니다. 먼저 시작하세요",
+        Wrong::Running => "수집이 이미 실행 중입니다",
+        Wrong::RunningOtherwise => "수집이 이미 실행 중입니다. 먼저 멈추세요",
+        Wrong::Refused => "수집이 받아들이지 않았습니다",
+        Wrong::OtherAnswer => "수집이 알 수 없는 답을 보냈습니다",
+        Wrong::NotStarted => "수집이 시작하지 않았습니다",
+        Wrong::CannotStart => "수집을 시작할 수 없습니다",
+        Wrong::StartsNone => {
+            "이 콘솔은 수집 하나만 보여 주고 새로 시작하지 않습니다. 수집 폴더에서 `geomi serve FOLDER`를 실행하세요"
+        }
+        Wrong::NoTable(path) => {
+            let path = path.display();
+            return format!("따르던 일정표가 없습니다. {path} 파일을 되돌려 놓거나, 한 주를 계획해 그 계획을 따르게 하세요").into();
+        }
+        Wrong::NothingAdded => "추가된 것이 없습니다",
+        Wrong::NothingChanged => "바뀐 것이 없습니다",
+        Wrong::Patterns => "이 패턴은 쓸 수 없습니다",
+        Wrong::Toml => "이 수집의 geomi.toml에 잘못이 있습니다",
+        Wrong::NotPlanned => "계획을 만들 수 없습니다",
+        Wrong::PlansNothing => {
+            "이 콘솔은 실행 중인 수집의 일부라 계획을 만들지 않습니다. `geomi refresh plan`을 실행하세요"
+        }
+        Wrong::WholeWeekFree => "한 주 전체를 비워 둘 수는 없습니다. 아무것도 방문하지 않게 됩니다",
+        Wrong::CannotMakeUser => "사용자를 만들 수 없습니다",
+        Wrong::Taken => "이미 쓰는 아이디입니다. 다른 것을 고르세요",
+        Wrong::LastAdmin => "관리자가 한 명은 있어야 합니다. 먼저 다른 관리자를 만드세요",
+        Wrong::LinkUsed => {
+            "이미 쓴 링크이거나 이전에 시작했을 때의 링크입니다. 로그인하거나 콘솔을 다시 시작하세요"
+        }
+        Wrong::OwnRole => "자기 역할은 스스로 바꿀 수 없습니다. 다른 관리자에게 부탁하세요",
+        Wrong::OwnUser => "자기 자신은 삭제할 수 없습니다. 다른 관리자에게 부탁하세요",
+        Wrong::StrongToken => "토큰의 권한은 사용자의 권한을 넘을 수 없습니다",
+        Wrong::OwnToken => "지금 쓰고 있는 토큰입니다. 다른 토큰이나 콘솔에서 삭제하세요",
+        Wrong::SeedCount => "시작 주소는 1개에서 1,000개까지 넣으세요",
+        Wrong::UrlCount => "주소는 1개에서 100,000개까지 넣으세요",
+        Wrong::SettingCount => "설정은 1개에서 1,000개까지 넣으세요",
+        Wrong::PatternCount => "패턴은 1개에서 1,000개까지 넣으세요",
+        Wrong::EmptyPattern => "빈 패턴은 쓸 수 없습니다",
+        Wrong::NoSetting(text) => return format!("{text:?}: KEY=VALUE로 쓰세요").into(),
+        Wrong::CrawlName => {
+            "이름에는 영문자, 숫자, 점, 붙임표, 밑줄을 100자까지 쓸 수 있고, 영문자나 숫자로 시작해야 합니다"
+        }
+        Wrong::CrawlThere(name) => {
+            return format!(
+                "{name}: 이미 있는 수집입니다. 다른 이름을 고르거나 그 수집을 다시 시작하세요"
+            )
+            .into();
+        }
+        Wrong::UserId { max } => return name_rule("아이디는", *max).into(),
+        Wrong::Name { max } => return name_rule("이름은", *max).into(),
+        Wrong::ShortPassword => "비밀번호는 10자 이상이어야 합니다",
+        Wrong::LongPassword => "비밀번호는 4,096바이트까지 쓸 수 있습니다",
+    };
+    sentence.into()
+}
+
+fn name_rule(what: &str, max: usize) -> String {
+    format!("{what} 1자에서 {max}자까지이고, 보이지 않는 글자나 앞뒤 빈칸이 없어야 합니다")
+}

@@ -1,16 +1,20 @@
 //! The sentences of the console, in each language.
 //!
-//! One file a language. What stands on a page is a field of [`Words`], so that
-//! a sentence missing in one language does not compile; what is looked up by a
-//! code (how a crawl stands, what a site waits for) is in tables, and a test
-//! holds that all languages have the same codes.
+//! One file a language. What stands on a page is a field of [`Words`], and what
+//! can be [wrong](Wrong) is a kind with a sentence, so that a sentence missing in
+//! one language does not compile; what is looked up by a code (how a crawl
+//! stands, what a site waits for) is in tables, and a test holds that all
+//! languages have the same codes.
 
 mod en;
 mod ko;
 
+use std::borrow::Cow;
+
 use http::{HeaderMap, header};
 
 use crate::http::guard::cookie;
+use crate::wrong::Wrong;
 
 /// The cookie of the language somebody chose.
 pub(crate) const COOKIE: &str = "geomi_language";
@@ -91,6 +95,8 @@ macro_rules! words {
         pub(crate) struct Words {
             $($(#[$doc])* pub(crate) $name: &'static str,)+
             $($(#[$table_doc])* pub(crate) $table: Table,)+
+            /// What is wrong, in a sentence.
+            tell: fn(&Wrong) -> Cow<'static, str>,
         }
 
         #[cfg(test)]
@@ -161,10 +167,15 @@ words! {
     values,
     /// Status codes of problems.
     statuses,
-    /// What went wrong, by the sentence that programs are told.
-    problems,
     /// Orders of sites.
     orders,
+}
+
+impl Words {
+    /// What is wrong, in a sentence.
+    pub(crate) fn tell(&self, wrong: &Wrong) -> Cow<'static, str> {
+        (self.tell)(wrong)
+    }
 }
 
 /// A sentence with what belongs into its gaps, which are names in braces.
@@ -193,6 +204,7 @@ pub(crate) fn translate(table: Table, sentence: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::accounts::Role;
 
     #[test]
     fn every_language_says_everything() {
@@ -248,6 +260,31 @@ mod tests {
                 "{name}: {sentence}"
             );
         }
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_names_and_numbers() {
+        let role = Wrong::Role {
+            needed: Role::Operator,
+            yours: Role::Viewer,
+        };
+        let wait = Wrong::TooManyLogIns { minutes: 15 };
+        let english = Language::English.words();
+        assert_eq!(
+            english.tell(&role),
+            "this needs the role operator, and yours is viewer: ask an admin"
+        );
+        assert_eq!(
+            english.tell(&wait),
+            "too many failed log-ins: wait 15 minutes"
+        );
+        let korean = Language::Korean.words();
+        let told = korean.tell(&role);
+        assert!(
+            told.contains("운영자 역할") && told.contains("조회자입니다"),
+            "{told}"
+        );
+        assert!(korean.tell(&wait).contains("15분 뒤"), "{wait:?}");
     }
 
     #[test]
