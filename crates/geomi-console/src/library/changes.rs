@@ -11,16 +11,17 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use geomi_model::{NetworkState, Timestamp, Visit};
+use geomi_crawler::Fate;
+use geomi_model::{Timestamp, Visit};
 use geomi_store::segment::{self, Segment};
 use geomi_store::{CrawlDir, StoreError, visits};
 
 /// Days kept, the latest ones.
 const DAYS_MAX: usize = 400;
 /// Sites counted by name.
-const SITES_MAX: usize = 50_000;
+pub(crate) const SITES_MAX: usize = 50_000;
 /// Saved pages that are remembered, so that it is known when they are gone.
-const PAGES_MAX: usize = 1_000_000;
+pub(crate) const PAGES_MAX: usize = 1_000_000;
 const DAY_S: i64 = 86_400;
 /// What the count needs of a row.
 const COLUMNS: [&str; 7] = [
@@ -85,6 +86,8 @@ pub(crate) struct Changes {
     saved: Arc<HashSet<u64>>,
     /// Sites beyond those counted by name were seen.
     pub(crate) has_more_sites: bool,
+    /// Saved pages beyond those remembered were seen.
+    pub(crate) has_more_pages: bool,
 }
 
 impl Changes {
@@ -130,10 +133,16 @@ impl Changes {
     }
 
     fn remember(&mut self, visit: &Visit) {
-        let is_saved = visit.state == NetworkState::Ok && visit.code == Some(200);
+        // What is saved is so at any try.
+        let is_saved = Fate::of(visit, 1) == Fate::Saved;
         let page = visit.url.hash64().0;
-        if is_saved && self.saved.len() < PAGES_MAX && !self.saved.contains(&page) {
+        if !is_saved || self.saved.contains(&page) {
+            return;
+        }
+        if self.saved.len() < PAGES_MAX {
             Arc::make_mut(&mut self.saved).insert(page);
+        } else {
+            self.has_more_pages = true;
         }
     }
 
@@ -178,7 +187,7 @@ pub(crate) fn date(day: i64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use geomi_model::Change;
+    use geomi_model::{Change, NetworkState};
     use geomi_url::CrawlUrl;
 
     use super::*;
@@ -223,20 +232,53 @@ mod tests {
         assert_eq!(then.all.share(), Some(2.0 / 3.0));
     }
 
+    /// A visit that was answered.
+    fn answered(number: u64, site: &str, code: u16) -> Visit {
+        let mut visit = visit(number, site, number as i64, None);
+        visit.state = if code == 200 {
+            NetworkState::Ok
+        } else {
+            NetworkState::Code
+        };
+        visit.code = Some(code);
+        visit
+    }
+
+    #[test]
+    fn what_the_crawl_calls_saved_can_be_gone() {
+        let mut changes = Changes::default();
+        // Complete, and of a type that is not wanted.
+        let mut unwanted = answered(1, "unwanted.test", 200);
+        unwanted.state = NetworkState::Code;
+        let mut unfinished = answered(2, "unfinished.test", 200);
+        unfinished.state = NetworkState::DownloadTimeout;
+        for visit in [unwanted, unfinished] {
+            changes.count(&visit);
+        }
+        for site in ["unwanted.test", "unfinished.test"] {
+            changes.count(&answered(3, site, 404));
+        }
+        assert_eq!(changes.all.gone, 1);
+    }
+
+    #[test]
+    fn pages_beyond_those_remembered_are_noticed() {
+        let mut changes = Changes {
+            saved: Arc::new((0..PAGES_MAX as u64 - 1).collect()),
+            ..Changes::default()
+        };
+        for _ in 0..2 {
+            changes.count(&answered(1, "last.test", 200));
+        }
+        assert!(!changes.has_more_pages);
+        changes.count(&answered(2, "beyond.test", 200));
+        assert!(changes.has_more_pages);
+    }
+
     #[test]
     fn a_page_is_gone_only_if_it_was_there() {
         let folder = tempfile::tempdir().unwrap();
         let dir = CrawlDir::create(folder.path()).unwrap();
-        let answered = |number: u64, site: &str, code: u16| {
-            let mut visit = visit(number, site, number as i64, None);
-            visit.state = if code == 200 {
-                NetworkState::Ok
-            } else {
-                NetworkState::Code
-            };
-            visit.code = Some(code);
-            visit
-        };
         let rows = [
             answered(1, "never.test", 404),
             answered(2, "once.test", 200),

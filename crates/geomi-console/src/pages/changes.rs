@@ -12,7 +12,7 @@ use crate::api::changes::count;
 use crate::app::App;
 use crate::http::extract::Path;
 use crate::http::problem::Problem;
-use crate::library::changes::{Changes, Found, date};
+use crate::library::changes::{Changes, Found, PAGES_MAX, SITES_MAX, date};
 use crate::words::{Words, fill, look_up};
 
 /// Days shown, the latest ones.
@@ -42,6 +42,7 @@ pub(crate) async fn show(
             (empty(words.no_changes, words.no_changes_text))
         } @else {
             (figures(words, counted.all))
+            (bounds(words, &counted))
             (week(words, &counted))
             div.two { (days(words, &counted)) (sites(words, &counted)) }
         }
@@ -65,6 +66,14 @@ fn figures(words: &Words, all: Found) -> Markup {
             (figure(words.gone, format::count(all.gone)))
             (figure(words.change_share, all.share().map(format::share).unwrap_or_default()))
         }
+    }
+}
+
+/// Of what not all was counted.
+fn bounds(words: &Words, counted: &Changes) -> Markup {
+    html! {
+        @if counted.has_more_pages { p.note.small { (format::counted(words.gone_of_first, PAGES_MAX as u64)) } }
+        @if counted.has_more_sites { p.note.small { (format::counted(words.sites_of_first, SITES_MAX as u64)) } }
     }
 }
 
@@ -247,6 +256,16 @@ mod tests {
         assert!(!same.contains("Most changes"), "{same}");
         let gone = shown(0, 0, 3);
         assert!(!gone.contains("<svg"), "nothing to compare, no picture");
+    }
+
+    #[test]
+    fn what_was_not_counted_is_told() {
+        let words = Language::English.words();
+        let mut counted = Changes::default();
+        assert_eq!(bounds(words, &counted).into_string(), "");
+        counted.has_more_pages = true;
+        let told = bounds(words, &counted).into_string();
+        assert!(told.contains("the first 1,000,000 pages"), "{told}");
     }
 
     #[test]

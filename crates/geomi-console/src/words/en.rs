@@ -178,6 +178,8 @@ pub(super) const WORDS: Words = Words {
     no_visits: "no visit to a page seen before",
     legend_none: "visited, nothing had changed",
     legend_most: "darkest: {share} had changed",
+    gone_of_first: "Gone pages are counted among the first {n} pages only.",
+    sites_of_first: "Sites are counted by name among the first {n} only.",
     schedule: "Schedule",
     schedule_lead: "In which hours of the week pages are visited, by the plan in schedule.csv. Times are in UTC.",
     hours_of_week: "Hours of the week",

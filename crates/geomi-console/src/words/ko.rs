@@ -179,6 +179,8 @@ pub(super) const WORDS: Words = Words {
     no_visits: "전에 본 페이지를 방문하지 않음",
     legend_none: "방문했으나 바뀐 것이 없음",
     legend_most: "가장 진한 색: {share} 바뀜",
+    gone_of_first: "없어진 페이지는 처음 {n}개 페이지 가운데서만 셉니다.",
+    sites_of_first: "사이트별 집계는 처음 {n}개 사이트만 다룹니다.",
     schedule: "일정",
     schedule_lead: "schedule.csv의 계획에 따라 페이지를 방문하는 요일과 시각입니다. 시각은 UTC입니다.",
     hours_of_week: "한 주의 시간",
