@@ -180,12 +180,12 @@ pub(crate) struct Refreshing {
     pub(crate) pages: u64,
     /// Requests a day that may be made for it.
     pub(crate) requests_per_day: f64,
-    /// When a page is due next.
+    /// When a page is due next; `null` at rest.
     pub(crate) next_due: Option<String>,
 }
 
 impl Refreshing {
-    fn new(status: &RefreshStatus) -> Self {
+    fn new(status: &RefreshStatus, crawl: &Crawl) -> Self {
         Self {
             drive: match status.drive {
                 RefreshDrive::Plan => "plan",
@@ -195,7 +195,8 @@ impl Refreshing {
             policy: status.policy.clone(),
             pages: status.pages,
             requests_per_day: status.requests_per_day,
-            next_due: status.next_due.clone(),
+            // Nothing is due while nobody runs it, whatever its last status said.
+            next_due: status.next_due.clone().filter(|_| crawl.is_running()),
         }
     }
 }
@@ -223,7 +224,10 @@ impl CrawlDetail {
             sites_retired: status.sites_retired.len() as u64,
             done_share: expected.map(|(share, _)| share),
             left_s: expected.map(|(_, left)| left.as_secs_f64()),
-            refresh: status.refresh.as_ref().map(Refreshing::new),
+            refresh: status
+                .refresh
+                .as_ref()
+                .map(|refresh| Refreshing::new(refresh, crawl)),
         }
     }
 }

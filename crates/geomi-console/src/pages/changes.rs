@@ -114,7 +114,7 @@ fn cell(words: &Words, (day, hour): (usize, usize), found: Found, most: f64) -> 
     let place = (MARGIN.0 + hour * HOUR.0, MARGIN.1 + day * HOUR.1);
     let name = format!("{} {hour:02}:00", look_up(words.weekdays, WEEK[day]));
     let Some(share) = found.share() else {
-        return hour_box(place, None, &format!("{name} · {}", words.no_visits));
+        return hour_box(place, None, &format!("{name} · {}", words.not_compared));
     };
     let (changed, compared) = (found.changed, found.changed + found.same);
     let told = format!(
@@ -148,7 +148,7 @@ fn hour_box((x, y): (usize, usize), dark: Option<f64>, told: &str) -> Markup {
 fn legend(words: &Words, most: f64) -> Markup {
     let most_changed = fill(words.legend_most, &[("share", &format::share(most))]);
     let entries = [
-        (None, words.no_visits),
+        (None, words.not_compared),
         (Some(0.0), words.legend_none),
         (Some(1.0), &most_changed),
     ];
@@ -256,6 +256,18 @@ mod tests {
         assert!(!same.contains("Most changes"), "{same}");
         let gone = shown(0, 0, 3);
         assert!(!gone.contains("<svg"), "nothing to compare, no picture");
+    }
+
+    #[test]
+    fn an_hour_in_which_all_was_gone_was_visited() {
+        let found = Found {
+            changed: 1,
+            ..Found::default()
+        };
+        let mut counted = counted(found);
+        counted.week[2][4].gone = 3;
+        let page = week(Language::English.words(), &counted).into_string();
+        assert!(page.contains("Wed 04:00 · nothing compared"), "{page}");
     }
 
     #[test]

@@ -116,14 +116,10 @@ fn refreshing(refresh: &Refreshing, words: &Words) -> Markup {
         "table" => words.by_table,
         _ => &refresh.policy,
     };
-    let next = refresh
-        .next_due
-        .as_deref()
-        .map_or("-".to_owned(), format::moment);
     html! {
         (figure(words.kept_fresh, &format::count(refresh.pages), Some(by.to_owned())))
         (figure(words.requests_a_day, &format::rate(refresh.requests_per_day), None))
-        (figure(words.next_due, &next, None))
+        @if let Some(next) = &refresh.next_due { (figure(words.next_due, &format::moment(next), None)) }
     }
 }
 
@@ -295,4 +291,37 @@ pub(crate) fn log_row(visit: &LoggedVisit, now: Timestamp) -> Markup {
 /// In place of visits that are not shown one by one.
 pub(crate) fn skipped_row(count: u64, words: &Words) -> Markup {
     html! { tr.skipped { td colspan="8" { "… " (format::counted(words.skipped, count)) } } }
+}
+
+#[cfg(test)]
+mod tests {
+    use geomi_crawler::{RefreshDrive, RefreshStatus};
+
+    use super::*;
+
+    fn kept_fresh(pid: Option<u32>, drive: RefreshDrive) -> String {
+        let status = Status {
+            refresh: Some(RefreshStatus {
+                drive,
+                table: None,
+                policy: "clock".to_owned(),
+                once: false,
+                pages: 7,
+                requests_per_day: 1.0,
+                next_due: Some("2026-11-16T09:30:00.000Z".to_owned()),
+            }),
+            ..Status::default()
+        };
+        let crawl = Crawl::sample("news", pid, status);
+        figures(&crawl, Language::English.words()).into_string()
+    }
+
+    #[test]
+    fn nothing_is_due_while_nobody_runs_it() {
+        let due = Language::English.words().next_due;
+        assert!(kept_fresh(Some(1), RefreshDrive::Plan).contains(due));
+        let rests = kept_fresh(None, RefreshDrive::Plan);
+        assert!(!rests.contains(due), "{rests}");
+        assert!(rests.contains("clock"), "{rests}");
+    }
 }

@@ -175,7 +175,7 @@ pub(super) const WORDS: Words = Words {
     change_share: "Share changed",
     most_changes: "Most changes were found",
     nothing_compared: "No page was seen twice with content, so there is nothing to compare yet.",
-    no_visits: "no visit to a page seen before",
+    not_compared: "nothing compared",
     legend_none: "visited, nothing had changed",
     legend_most: "darkest: {share} had changed",
     gone_of_first: "Gone pages are counted among the first {n} pages only.",

@@ -176,7 +176,7 @@ pub(super) const WORDS: Words = Words {
     change_share: "바뀐 비율",
     most_changes: "변화가 가장 많은 때",
     nothing_compared: "내용이 있는 상태로 두 번 본 페이지가 없어 아직 비교할 것이 없습니다.",
-    no_visits: "전에 본 페이지를 방문하지 않음",
+    not_compared: "비교한 것이 없음",
     legend_none: "방문했으나 바뀐 것이 없음",
     legend_most: "가장 진한 색: {share} 바뀜",
     gone_of_first: "없어진 페이지는 처음 {n}개 페이지 가운데서만 셉니다.",
