@@ -173,7 +173,8 @@ pub(crate) struct CrawlDetail {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Refreshing {
     /// By a `plan`, in `rounds` or by a `table`.
-    pub(crate) drive: &'static str,
+    #[schemars(with = "String")]
+    pub(crate) drive: RefreshDrive,
     /// The policy of a plan.
     pub(crate) policy: String,
     /// Pages that are kept fresh.
@@ -187,11 +188,7 @@ pub(crate) struct Refreshing {
 impl Refreshing {
     fn new(status: &RefreshStatus, crawl: &Crawl) -> Self {
         Self {
-            drive: match status.drive {
-                RefreshDrive::Plan => "plan",
-                RefreshDrive::Rounds => "rounds",
-                RefreshDrive::Table => "table",
-            },
+            drive: status.drive,
             policy: status.policy.clone(),
             pages: status.pages,
             requests_per_day: status.requests_per_day,

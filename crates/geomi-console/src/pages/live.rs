@@ -6,8 +6,8 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use geomi_crawler::Status;
 use geomi_crawler::log_reader::LoggedVisit;
+use geomi_crawler::{RefreshDrive, Status};
 use geomi_model::Timestamp;
 use http::HeaderMap;
 use maud::{Markup, html};
@@ -112,9 +112,9 @@ fn figure(name: &str, value: &str, more: Option<String>) -> Markup {
 /// How the crawl is kept fresh.
 fn refreshing(refresh: &Refreshing, words: &Words) -> Markup {
     let by = match refresh.drive {
-        "rounds" => words.by_rounds,
-        "table" => words.by_table,
-        _ => &refresh.policy,
+        RefreshDrive::Plan => &refresh.policy,
+        RefreshDrive::Rounds => words.by_rounds,
+        RefreshDrive::Table => words.by_table,
     };
     html! {
         (figure(words.kept_fresh, &format::count(refresh.pages), Some(by.to_owned())))
@@ -295,7 +295,7 @@ pub(crate) fn skipped_row(count: u64, words: &Words) -> Markup {
 
 #[cfg(test)]
 mod tests {
-    use geomi_crawler::{RefreshDrive, RefreshStatus};
+    use geomi_crawler::RefreshStatus;
 
     use super::*;
 
@@ -323,5 +323,18 @@ mod tests {
         let rests = kept_fresh(None, RefreshDrive::Plan);
         assert!(!rests.contains(due), "{rests}");
         assert!(rests.contains("clock"), "{rests}");
+    }
+
+    #[test]
+    fn what_drives_it_is_named() {
+        let words = Language::English.words();
+        for (drive, name) in [
+            (RefreshDrive::Plan, "clock"),
+            (RefreshDrive::Rounds, words.by_rounds),
+            (RefreshDrive::Table, words.by_table),
+        ] {
+            let page = kept_fresh(None, drive);
+            assert!(page.contains(&format!("<small>{name}</small>")), "{page}");
+        }
     }
 }
