@@ -8,6 +8,7 @@
 //! * [`Evidence`] and [`Posterior`]: what visits say of a page's rate; [`Pool`]: what
 //!   its kin say; [`estimators`]: the rules of thumb; [`mod@shape`]: hours of the day, to
 //!   which `week` adds the days of a site;
+//!   [`Belief`]: all of that of one page, to predict with;
 //!   [`follows`]: whether the next visit will succeed.
 //! * [`policy`]: rules that say when a page is due, one small file each.
 //! * [`named`]: those a crawler can follow.
@@ -34,6 +35,7 @@
 //! ```
 
 mod accounts;
+mod belief;
 mod bucket;
 mod course;
 pub mod estimators;
@@ -58,6 +60,7 @@ mod wishes;
 mod worth;
 
 pub use accounts::{AccountId, AccountState};
+pub use belief::Belief;
 pub use groups::{Group, Grouping};
 pub use hours::{Hours, WEEK_HOURS};
 pub use learner::{Knowledge, Learner};

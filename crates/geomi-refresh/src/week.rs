@@ -203,7 +203,7 @@ impl Counts {
 }
 
 /// The day of the week of a time.
-fn day_of(time: f64) -> usize {
+pub(crate) fn day_of(time: f64) -> usize {
     time.floor().rem_euclid(WEEK as f64) as usize
 }
 

@@ -53,3 +53,22 @@ fn a_site_without_hours_is_visited_without_them() {
         assert_eq!(profile.is_none(), page % 2 == EVEN_SITE, "{page}");
     }
 }
+
+#[test]
+fn what_is_believed_of_a_page_has_the_hours_of_its_site() {
+    let planner = followed();
+    // As long by day as by night: from 09 to 18, and from 18 to 03.
+    let (day, night) = ((30.375, 30.75), (30.75, 31.125));
+    let stale = |page: PageId, (from, to): (f64, f64)| {
+        let belief = planner.policy().belief(page).unwrap();
+        1.0 - belief.fresh(from, to)
+    };
+    for page in 0..PAGES {
+        let ratio = stale(page, day) / stale(page, night);
+        if page % 2 == EVEN_SITE {
+            assert!((ratio - 1.0).abs() < 1e-3, "{page}: {ratio}");
+        } else {
+            assert!(ratio > 1.3, "{page}: {ratio}");
+        }
+    }
+}

@@ -12,6 +12,7 @@
 //! below it. New pages are probed ([`probe`](crate::probe)).
 
 use super::{Pace, Page, PageId, Policy, Profile, Sight};
+use crate::belief::Belief;
 use crate::course::Course;
 use crate::learner::Learner;
 use crate::posterior::Posterior;
@@ -169,6 +170,13 @@ impl Policy for Clock {
         Some(Profile {
             hours: shape::profile(&belief),
             days: days.unwrap_or(week::EVEN),
+        })
+    }
+
+    fn belief(&self, page: PageId) -> Option<Belief> {
+        Some(Belief {
+            rates: self.learner.posterior(page),
+            profile: self.profile(page),
         })
     }
 }

@@ -43,6 +43,7 @@ pub use proportional::Proportional;
 pub use sampling::Sampling;
 pub use static_cycle::Static;
 
+use crate::belief::Belief;
 use crate::pool::Kin;
 use crate::shape::PARTS;
 
@@ -152,6 +153,12 @@ pub trait Policy: std::fmt::Debug + Send {
     fn profile(&self, _page: PageId) -> Option<Profile> {
         None
     }
+
+    /// What the rule itself believes of a page, where that is more than the rate a
+    /// [`Learner`](crate::Learner) finds in the same visits.
+    fn belief(&self, _page: PageId) -> Option<Belief> {
+        None
+    }
 }
 
 impl<P: Policy + ?Sized> Policy for Box<P> {
@@ -181,5 +188,9 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
 
     fn profile(&self, page: PageId) -> Option<Profile> {
         (**self).profile(page)
+    }
+
+    fn belief(&self, page: PageId) -> Option<Belief> {
+        (**self).belief(page)
     }
 }

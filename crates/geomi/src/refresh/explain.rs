@@ -141,7 +141,7 @@ fn why_then(told: &Explained<'_>) -> String {
     }
     format!(
         "after {gap:.2} days a visit is worth its price: the copy is then right with {:.0} % probability",
-        view.posterior(page).fresh(gap.max(0.0)) * 100.0
+        view.belief(page).fresh(planner.last(page), due) * 100.0
     )
 }
 
@@ -179,7 +179,7 @@ fn in_words(about: &Explained<'_>) -> String {
                 Some(since) => format!("of a page that is gone since {}", since.to_rfc3339_secs()),
                 None => format!(
                     "right with {:.0} % probability by now",
-                    posterior.fresh((view.now - last).max(0.0)) * 100.0
+                    view.belief(page).fresh(last, view.now) * 100.0
                 ),
             }
         ),
@@ -325,7 +325,7 @@ fn as_json(about: &Explained<'_>) -> serde_json::Value {
         "due": instant(about.due).to_rfc3339_millis(),
         "why": why(about),
         "last": instant(planner.last(page)).to_rfc3339_millis(),
-        "fresh": posterior.fresh((view.now - planner.last(page)).max(0.0)),
+        "fresh": view.belief(page).fresh(planner.last(page), view.now),
         "gone_since": gone_since,
         "rate": posterior.mean(), "low": low, "high": high, "share": SHARE,
         "compared": seen.compared, "changed": seen.changed, "missed": seen.missed,

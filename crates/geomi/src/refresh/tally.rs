@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use geomi_crawler::Fate;
 use geomi_crawler::refresh::{Sighting, days, hour_of_week, read_visits};
 use geomi_model::LinkType;
-use geomi_refresh::Posterior;
-use geomi_refresh::rates::rate;
+use geomi_refresh::Belief;
 use geomi_url::public_suffix;
 
 use super::truth::Truth;
@@ -238,7 +237,7 @@ pub(super) fn over_time(
     truth: Option<&Truth>,
     span: (f64, f64),
 ) -> anyhow::Result<Vec<Point>> {
-    let beliefs: Vec<Posterior> = view.pages().map(|page| view.posterior(page)).collect();
+    let beliefs: Vec<Belief> = view.pages().map(|page| view.belief(page)).collect();
     let point = |last: &[Option<f64>], at: f64| {
         Some(Point {
             at,
@@ -267,20 +266,10 @@ pub(super) fn over_time(
 }
 
 /// Over the pages of which there was a copy then.
-fn estimated(beliefs: &[Posterior], last: &[Option<f64>], at: f64) -> Option<Copies> {
+fn estimated(beliefs: &[Belief], last: &[Option<f64>], at: f64) -> Option<Copies> {
     let pages = beliefs.iter().zip(last);
-    let pages = pages.filter_map(|(posterior, last)| Some((posterior, (at - (*last)?).max(0.0))));
-    Copies::mean(pages.map(|(posterior, gap)| (posterior.fresh(gap), expected_age(posterior, gap))))
-}
-
-/// Days since the first change that a copy of this age lacks.
-fn expected_age(posterior: &Posterior, gap: f64) -> f64 {
-    let terms = posterior.0.iter().enumerate();
-    let term = |(at, p): (usize, &f32)| {
-        let r = rate(at);
-        f64::from(*p) * (gap - (1.0 - (-r * gap).exp()) / r)
-    };
-    terms.map(term).sum()
+    let copies = pages.filter_map(|(belief, last)| Some((belief, (*last)?)));
+    Copies::mean(copies.map(|(belief, copy)| (belief.fresh(copy, at), belief.age(copy, at))))
 }
 
 #[cfg(test)]
@@ -349,13 +338,5 @@ mod tests {
         let kinds = |of: &BTreeMap<String, Compared>| of.keys().cloned().collect::<Vec<_>>();
         assert_eq!(kinds(&tally.by_link_type), [links.as_str()]);
         assert_eq!(kinds(&tally.by_depth), ["3"]);
-    }
-
-    #[test]
-    fn age_grows_from_nothing_to_the_gap() {
-        let slow = Posterior::known(0.001);
-        let fast = Posterior::known(40.0);
-        assert!(expected_age(&slow, 1.0) < 0.001);
-        assert!((expected_age(&fast, 1.0) - 0.975).abs() < 0.01);
     }
 }

@@ -3,7 +3,9 @@
 //!
 //! Visits are read from their files in order; those a running crawl has not yet
 //! put into a file are left out. The rates shown are learned here, from all
-//! visits and with what pages of one kind have in common, whatever the policy.
+//! visits and with what pages of one kind have in common, whatever the policy. What is
+//! predicted of a copy goes by what the policy believes, hours and days included, where
+//! it believes anything; otherwise by that rate.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +13,7 @@ use clap::Args;
 use geomi_crawler::refresh::{RefreshBook, Sighted, Sighting, days, facts, read_visits};
 use geomi_crawler::{Clock as _, CrawlConfig, Status, SystemClock};
 use geomi_model::{Timestamp, Visit};
-use geomi_refresh::{AccountId, Learner, PageId, Posterior, Sight};
+use geomi_refresh::{AccountId, Belief, Learner, PageId, Policy as _, Posterior, Sight};
 use geomi_store::{CrawlDir, segment};
 use geomi_url::CrawlUrl;
 
@@ -130,6 +132,7 @@ impl View {
     }
 
     fn take(&mut self, visit: &Visit, watch: &mut impl FnMut(&Moment<'_>)) {
+        let foreseen = self.foreseen(visit);
         let Some(sighted) = self.book.take(visit, self.config.tries) else {
             return;
         };
@@ -144,14 +147,11 @@ impl View {
             });
         }
         let before = self.seen[page as usize].last;
-        let chance = kind
-            .changed()
-            .map(|_| 1.0 - self.learner.posterior(page).fresh(at - before));
         let mut accounts = self.book.planner().accounts_of(page);
         watch(&Moment {
             visit,
             sighted,
-            chance,
+            chance: foreseen.filter(|_| kind.changed().is_some()),
             before,
             accounts: [accounts.next(), accounts.next()],
         });
@@ -176,6 +176,15 @@ impl View {
         }
     }
 
+    /// How likely a change was before a visit that can be compared. It is asked before
+    /// anybody hears of the visit, for that would be hindsight.
+    fn foreseen(&self, visit: &Visit) -> Option<f64> {
+        visit.changed?;
+        let page = self.book.pages().find(&visit.url)?;
+        let before = self.seen[page as usize].last;
+        Some(1.0 - self.belief(page).fresh(before, days(visit.time)))
+    }
+
     /// All pages.
     pub(super) fn pages(&self) -> impl Iterator<Item = PageId> + use<> {
         0..self.seen.len() as PageId
@@ -195,6 +204,12 @@ impl View {
     /// What is believed of a page's rate.
     pub(super) fn posterior(&self, page: PageId) -> Posterior {
         self.learner.posterior(page)
+    }
+
+    /// What is predicted of a page with: what the policy believes, or its rate.
+    pub(super) fn belief(&self, page: PageId) -> Belief {
+        let by_policy = self.book.planner().policy().belief(page);
+        by_policy.unwrap_or_else(|| Belief::steady(self.posterior(page)))
     }
 }
 
