@@ -226,7 +226,11 @@ fn print_changes(report: &Report) -> anyhow::Result<()> {
         print_table(&lines, &[0])?;
         print("")?;
     }
-    print_table(&report.class_lines(), &[])
+    let classes = report.class_lines();
+    if classes.len() == 1 {
+        return print("no visit came at the turn of its page: there is no prediction to check");
+    }
+    print_table(&classes, &[])
 }
 
 /// What is told of each budget beside the budget itself.
@@ -236,7 +240,7 @@ const SPENT_COLUMNS: [&str; 2] = ["spent", "most in a day"];
 impl Report {
     /// Whether anything can be told of changes.
     pub(super) fn has_comparisons(&self) -> bool {
-        self.tally.classes.iter().any(|class| class.visits > 0)
+        !self.tally.by_depth.is_empty()
     }
 
     /// Changes by domain, depth and link type.

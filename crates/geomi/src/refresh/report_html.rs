@@ -45,8 +45,11 @@ pub(super) fn page(report: &Report) -> String {
         put(&mut body, format_args!("<h2>Change by {name}</h2>"));
         body += &table(&lines, &[0]);
     }
-    body += "<h2>Predicted against seen</h2>";
-    body += &table(&report.class_lines(), &[]);
+    let classes = report.class_lines();
+    if classes.len() > 1 {
+        body += "<h2>Predicted against seen</h2>";
+        body += &table(&classes, &[]);
+    }
     framed(&title, &body)
 }
 

@@ -36,7 +36,8 @@ impl Compared {
     }
 }
 
-/// Visits for which about the same chance of a change was predicted.
+/// Visits at the turn of their pages for which about the same chance of a change was
+/// predicted.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Class {
     pub(super) visits: u64,
@@ -125,10 +126,14 @@ impl Tally {
         self.span = Some(widened(self.span, sighted.at));
         let Some(chance) = moment.chance else { return };
         count(&mut self.by_hour[hour_of_week(sighted.at)], changed);
-        let class = &mut self.classes[((chance * CLASSES as f64) as usize).min(CLASSES - 1)];
-        class.visits += 1;
-        class.changed += changed;
-        class.chances += chance;
+        // A visit for the sake of a signal comes when there is a change to be found: what
+        // it finds says nothing of what was predicted of the page.
+        if visit.early.is_none() {
+            let class = &mut self.classes[((chance * CLASSES as f64) as usize).min(CLASSES - 1)];
+            class.visits += 1;
+            class.changed += changed;
+            class.chances += chance;
+        }
         let domain = public_suffix(visit.url.host())
             .unwrap_or("address")
             .to_owned();
@@ -274,6 +279,8 @@ fn estimated(beliefs: &[Belief], last: &[Option<f64>], at: f64) -> Option<Copies
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use geomi_crawler::refresh::Sighted;
     use geomi_model::{LinkKind, Visit};
     use geomi_url::CrawlUrl;
@@ -311,32 +318,47 @@ mod tests {
         assert_eq!(load(&[11.0, 12.0, 13.0], 400.0), Some(0.75));
     }
 
+    /// Takes in a visit to page 0, a day after the one before.
+    fn take(tally: &mut Tally, visit: &Visit, kind: Sighting, chance: Option<f64>) {
+        tally.take(&Moment {
+            visit,
+            sighted: Sighted {
+                page: 0,
+                kind,
+                at: 11.0,
+                bits_apart: None,
+                weight: 1.0,
+            },
+            chance,
+            before: 10.0,
+            accounts: [None; 2],
+        });
+    }
+
     #[test]
     fn a_304_is_counted_with_its_page() {
         let links = LinkType::default().with(LinkKind::Anchor);
         let mut visit = Visit::unknown(CrawlUrl::parse("http://a.test/").unwrap());
         (visit.depth, visit.link_type) = (3, Some(links));
         let mut tally = Tally::default();
-        let mut take = |visit: &Visit, kind: Sighting, chance: Option<f64>| {
-            tally.take(&Moment {
-                visit,
-                sighted: Sighted {
-                    page: 0,
-                    kind,
-                    at: 11.0,
-                    bits_apart: None,
-                    weight: 1.0,
-                },
-                chance,
-                before: 10.0,
-                accounts: [None; 2],
-            });
-        };
-        take(&visit, Sighting::First, None);
+        take(&mut tally, &visit, Sighting::First, None);
         (visit.depth, visit.link_type) = (0, None);
-        take(&visit, Sighting::Unchanged, Some(0.5));
+        take(&mut tally, &visit, Sighting::Unchanged, Some(0.5));
         let kinds = |of: &BTreeMap<String, Compared>| of.keys().cloned().collect::<Vec<_>>();
         assert_eq!(kinds(&tally.by_link_type), [links.as_str()]);
         assert_eq!(kinds(&tally.by_depth), ["3"]);
+    }
+
+    #[test]
+    fn a_visit_because_of_a_signal_is_compared_and_no_test_of_a_prediction() {
+        let mut visit = Visit::unknown(CrawlUrl::parse("http://a.test/").unwrap());
+        let mut tally = Tally::default();
+        take(&mut tally, &visit, Sighting::First, None);
+        take(&mut tally, &visit, Sighting::Same, Some(0.25));
+        visit.early = Some(Duration::from_hours(40));
+        take(&mut tally, &visit, Sighting::Changed, Some(0.25));
+        let class = tally.classes[2];
+        assert_eq!((class.visits, class.changed), (1, 0));
+        assert_eq!(tally.by_depth["0"].visits, 2);
     }
 }
