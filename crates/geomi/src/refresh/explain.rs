@@ -145,13 +145,26 @@ fn why_then(told: &Explained<'_>) -> String {
     )
 }
 
-/// When a page was first found gone, if it still is.
+/// When a page was first found gone, if it was not seen since. A visit that came to
+/// nothing says neither.
 fn gone_since(visits: &[Told]) -> Option<Timestamp> {
-    let gone = visits
+    let since_seen = visits
         .iter()
         .rev()
-        .take_while(|visit| visit.kind == Sighting::Gone);
+        .take_while(|visit| matches!(visit.kind, Sighting::Gone | Sighting::Failed));
+    let gone = since_seen.filter(|visit| visit.kind == Sighting::Gone);
     gone.last().map(|visit| visit.at)
+}
+
+/// How probably the copy is right by now.
+fn fresh_now(about: &Explained<'_>) -> f64 {
+    let Explained { view, page, .. } = *about;
+    match gone_since(about.visits) {
+        Some(_) => 0.0,
+        None => view
+            .belief(page)
+            .fresh(view.book.planner().last(page), view.now),
+    }
 }
 
 /// The budgets of a page, beside that of the whole plan.
@@ -179,7 +192,7 @@ fn in_words(about: &Explained<'_>) -> String {
                 Some(since) => format!("of a page that is gone since {}", since.to_rfc3339_secs()),
                 None => format!(
                     "right with {:.0} % probability by now",
-                    view.belief(page).fresh(last, view.now) * 100.0
+                    fresh_now(about) * 100.0
                 ),
             }
         ),
@@ -325,7 +338,7 @@ fn as_json(about: &Explained<'_>) -> serde_json::Value {
         "due": instant(about.due).to_rfc3339_millis(),
         "why": why(about),
         "last": instant(planner.last(page)).to_rfc3339_millis(),
-        "fresh": view.belief(page).fresh(planner.last(page), view.now),
+        "fresh": fresh_now(about),
         "gone_since": gone_since,
         "rate": posterior.mean(), "low": low, "high": high, "share": SHARE,
         "compared": seen.compared, "changed": seen.changed, "missed": seen.missed,
@@ -369,6 +382,27 @@ mod tests {
         assert!(words(profile).contains("none that have been seen"));
         profile.hours[6] = 1.3;
         assert!(words(profile).contains("18h 1.30"), "{}", words(profile));
+    }
+
+    #[test]
+    fn a_page_is_gone_until_it_is_seen_again() {
+        use Sighting::{Failed, First, Gone, Same};
+        let check = |kinds: &[Sighting], since: Option<i64>| {
+            let visits = kinds.iter().zip(1..).map(|(kind, at)| Told {
+                at: Timestamp::from_secs(at),
+                kind: *kind,
+                gap: 1.0,
+                chance: None,
+            });
+            let visits: Vec<Told> = visits.collect();
+            let found = gone_since(&visits);
+            assert_eq!(found, since.map(Timestamp::from_secs), "{kinds:?}");
+        };
+        check(&[First, Gone, Gone], Some(2));
+        check(&[First, Gone, Failed], Some(2));
+        check(&[First, Failed], None);
+        check(&[First, Gone, Same], None);
+        check(&[First, Gone, Same, Failed, Gone], Some(5));
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod schedule_file;
 mod simulate;
 mod tally;
 mod truth;
+mod upkeep;
 mod view;
 
 use clap::{Args, Subcommand};

@@ -8,14 +8,16 @@ use std::path::PathBuf;
 
 use clap::Args;
 use geomi_crawler::refresh::{days, instant};
+use geomi_refresh::Belief;
 use serde_json::{Value, json};
 
 use super::limits::{Limit, Spending, Spent, limit_lines, print_limits};
 use super::out_file::OutFile;
 use super::report_html;
 use super::run::PlanArgs;
-use super::tally::{Compared, Copies, Point, Tally, over_time};
+use super::tally::{Compared, Tally};
 use super::truth::Truth;
+use super::upkeep::{Copies, Point, Upkeep};
 use super::view::{DirArgs, View, last_time, print_table};
 use crate::Exit;
 use crate::args::{Format, Global};
@@ -35,6 +37,7 @@ S(x), the load ratio, is requests a day for each page, from the end of the first
 day before the first revisit, to the last report of the run; a dash if that is less than a day.
 True freshness and age are means over the pages that the history names: a copy is fresh if its
 page has not changed since it was made, and its age is the time since the first change it lacks.
+The copy of a page that was found gone (404, 410) is stale until the page is seen again.
 Exit codes: 0 done, 1 error, 2 usage or no crawl directory.";
 
 /// Domains that are shown.
@@ -118,9 +121,11 @@ impl Report {
 /// Runs the command.
 pub(crate) fn run(args: &ReportCommand, global: &Global) -> anyhow::Result<Exit> {
     let (mut tally, mut spending) = (Tally::default(), Spending::default());
+    let mut upkeep = Upkeep::default();
     let view = View::open(&args.dir.dir, &args.plan, global, |moment| {
         tally.take(moment);
         spending.take(moment);
+        upkeep.take(moment);
     })?;
     tally.reported(days(last_time(&args.dir.dir)));
     let truth = args.truth.as_deref();
@@ -128,10 +133,10 @@ pub(crate) fn run(args: &ReportCommand, global: &Global) -> anyhow::Result<Exit>
         .map(|path| Truth::read(path, &view, global))
         .transpose()?;
     let html = args.html.as_deref().map(OutFile::open).transpose()?;
-    let points = match tally.span {
-        Some(span) => over_time(&view, truth.as_ref(), span)?,
-        None => Vec::new(),
-    };
+    let beliefs: Vec<Belief> = view.pages().map(|page| view.belief(page)).collect();
+    let points = upkeep.over_time(&beliefs, view.now, |copies, at| {
+        truth.as_ref().and_then(|truth| truth.at(copies, at))
+    });
     let report = Report {
         dir: args.dir.dir.display().to_string(),
         points,

@@ -3,7 +3,7 @@
 use super::chart::{self, Axis, Frame, Line, WIDTH, legend, put};
 use super::html::{escaped, framed, table};
 use super::report::{Report, now_in_words};
-use super::tally::{Copies, Point};
+use super::upkeep::{Copies, Point};
 use geomi_store::schedule::DAYS;
 
 /// Width and height of a cell of the heat-map, and where the first one begins.

@@ -2,14 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use geomi_crawler::Fate;
-use geomi_crawler::refresh::{Sighting, days, hour_of_week, read_visits};
+use geomi_crawler::refresh::{Sighting, hour_of_week};
 use geomi_model::LinkType;
-use geomi_refresh::Belief;
 use geomi_url::public_suffix;
 
-use super::truth::Truth;
-use super::view::{Moment, View};
+use super::view::Moment;
 
 /// Classes of predicted chances.
 pub(super) const CLASSES: usize = 10;
@@ -17,8 +14,6 @@ pub(super) const CLASSES: usize = 10;
 const SAVED_DAYS: f64 = 1.0;
 /// Days in which a load can be told; what fewer show is a burst and no load.
 const LOAD_DAYS_MIN: f64 = 1.0;
-/// Points of the curves over time.
-const POINTS: usize = 56;
 
 /// Comparisons of some pages.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -199,82 +194,6 @@ fn widened(span: Option<(f64, f64)>, at: f64) -> (f64, f64) {
 fn kept_until(kept: Option<(f64, f64)>, before: f64, at: f64) -> (f64, f64) {
     let kept = kept.unwrap_or((before.clamp(at - SAVED_DAYS, at), at));
     widened(Some(kept), at)
-}
-
-/// How right copies are: a mean over pages.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Copies {
-    pub(super) freshness: f64,
-    pub(super) age_h: f64,
-}
-
-impl Copies {
-    /// The mean of how probably each copy is right, and its age in days; nothing
-    /// without copies.
-    pub(super) fn mean(pages: impl Iterator<Item = (f64, f64)>) -> Option<Self> {
-        let (mut fresh, mut age, mut count) = (0.0, 0.0, 0.0);
-        for (fresh_here, age_here) in pages {
-            fresh += fresh_here;
-            age += age_here;
-            count += 1.0;
-        }
-        (count > 0.0).then(|| Self {
-            freshness: fresh / count,
-            age_h: age / count * 24.0,
-        })
-    }
-}
-
-/// How fresh the copies were at a time.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Point {
-    /// Days since 1970.
-    pub(super) at: f64,
-    /// With what is believed of each page now.
-    pub(super) estimated: Copies,
-    /// Of the pages of which somebody knows it.
-    pub(super) truth: Option<Copies>,
-}
-
-/// Freshness and age over time. Reads the visits once more.
-pub(super) fn over_time(
-    view: &View,
-    truth: Option<&Truth>,
-    span: (f64, f64),
-) -> anyhow::Result<Vec<Point>> {
-    let beliefs: Vec<Belief> = view.pages().map(|page| view.belief(page)).collect();
-    let point = |last: &[Option<f64>], at: f64| {
-        Some(Point {
-            at,
-            estimated: estimated(&beliefs, last, at)?,
-            truth: truth.and_then(|truth| truth.at(last, at)),
-        })
-    };
-    let step = ((span.1 - span.0) / POINTS as f64).max(1.0 / 1_440.0);
-    let mut last: Vec<Option<f64>> = vec![None; beliefs.len()];
-    let (mut points, mut next) = (Vec::new(), span.0 + step);
-    read_visits(&view.dir, |visit| {
-        let at = days(visit.time);
-        while next <= at {
-            points.extend(point(&last, next));
-            next += step;
-        }
-        if Fate::of(visit, view.config.tries) == Fate::Saved
-            && let Some(page) = view.book.pages().find(&visit.url)
-        {
-            last[page as usize] = Some(at);
-        }
-        true
-    })?;
-    points.extend(point(&last, view.now.max(span.1)));
-    Ok(points)
-}
-
-/// Over the pages of which there was a copy then.
-fn estimated(beliefs: &[Belief], last: &[Option<f64>], at: f64) -> Option<Copies> {
-    let pages = beliefs.iter().zip(last);
-    let copies = pages.filter_map(|(belief, last)| Some((belief, (*last)?)));
-    Copies::mean(copies.map(|(belief, copy)| (belief.fresh(copy, at), belief.age(copy, at))))
 }
 
 #[cfg(test)]

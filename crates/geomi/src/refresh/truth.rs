@@ -6,7 +6,7 @@ use std::path::Path;
 use geomi_url::CrawlUrl;
 
 use super::history_file;
-use super::tally::Copies;
+use super::upkeep::{Copies, Held};
 use super::view::View;
 use crate::args::Global;
 use crate::config::Problems;
@@ -36,13 +36,16 @@ impl Truth {
     }
 
     /// How right the copies were at a time, over the watched pages of which there was
-    /// one; `last` says when each page was last seen.
-    pub(super) fn at(&self, last: &[Option<f64>], at: f64) -> Option<Copies> {
-        let pages = self.0.iter().zip(last);
-        let watched = pages.filter_map(|(changes, last)| Some((changes.as_ref()?, (*last)?)));
-        Copies::mean(watched.map(|(changes, last)| {
-            let age = age(changes, last, at);
-            (if age > 0.0 { 0.0 } else { 1.0 }, age)
+    /// one. A page that was found gone has lost what its copy shows, whether the history
+    /// has that as a change or not.
+    pub(super) fn at(&self, copies: &[Option<Held>], at: f64) -> Option<Copies> {
+        let pages = self.0.iter().zip(copies);
+        let watched = pages.filter_map(|(changes, copy)| Some((changes.as_ref()?, (*copy)?)));
+        Copies::mean(watched.map(|(changes, copy)| {
+            let age = age(changes, copy.made, at);
+            let gone_for = copy.gone.map_or(0.0, |gone| at - gone);
+            let is_fresh = age <= 0.0 && copy.gone.is_none();
+            (if is_fresh { 1.0 } else { 0.0 }, age.max(gone_for))
         }))
     }
 }
@@ -76,10 +79,16 @@ mod tests {
             None,
             Some(vec![2.0]),
         ]);
-        let copies = truth.at(&[Some(1.0), Some(1.0), Some(1.0), None], 3.0);
+        let copy = |gone: Option<f64>| Some(Held { made: 1.0, gone });
+        let copies = truth.at(&[copy(None), copy(None), copy(None), None], 3.0);
         let copies = copies.unwrap();
         assert!((copies.freshness - 0.5).abs() < 1e-12);
         assert!((copies.age_h - 12.0).abs() < 1e-12);
         assert_eq!(truth.at(&[None; 4], 3.0), None);
+        // Of the second no change is known, but it is gone for half a day.
+        let copies = truth.at(&[copy(None), copy(Some(2.5)), None, None], 3.0);
+        let copies = copies.unwrap();
+        assert!(copies.freshness.abs() < 1e-12);
+        assert!((copies.age_h - 18.0).abs() < 1e-12);
     }
 }
