@@ -6,6 +6,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod edits;
+mod made;
 mod signs;
 mod strays;
 mod told;
