@@ -148,6 +148,14 @@ impl Posterior {
         terms.map(|(p, r)| f64::from(p * r)).sum()
     }
 
+    /// The mean of the squares by which the rate may be off that.
+    pub fn variance(&self) -> f64 {
+        let mean = self.mean();
+        let terms = self.0.iter().zip(rates());
+        let term = |(p, r): (&f32, &f32)| f64::from(*p) * (f64::from(*r) - mean).powi(2);
+        terms.map(term).sum()
+    }
+
     /// The rate with half of the probability below it.
     pub fn median(&self) -> f64 {
         self.quantile(0.5)

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use clap::{Args, ValueEnum};
 use geomi_refresh::estimators;
-use geomi_refresh::rates::rate;
 use geomi_url::CrawlUrl;
 use serde_json::{Value, json};
 
 use super::estimate_page;
+use super::mean_rate::MeanRate;
 use super::run::PlanArgs;
 use super::view::{DirArgs, SHARE, Seen, View, print_table, quoted};
 use crate::Exit;
@@ -134,10 +134,8 @@ fn pages(view: &View) -> Vec<Row> {
 /// Sums over the pages of a site.
 #[derive(Default)]
 struct Sums {
-    pages: u32,
     seen: Seen,
-    rate: f64,
-    variance: f64,
+    rate: MeanRate,
 }
 
 fn sites(view: &View) -> Vec<Row> {
@@ -148,15 +146,8 @@ fn sites(view: &View) -> Vec<Row> {
             continue;
         };
         let sums = sites.entry(url.site().to_string()).or_default();
-        let (posterior, seen) = (view.posterior(page), view.seen[page as usize]);
-        let mean = posterior.mean();
-        let squares = posterior.0.iter().enumerate();
-        let squares: f64 = squares
-            .map(|(at, p)| f64::from(*p) * rate(at).powi(2))
-            .sum();
-        sums.pages += 1;
-        sums.rate += mean;
-        sums.variance += (squares - mean * mean).max(0.0);
+        let seen = view.seen[page as usize];
+        sums.rate.add(&view.posterior(page));
         sums.seen.visits += seen.visits;
         sums.seen.compared += seen.compared;
         sums.seen.changed += seen.changed;
@@ -164,17 +155,14 @@ fn sites(view: &View) -> Vec<Row> {
         sums.seen.watched += seen.watched;
     }
     let row = |(name, sums): (String, Sums)| {
-        let count = f64::from(sums.pages);
-        // A sum over many pages is nearly normal; 1.645 deviations hold 90 %.
-        let reach = 1.645 * sums.variance.sqrt() / count;
-        let rate = sums.rate / count;
+        let (low, high) = sums.rate.interval();
         Row {
             name,
-            pages: sums.pages,
+            pages: sums.rate.pages(),
             seen: sums.seen,
-            rate,
-            low: (rate - reach).max(0.0),
-            high: rate + reach,
+            rate: sums.rate.mean(),
+            low,
+            high,
         }
     };
     sites.into_iter().map(row).collect()

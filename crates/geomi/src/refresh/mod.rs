@@ -10,6 +10,7 @@ mod group_table;
 mod history_file;
 mod html;
 mod limits;
+mod mean_rate;
 mod out_file;
 mod plan;
 mod report;
