@@ -3,7 +3,9 @@
 //!
 //! What the last visit of a page came to says most of the next one: a success is mostly
 //! followed by a success, a failure by a failure. Before a crawl has shown its own, what
-//! ROBOT found counts as two visits.
+//! ROBOT found counts as two visits. ROBOT asked for every page as often and took any two
+//! visits of a page for a pair; here pages are visited as often as they are worth, and a
+//! visit makes a pair with the next one.
 
 use geomi_crawler::refresh::Sighting;
 use geomi_refresh::PageId;
@@ -35,6 +37,31 @@ impl Followed {
     }
 }
 
+/// A share, and the pairs of visits it rests on.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Share {
+    /// Nothing without pairs.
+    pub(super) share: Option<f64>,
+    pub(super) pairs: u64,
+}
+
+impl Share {
+    fn of(times: u64, pairs: u64) -> Self {
+        Self {
+            share: (pairs > 0).then(|| times as f64 / pairs as f64),
+            pairs,
+        }
+    }
+
+    /// In words.
+    pub(super) fn in_words(self) -> String {
+        match self.share {
+            Some(share) => format!("{:.1} % of {} pairs of visits", share * 100.0, self.pairs),
+            None => "no pair of visits".to_owned(),
+        }
+    }
+}
+
 /// How visits follow each other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Chances {
@@ -60,6 +87,18 @@ impl Chances {
         followed.visits += 1;
         followed.well += u64::from(is_well);
         *last = is_well;
+    }
+
+    /// SS: the share of successes that were followed by a success.
+    pub(super) fn success_after_success(&self) -> Share {
+        let Followed { visits, well } = self.after_success;
+        Share::of(well, visits)
+    }
+
+    /// FF: the share of failures that were followed by a failure.
+    pub(super) fn failure_after_failure(&self) -> Share {
+        let Followed { visits, well } = self.after_failure;
+        Share::of(visits - well, visits)
     }
 
     /// Whether the last visit of a page succeeded, and what followed such visits.
@@ -93,6 +132,13 @@ mod tests {
         let (is_well, after) = chances.of(1);
         assert_eq!((is_well, after), (false, Followed { visits: 8, well: 0 }));
         assert!(after.chance(false) < 0.1, "{after:?}");
+        let all_well = Share {
+            share: Some(0.9),
+            pairs: 10,
+        };
+        assert_eq!(chances.success_after_success(), all_well, "and one failed");
+        assert_eq!(chances.failure_after_failure(), Share::of(8, 8));
+        assert_eq!(Chances::default().success_after_success().share, None);
         let unknown = Followed::default();
         assert!(unknown.chance(true) > 0.9 && unknown.chance(false) < 0.3);
     }

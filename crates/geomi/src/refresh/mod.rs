@@ -9,6 +9,7 @@ mod extent;
 mod group_table;
 mod history_file;
 mod html;
+mod kinship;
 mod limits;
 mod mean_rate;
 mod out_file;

@@ -11,14 +11,16 @@ use geomi_crawler::refresh::{days, instant};
 use geomi_refresh::Belief;
 use serde_json::{Value, json};
 
+use super::chance::Chances;
+use super::kinship::{Kind, Kinships};
 use super::limits::{Limit, Spending, Spent, limit_lines, print_limits};
 use super::out_file::OutFile;
 use super::report_html;
 use super::run::PlanArgs;
-use super::tally::{Compared, Tally};
+use super::tally::{Class, Tally};
 use super::truth::Truth;
 use super::upkeep::{Copies, Point, Upkeep};
-use super::view::{DirArgs, View, last_time, print_table};
+use super::view::{DirArgs, SHARE, View, last_time, print_table};
 use crate::Exit;
 use crate::args::{Format, Global};
 use crate::session::print;
@@ -33,15 +35,17 @@ Examples:
 Requests are those to pages of which there was a copy; the first visit of a page is no refresh.
 The budget shown is that of the last `refresh run`, or the one given here. CSV has freshness
 over time.
+Rates by domain, depth and link type are changes a day, means of what is believed of the pages,
+with the interval that holds them with 90 % probability; naive is changes found by days watched,
+which misses what changed twice between two visits.
+SS is the share of visits after a success that succeed, FF of those after a failure that fail,
+of pages of which there was a copy; gone counts as failed.
 S(x), the load ratio, is requests a day for each page, from the end of the first crawl, or a
 day before the first revisit, to the last report of the run; a dash if that is less than a day.
 True freshness and age are means over the pages that the history names: a copy is fresh if its
 page has not changed since it was made, and its age is the time since the first change it lacks.
 The copy of a page that was found gone (404, 410) is stale until the page is seen again.
 Exit codes: 0 done, 1 error, 2 usage or no crawl directory.";
-
-/// Domains that are shown.
-const DOMAINS: usize = 20;
 
 /// Arguments of `geomi refresh report`.
 #[derive(Debug, Args)]
@@ -62,6 +66,9 @@ pub(crate) struct ReportCommand {
 pub(super) struct Report {
     pub(super) dir: String,
     pub(super) tally: Tally,
+    pub(super) kinships: Kinships,
+    /// How successes and failures follow each other.
+    chances: Chances,
     pub(super) points: Vec<Point>,
     pub(super) pages: usize,
     /// Requests a day that the plan may make.
@@ -97,36 +104,33 @@ impl Report {
         words
     }
 
-    /// Changes by some kinship: most comparisons first, depths in their order.
-    pub(super) fn kin(&self) -> [(&'static str, Vec<(&str, &Compared)>); 3] {
-        let tally = &self.tally;
-        [
-            ("domain", &tally.by_domain),
-            ("depth", &tally.by_depth),
-            ("link type", &tally.by_link_type),
-        ]
-        .map(|(name, kinds)| {
-            let mut kinds: Vec<(&str, &Compared)> =
-                kinds.iter().map(|(kind, of)| (kind.as_str(), of)).collect();
-            kinds.sort_by_key(|(_, of)| std::cmp::Reverse(of.visits));
-            kinds.truncate(DOMAINS);
-            if name == "depth" {
-                kinds.sort_by_key(|(depth, _)| depth.parse::<u16>().ok());
-            }
-            (name, kinds)
-        })
+    /// How likely visits are to succeed, in words.
+    pub(super) fn success_in_words(&self) -> String {
+        let (ss, ff) = (
+            self.chances.success_after_success(),
+            self.chances.failure_after_failure(),
+        );
+        format!(
+            "success after success (SS) {}, failure after failure (FF) {}",
+            ss.in_words(),
+            ff.in_words()
+        )
     }
 }
 
 /// Runs the command.
 pub(crate) fn run(args: &ReportCommand, global: &Global) -> anyhow::Result<Exit> {
     let (mut tally, mut spending) = (Tally::default(), Spending::default());
-    let mut upkeep = Upkeep::default();
+    let (mut upkeep, mut chances) = (Upkeep::default(), Chances::default());
+    let mut kinships = Kinships::default();
     let view = View::open(&args.dir.dir, &args.plan, global, |moment| {
         tally.take(moment);
         spending.take(moment);
         upkeep.take(moment);
+        kinships.take(moment);
+        chances.take(moment.sighted.page, moment.sighted.kind);
     })?;
+    kinships.learn(|page| view.posterior(page));
     tally.reported(days(last_time(&args.dir.dir)));
     let truth = args.truth.as_deref();
     let truth = truth
@@ -150,6 +154,8 @@ pub(crate) fn run(args: &ReportCommand, global: &Global) -> anyhow::Result<Exit>
         requests_per_hour: view.book.planner().requests_per_hour(),
         most_in_an_hour: spending.most_in_an_hour(),
         tally,
+        kinships,
+        chances,
     };
     let written = html.map_or(Ok(()), |file| {
         file.write(|out| out.write_all(report_html::page(&report).as_bytes()))
@@ -215,6 +221,7 @@ fn human(report: &Report) -> anyhow::Result<()> {
         .map(|(kind, count)| format!("{count} {kind}"))
         .collect();
     print(&format!("visits      {}", kinds.join(", ")))?;
+    print(&format!("next visits {}", report.success_in_words()))?;
     if let Some(words) = report.hours_in_words() {
         print(&format!("hours       {words}"))?;
     }
@@ -224,11 +231,14 @@ fn human(report: &Report) -> anyhow::Result<()> {
 }
 
 fn print_changes(report: &Report) -> anyhow::Result<()> {
-    if !report.has_comparisons() {
+    if !report.kinships.has_comparisons() {
         return print("no visit could be compared with an earlier copy: no changes can be told");
     }
-    for (_, lines) in report.kin_lines() {
-        print_table(&lines, &[0])?;
+    for table in report.kinships.tables() {
+        print_table(&kind_lines(table.way, &table.rows), &[0])?;
+        if let Some(words) = table.rest_in_words() {
+            print(&words)?;
+        }
         print("")?;
     }
     let classes = report.class_lines();
@@ -241,31 +251,31 @@ fn print_changes(report: &Report) -> anyhow::Result<()> {
 /// What is told of each budget beside the budget itself.
 const SPENT_COLUMNS: [&str; 2] = ["spent", "most in a day"];
 
+/// How often pages of some kinds change.
+pub(super) fn kind_lines(way: &str, kinds: &[(&str, Kind)]) -> Vec<Vec<String>> {
+    let heads = [
+        way, "pages", "compared", "changed", "share", "rate", "low", "high", "naive",
+    ];
+    let mut lines = vec![heads.map(str::to_owned).to_vec()];
+    lines.extend(kinds.iter().map(|(name, kind)| {
+        let (low, high) = kind.rate.interval();
+        let rates = [Some(kind.rate.mean()), Some(low), Some(high), kind.naive()];
+        let rates = rates.map(|rate| rate.map_or("-".to_owned(), |rate| format!("{rate:.4}")));
+        let mut line = vec![
+            (*name).to_owned(),
+            kind.rate.pages().to_string(),
+            kind.compared.to_string(),
+            kind.changed.to_string(),
+            format!("{:.3}", kind.share()),
+        ];
+        line.extend(rates);
+        line
+    }));
+    lines
+}
+
 /// The tables, as people read them; the first line names the columns.
 impl Report {
-    /// Whether anything can be told of changes.
-    pub(super) fn has_comparisons(&self) -> bool {
-        !self.tally.by_depth.is_empty()
-    }
-
-    /// Changes by domain, depth and link type.
-    pub(super) fn kin_lines(&self) -> [(&'static str, Vec<Vec<String>>); 3] {
-        self.kin().map(|(name, kinds)| {
-            let head = [name, "compared", "changed", "share", "changes a day"];
-            let mut lines = vec![head.map(str::to_owned).to_vec()];
-            lines.extend(kinds.iter().map(|(kind, of)| {
-                vec![
-                    (*kind).to_owned(),
-                    of.visits.to_string(),
-                    of.changed.to_string(),
-                    format!("{:.3}", of.share()),
-                    format!("{:.3}", of.changed as f64 / of.days.max(1e-9)),
-                ]
-            }));
-            (name, lines)
-        })
-    }
-
     /// How probable changes were thought to be, and how common they were.
     pub(super) fn class_lines(&self) -> Vec<Vec<String>> {
         let head = ["predicted", "seen", "visits"];
@@ -282,7 +292,7 @@ impl Report {
     }
 
     /// Visits by what they found.
-    pub(super) fn kind_lines(&self) -> Vec<Vec<String>> {
+    pub(super) fn found_lines(&self) -> Vec<Vec<String>> {
         let mut lines = vec![vec!["found".to_owned(), "visits".to_owned()]];
         let kinds = self.tally.kinds.iter();
         lines.extend(kinds.map(|(kind, count)| vec![(*kind).to_owned(), count.to_string()]));
@@ -319,46 +329,65 @@ fn budgets_json(report: &Report) -> Vec<Value> {
     report.limits.iter().map(row).collect()
 }
 
+fn kind_json(name: &str, kind: &Kind) -> Value {
+    let (low, high) = kind.rate.interval();
+    json!({
+        "kind": name,
+        "pages": kind.rate.pages(),
+        "compared": kind.compared,
+        "changed": kind.changed,
+        "share": kind.share(),
+        "rate": kind.rate.mean(),
+        "low": low,
+        "high": high,
+        "naive": kind.naive(),
+    })
+}
+
+fn points_json(points: &[Point]) -> Vec<Value> {
+    let point = |point: &Point| {
+        json!({
+            "time": instant(point.at).to_rfc3339_secs(),
+            "freshness": point.estimated.freshness,
+            "age_h": point.estimated.age_h,
+            "true_freshness": point.truth.map(|truth| truth.freshness),
+            "true_age_h": point.truth.map(|truth| truth.age_h),
+        })
+    };
+    points.iter().map(point).collect()
+}
+
+fn days_json(report: &Report) -> Vec<Value> {
+    let day = |(day, (requests, changed)): (&i64, &(u64, u64))| {
+        let day = instant(*day as f64).to_rfc3339_secs();
+        let ratio = *requests as f64 / report.pages.max(1) as f64;
+        json!({ "day": day.get(..10), "requests": requests, "changed": changed, "load_ratio": ratio })
+    };
+    report.tally.by_day.iter().map(day).collect()
+}
+
+fn classes_json(tally: &Tally) -> Vec<Value> {
+    let classes = tally.classes.iter().filter(|class| class.visits > 0);
+    let class = |class: &Class| json!({ "predicted": class.predicted(), "seen": class.seen(), "visits": class.visits });
+    classes.map(class).collect()
+}
+
 fn as_json(report: &Report) -> Value {
     let tally = &report.tally;
-    let points: Vec<Value> = report
-        .points
-        .iter()
-        .map(|point| {
-            json!({
-                "time": instant(point.at).to_rfc3339_secs(),
-                "freshness": point.estimated.freshness,
-                "age_h": point.estimated.age_h,
-                "true_freshness": point.truth.map(|truth| truth.freshness),
-                "true_age_h": point.truth.map(|truth| truth.age_h),
-            })
-        })
-        .collect();
-    let by_day: Vec<Value> = tally
-        .by_day
-        .iter()
-        .map(|(day, (requests, changed))| {
-            let day = instant(*day as f64).to_rfc3339_secs();
-            let ratio = *requests as f64 / report.pages.max(1) as f64;
-            json!({ "day": day.get(..10), "requests": requests, "changed": changed, "load_ratio": ratio })
-        })
-        .collect();
     let hours = |pick: fn(&(u64, u64)) -> u64| -> Vec<Vec<u64>> {
         let days = tally.by_hour.chunks(24);
         days.map(|day| day.iter().map(pick).collect()).collect()
     };
-    let classes: Vec<Value> = tally
-        .classes
-        .iter()
-        .filter(|class| class.visits > 0)
-        .map(|class| json!({ "predicted": class.predicted(), "seen": class.seen(), "visits": class.visits }))
-        .collect();
-    let [domains, depths, links] = report.kin().map(|(_, kinds)| {
-        let row = |(kind, of): (&str, &Compared)| {
-            json!({ "kind": kind, "compared": of.visits, "changed": of.changed, "share": of.share() })
-        };
-        kinds.into_iter().map(row).collect::<Vec<Value>>()
+    let tables = report.kinships.tables();
+    let of = tables.each_ref().map(|table| table.of);
+    let [domains, depths, links] = tables.map(|table| {
+        let rows = table.rows.iter().map(|(name, kind)| kind_json(name, kind));
+        rows.collect::<Vec<Value>>()
     });
+    let (ss, ff) = (
+        report.chances.success_after_success(),
+        report.chances.failure_after_failure(),
+    );
     let now = report.points.last();
     let truth = now.and_then(|point| point.truth);
     json!({
@@ -377,13 +406,21 @@ fn as_json(report: &Report) -> Value {
         "true_freshness": truth.map(|truth| truth.freshness),
         "true_age_h": truth.map(|truth| truth.age_h),
         "visits": tally.kinds,
-        "over_time": points,
-        "by_day": by_day,
+        "success_after_success": ss.share,
+        "pairs_after_success": ss.pairs,
+        "failure_after_failure": ff.share,
+        "pairs_after_failure": ff.pairs,
+        "over_time": points_json(&report.points),
+        "by_day": days_json(report),
         "comparisons_by_hour": hours(|(comparisons, _)| *comparisons),
         "changes_by_hour": hours(|(_, changed)| *changed),
         "by_domain": domains,
+        "domains": of[0],
         "by_depth": depths,
+        "depths": of[1],
         "by_link_type": links,
-        "predicted": classes,
+        "link_types": of[2],
+        "share": SHARE,
+        "predicted": classes_json(tally),
     })
 }

@@ -2,7 +2,7 @@
 
 use super::chart::{self, Axis, Frame, Line, WIDTH, legend, put};
 use super::html::{escaped, framed, table};
-use super::report::{Report, now_in_words};
+use super::report::{Report, kind_lines, now_in_words};
 use super::upkeep::{Copies, Point};
 use geomi_store::schedule::DAYS;
 
@@ -26,25 +26,31 @@ pub(super) fn page(report: &Report) -> String {
     );
     body += &over_time(report);
     body += "<h2>Visits by what they found</h2>";
-    body += &table(&report.kind_lines(), &[0]);
+    body += &table(&report.found_lines(), &[0]);
     if report.tally.requests() == 0 {
         body += "<p>No page has been visited again: there are no requests and no changes to show. <code>geomi refresh run</code> keeps a crawl fresh.</p>";
         return framed(&title, &body);
     }
+    put(&mut body, format_args!("<p>Next visits: {}.</p>", report.success_in_words()));
     body += "<h2>Requests a day against the budget</h2>";
     body += &requests(report);
     body += &budgets(report);
-    if !report.has_comparisons() {
+    if !report.kinships.has_comparisons() {
         body +=
             "<p>No visit could be compared with an earlier copy: there are no changes to show.</p>";
         return framed(&title, &body);
     }
     body += "<h2>When changes were found, by day and hour (UTC)</h2>";
     body += &heat_map(report);
-    for (name, lines) in report.kin_lines() {
-        put(&mut body, format_args!("<h2>Change by {name}</h2>"));
-        body += &table(&lines, &[0]);
+    for kinds in report.kinships.tables() {
+        let way = kinds.way;
+        put(&mut body, format_args!("<h2>Change by {way}</h2>"));
+        body += &table(&kind_lines(way, &kinds.rows), &[0]);
+        if let Some(words) = kinds.rest_in_words() {
+            put(&mut body, format_args!("<p>{words}.</p>"));
+        }
     }
+    body += "<p>Rates are changes a day, with the interval that holds them with 90 % probability. Naive is changes found by days watched.</p>";
     let classes = report.class_lines();
     if classes.len() > 1 {
         body += "<h2>Predicted against seen</h2>";

@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 
 use geomi_crawler::refresh::{Sighting, hour_of_week};
-use geomi_model::LinkType;
-use geomi_url::public_suffix;
 
 use super::view::Moment;
 
@@ -14,22 +12,6 @@ pub(super) const CLASSES: usize = 10;
 const SAVED_DAYS: f64 = 1.0;
 /// Days in which a load can be told; what fewer show is a burst and no load.
 const LOAD_DAYS_MIN: f64 = 1.0;
-
-/// Comparisons of some pages.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(super) struct Compared {
-    pub(super) visits: u64,
-    pub(super) changed: u64,
-    /// Days between the visits that were compared.
-    pub(super) days: f64,
-}
-
-impl Compared {
-    /// The share that had changed.
-    pub(super) fn share(&self) -> f64 {
-        self.changed as f64 / (self.visits as f64).max(1.0)
-    }
-}
 
 /// Visits at the turn of their pages for which about the same chance of a change was
 /// predicted.
@@ -61,24 +43,11 @@ pub(super) struct Tally {
     pub(super) by_day: BTreeMap<i64, (u64, u64)>,
     /// Comparisons and changes by the hour of the week.
     pub(super) by_hour: Vec<(u64, u64)>,
-    pub(super) by_domain: BTreeMap<String, Compared>,
-    pub(super) by_depth: BTreeMap<String, Compared>,
-    pub(super) by_link_type: BTreeMap<String, Compared>,
     pub(super) classes: [Class; CLASSES],
     /// The first and the last visit, in days since 1970.
     pub(super) span: Option<(f64, f64)>,
     /// The time in which pages were kept fresh, likewise.
     kept: Option<(f64, f64)>,
-    /// What each page is like, by page.
-    kinships: Vec<Kinship>,
-}
-
-/// What a page has in common with others. Its first visit tells: one that was answered
-/// by a 304 read no links, and knows no type of them.
-#[derive(Clone, Copy, Debug)]
-struct Kinship {
-    depth: u16,
-    link_type: Option<LinkType>,
 }
 
 impl Default for Tally {
@@ -88,13 +57,9 @@ impl Default for Tally {
             kinds: kinds.into_iter().collect(),
             by_day: BTreeMap::new(),
             by_hour: vec![(0, 0); 7 * 24],
-            by_domain: BTreeMap::new(),
-            by_depth: BTreeMap::new(),
-            by_link_type: BTreeMap::new(),
             classes: [Class::default(); CLASSES],
             span: None,
             kept: None,
-            kinships: Vec::new(),
         }
     }
 }
@@ -102,15 +67,10 @@ impl Default for Tally {
 impl Tally {
     /// Takes a visit in.
     pub(super) fn take(&mut self, moment: &Moment<'_>) {
-        let (sighted, visit) = (&moment.sighted, moment.visit);
+        let sighted = &moment.sighted;
         *self.kinds.entry(sighted.kind.as_str()).or_default() += 1;
         let changed = u64::from(sighted.kind.changed() == Some(true));
-        if sighted.kind == Sighting::First {
-            self.kinships.push(Kinship {
-                depth: visit.depth,
-                link_type: visit.link_type,
-            });
-        } else {
+        if sighted.kind != Sighting::First {
             count(
                 self.by_day.entry(sighted.at.floor() as i64).or_default(),
                 changed,
@@ -123,25 +83,11 @@ impl Tally {
         count(&mut self.by_hour[hour_of_week(sighted.at)], changed);
         // A visit for the sake of a signal comes when there is a change to be found: what
         // it finds says nothing of what was predicted of the page.
-        if visit.early.is_none() {
+        if moment.visit.early.is_none() {
             let class = &mut self.classes[((chance * CLASSES as f64) as usize).min(CLASSES - 1)];
             class.visits += 1;
             class.changed += changed;
             class.chances += chance;
-        }
-        let domain = public_suffix(visit.url.host())
-            .unwrap_or("address")
-            .to_owned();
-        let kinship = self.kinships[sighted.page as usize];
-        let links = kinship.link_type.map_or("none", |kind| kind.as_str());
-        for compared in [
-            self.by_domain.entry(domain).or_default(),
-            self.by_depth.entry(kinship.depth.to_string()).or_default(),
-            self.by_link_type.entry(links.to_owned()).or_default(),
-        ] {
-            compared.visits += 1;
-            compared.changed += changed;
-            compared.days += (sighted.at - moment.before).max(0.0);
         }
     }
 
@@ -201,7 +147,7 @@ mod tests {
     use std::time::Duration;
 
     use geomi_crawler::refresh::Sighted;
-    use geomi_model::{LinkKind, Visit};
+    use geomi_model::Visit;
     use geomi_url::CrawlUrl;
 
     use super::*;
@@ -255,20 +201,6 @@ mod tests {
     }
 
     #[test]
-    fn a_304_is_counted_with_its_page() {
-        let links = LinkType::default().with(LinkKind::Anchor);
-        let mut visit = Visit::unknown(CrawlUrl::parse("http://a.test/").unwrap());
-        (visit.depth, visit.link_type) = (3, Some(links));
-        let mut tally = Tally::default();
-        take(&mut tally, &visit, Sighting::First, None);
-        (visit.depth, visit.link_type) = (0, None);
-        take(&mut tally, &visit, Sighting::Unchanged, Some(0.5));
-        let kinds = |of: &BTreeMap<String, Compared>| of.keys().cloned().collect::<Vec<_>>();
-        assert_eq!(kinds(&tally.by_link_type), [links.as_str()]);
-        assert_eq!(kinds(&tally.by_depth), ["3"]);
-    }
-
-    #[test]
     fn a_visit_because_of_a_signal_is_compared_and_no_test_of_a_prediction() {
         let mut visit = Visit::unknown(CrawlUrl::parse("http://a.test/").unwrap());
         let mut tally = Tally::default();
@@ -278,6 +210,7 @@ mod tests {
         take(&mut tally, &visit, Sighting::Changed, Some(0.25));
         let class = tally.classes[2];
         assert_eq!((class.visits, class.changed), (1, 0));
-        assert_eq!(tally.by_depth["0"].visits, 2);
+        let compared: u64 = tally.by_hour.iter().map(|(compared, _)| compared).sum();
+        assert_eq!(compared, 2);
     }
 }

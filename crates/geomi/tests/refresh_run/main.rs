@@ -300,11 +300,14 @@ fn the_plan_is_told_and_an_edited_one_is_followed() {
         "mean age, hours",
         "no visit",
         "budget: 40.0 a day",
+        "success after success (SS) ",
+        "<th>naive",
         "prefers-color-scheme",
     ] {
         assert!(page.contains(words), "no {words}");
     }
     requests_are_revisits(&report, 20);
+    kinds_have_rates(&report);
 
     let url = server.seeds()[1].to_string();
     let told = json(&place, &["refresh", "explain", "c", &url, "--budget", "2"]);
@@ -462,6 +465,24 @@ fn rates_beside_rules_of_thumb(place: &Workplace, url: &str) {
         sites["rows"][0]["naive"].as_f64().unwrap() > 0.0,
         "{sites:#}"
     );
+}
+
+/// Every page is of one depth, and every revisit is the second of a pair.
+fn kinds_have_rates(report: &serde_json::Value) {
+    let mut pages = 0;
+    for row in report["by_depth"].as_array().unwrap() {
+        let number = |name: &str| row[name].as_f64().unwrap();
+        pages += row["pages"].as_u64().unwrap();
+        assert!(number("low") < number("rate"), "{row:#}");
+        assert!(number("rate") < number("high"), "{row:#}");
+    }
+    assert_eq!(pages, 20, "{report:#}");
+    assert_eq!(report["domains"], 1, "{report:#}");
+    let revisits = report["requests"].as_u64().unwrap();
+    let pairs = ["pairs_after_success", "pairs_after_failure"];
+    let pairs = pairs.map(|name| report[name].as_u64().unwrap());
+    assert_eq!(pairs[0] + pairs[1], revisits, "{report:#}");
+    assert!(report["success_after_success"].as_f64().unwrap() > 0.9);
 }
 
 /// The first crawl is no refresh, and what failed was not compared.
