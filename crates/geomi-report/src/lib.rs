@@ -3,7 +3,8 @@
 //! [`make`] reads the tables of visits of a crawl directory, and where links
 //! are asked for its stored pages, and gives a [`Report`]: sections of named
 //! facts and rows, which print as tables, JSON or CSV alike. A running crawl is
-//! read up to its last closed table.
+//! read up to its last closed table. How fresh its copies are is told by
+//! [`freshness`].
 //!
 //! # Passes
 //!
@@ -52,6 +53,7 @@
 mod dead;
 mod duplicates;
 mod error;
+pub mod freshness;
 #[cfg(test)]
 mod history_tests;
 mod likeness;

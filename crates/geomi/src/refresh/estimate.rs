@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 
 use clap::{Args, ValueEnum};
 use geomi_refresh::estimators;
+use geomi_report::freshness::Seen;
 use geomi_url::CrawlUrl;
 use serde_json::{Value, json};
 
 use super::estimate_page;
 use super::mean_rate::MeanRate;
 use super::run::PlanArgs;
-use super::view::{DirArgs, SHARE, Seen, View, print_table, quoted};
+use super::view::{DirArgs, SHARE, View, print_table, quoted};
 use crate::Exit;
 use crate::args::{Format, Global};
 use crate::session::print;

@@ -4,11 +4,12 @@
 use std::path::Path;
 
 use geomi_refresh::estimators::irregular_mle;
+use geomi_report::freshness::Seen;
 use serde_json::{Value, json};
 
 use super::estimate::by_thumb;
 use super::run::PlanArgs;
-use super::view::{SHARE, Seen, View, quoted, typed_url};
+use super::view::{SHARE, View, quoted, typed_url};
 use crate::Exit;
 use crate::args::{Format, Global};
 use crate::session::print;

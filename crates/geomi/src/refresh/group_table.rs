@@ -11,9 +11,10 @@ use std::collections::HashMap;
 use geomi_crawler::refresh::{Sighting, hour_of_week, instant};
 use geomi_refresh::schedule::{Mostly, slots};
 use geomi_refresh::{Grouping, PageId};
+use geomi_report::freshness::Moment;
 
 use super::plan::Table;
-use super::view::{Moment, View};
+use super::view::View;
 
 /// Days between two visits, at most, that tell the hour of a change between them.
 const GAP_MAX: f64 = 9.0 / 24.0;

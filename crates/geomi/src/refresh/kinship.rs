@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 use geomi_crawler::refresh::Sighting;
 use geomi_model::Visit;
 use geomi_refresh::{PageId, Posterior};
+use geomi_report::freshness::Moment;
 use geomi_url::public_suffix;
 
 use super::mean_rate::MeanRate;
-use super::view::Moment;
 
 /// In how many ways pages are alike.
 const WAYS: usize = 3;

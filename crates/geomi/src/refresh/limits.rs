@@ -3,9 +3,10 @@
 
 use geomi_crawler::refresh::Sighting;
 use geomi_refresh::{AccountId, PageId};
+use geomi_report::freshness::Moment;
 use serde_json::{Value, json};
 
-use super::view::{Moment, View, print_table};
+use super::view::{View, print_table};
 use crate::session::print;
 
 /// Budgets shown to people.

@@ -19,9 +19,7 @@ mod report_html;
 mod run;
 mod schedule_file;
 mod simulate;
-mod tally;
 mod truth;
-mod upkeep;
 mod view;
 
 use clap::{Args, Subcommand};

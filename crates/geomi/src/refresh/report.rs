@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use clap::Args;
 use geomi_crawler::refresh::{days, instant};
 use geomi_refresh::Belief;
+use geomi_report::freshness::{Class, Copies, Point, Tally, Upkeep};
 use serde_json::{Value, json};
 
 use super::chance::Chances;
@@ -17,9 +18,7 @@ use super::limits::{Limit, Spending, Spent, limit_lines, print_limits};
 use super::out_file::OutFile;
 use super::report_html;
 use super::run::PlanArgs;
-use super::tally::{Class, Tally};
 use super::truth::Truth;
-use super::upkeep::{Copies, Point, Upkeep};
 use super::view::{DirArgs, SHARE, View, last_time, print_table};
 use crate::Exit;
 use crate::args::{Format, Global};

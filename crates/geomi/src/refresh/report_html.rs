@@ -1,10 +1,11 @@
 //! The refresh report as a page: plots as SVG, in one file.
 
+use geomi_report::freshness::{Copies, Point};
+use geomi_store::schedule::DAYS;
+
 use super::chart::{self, Axis, Frame, Line, WIDTH, legend, put};
 use super::html::{escaped, framed, table};
 use super::report::{Report, kind_lines, now_in_words};
-use super::upkeep::{Copies, Point};
-use geomi_store::schedule::DAYS;
 
 /// Width and height of a cell of the heat-map, and where the first one begins.
 const CELL: usize = 20;

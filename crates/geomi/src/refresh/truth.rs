@@ -3,10 +3,10 @@
 
 use std::path::Path;
 
+use geomi_report::freshness::{Copies, Held};
 use geomi_url::CrawlUrl;
 
 use super::history_file;
-use super::upkeep::{Copies, Held};
 use super::view::View;
 use crate::args::Global;
 use crate::config::Problems;

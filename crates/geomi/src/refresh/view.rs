@@ -2,18 +2,17 @@
 //! touch.
 //!
 //! Visits are read from their files in order; those a running crawl has not yet
-//! put into a file are left out. The rates shown are learned here, from all
-//! visits and with what pages of one kind have in common, whatever the policy. What is
-//! predicted of a copy goes by what the policy believes, hours and days included, where
-//! it believes anything; otherwise by that rate.
+//! put into a file are left out. What is made of them is told in
+//! [`geomi_report::freshness`].
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use geomi_crawler::refresh::{RefreshBook, Sighted, Sighting, days, facts, read_visits};
+use geomi_crawler::refresh::{RefreshBook, days, read_visits};
 use geomi_crawler::{Clock as _, CrawlConfig, Status, SystemClock};
-use geomi_model::{Timestamp, Visit};
-use geomi_refresh::{AccountId, Belief, Learner, PageId, Policy as _, Posterior, Sight};
+use geomi_model::Timestamp;
+use geomi_refresh::{Belief, Learner, PageId, Posterior};
+use geomi_report::freshness::{self, Moment, Past, Seen};
 use geomi_store::{CrawlDir, segment};
 use geomi_url::CrawlUrl;
 
@@ -33,50 +32,6 @@ pub(super) const SHARE: f64 = 0.9;
 pub(crate) struct DirArgs {
     /// Crawl directory
     pub(super) dir: PathBuf,
-}
-
-/// What was seen of a page.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(super) struct Seen {
-    /// Visits that came to an end, the first one included.
-    pub(super) visits: u32,
-    /// Those that could be compared.
-    pub(super) compared: u32,
-    pub(super) changed: u32,
-    pub(super) missed: u32,
-    /// Days between the visits that were compared.
-    pub(super) watched: f64,
-    /// When it was first and last seen, in days.
-    pub(super) first: f64,
-    pub(super) last: f64,
-    /// What its freshness weighs; 0 where many pages are summed up.
-    pub(super) weight: f32,
-}
-
-impl Seen {
-    /// What a belief of the page's rate rests on, in words.
-    pub(super) fn evidence(&self) -> String {
-        format!(
-            "{} visits over {:.1} days, {} of {} comparisons found a change, {} came to nothing",
-            self.visits,
-            self.last - self.first,
-            self.changed,
-            self.compared,
-            self.missed
-        )
-    }
-}
-
-/// A visit, and what was thought before it.
-pub(super) struct Moment<'a> {
-    pub(super) visit: &'a Visit,
-    pub(super) sighted: Sighted,
-    /// How likely a change was, where there is something to compare with.
-    pub(super) chance: Option<f64>,
-    /// When the page was seen before.
-    pub(super) before: f64,
-    /// The budgets it is subject to.
-    pub(super) accounts: [Option<AccountId>; 2],
 }
 
 /// The directory.
@@ -115,74 +70,27 @@ impl View {
         let config = config::resolve(&written, Vec::new(), &mut problems);
         problems.into_result()?;
         let dir = CrawlDir::new(root);
-        let mut view = Self {
-            book: RefreshBook::new(&config.plan),
-            learner: Learner::default(),
-            seen: Vec::new(),
-            config,
-            now: days(SystemClock::default().now().max(last_time(root))),
-            dir: dir.clone(),
-        };
+        let now = days(SystemClock::default().now().max(last_time(root)));
+        let mut past = Past::new(&config.plan, config.tries);
         read_visits(&dir, |visit| {
-            view.take(visit, &mut watch);
+            past.take(visit, &mut watch);
             true
         })?;
-        view.book.start(view.now, 0.0);
-        Ok(view)
-    }
-
-    fn take(&mut self, visit: &Visit, watch: &mut impl FnMut(&Moment<'_>)) {
-        let foreseen = self.foreseen(visit);
-        let Some(sighted) = self.book.take(visit, self.config.tries) else {
-            return;
-        };
-        let Sighted { page, kind, at, .. } = sighted;
-        if kind == Sighting::First {
-            self.learner.add(&facts(visit));
-            self.seen.push(Seen {
-                first: at,
-                last: at,
-                weight: sighted.weight,
-                ..Seen::default()
-            });
-        }
-        let before = self.seen[page as usize].last;
-        let mut accounts = self.book.planner().accounts_of(page);
-        watch(&Moment {
-            visit,
-            sighted,
-            chance: foreseen.filter(|_| kind.changed().is_some()),
-            before,
-            accounts: [accounts.next(), accounts.next()],
-        });
-        let seen = &mut self.seen[page as usize];
-        seen.visits += 1;
-        if matches!(kind, Sighting::Gone | Sighting::Failed) {
-            seen.missed += 1;
-            return;
-        }
-        seen.last = at;
-        if let Some(changed) = kind.changed() {
-            seen.compared += 1;
-            seen.changed += u32::from(changed);
-            let from = before.min(at);
-            seen.watched += at - from;
-            let early = visit
-                .early
-                .map_or(0.0, |early| early.as_secs_f64() / 86_400.0);
-            let due = at + early;
-            self.learner
-                .observe(&Sight::called(page, changed, (from, at), due));
-        }
-    }
-
-    /// How likely a change was before a visit that can be compared. It is asked before
-    /// anybody hears of the visit, for that would be hindsight.
-    fn foreseen(&self, visit: &Visit) -> Option<f64> {
-        visit.changed?;
-        let page = self.book.pages().find(&visit.url)?;
-        let before = self.seen[page as usize].last;
-        Some(1.0 - self.belief(page).fresh(before, days(visit.time)))
+        past.book.start(now, 0.0);
+        let Past {
+            book,
+            learner,
+            seen,
+            ..
+        } = past;
+        Ok(Self {
+            book,
+            learner,
+            seen,
+            config,
+            dir,
+            now,
+        })
     }
 
     /// All pages.
@@ -208,8 +116,7 @@ impl View {
 
     /// What is predicted of a page with: what the policy believes, or its rate.
     pub(super) fn belief(&self, page: PageId) -> Belief {
-        let by_policy = self.book.planner().policy().belief(page);
-        by_policy.unwrap_or_else(|| Belief::steady(self.posterior(page)))
+        freshness::belief(&self.book, &self.learner, page)
     }
 }
 

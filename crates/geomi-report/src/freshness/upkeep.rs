@@ -10,7 +10,7 @@
 use geomi_crawler::refresh::Sighting;
 use geomi_refresh::{Belief, PageId};
 
-use super::view::Moment;
+use super::Moment;
 
 /// Points of the curves over time.
 const POINTS: usize = 56;
@@ -19,15 +19,17 @@ const STEP_MIN: f64 = 1.0 / 1_440.0;
 
 /// How right copies are: a mean over pages.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Copies {
-    pub(super) freshness: f64,
-    pub(super) age_h: f64,
+pub struct Copies {
+    /// The share that is right.
+    pub freshness: f64,
+    /// Hours since the first change that each lacks; 0 of one that is right.
+    pub age_h: f64,
 }
 
 impl Copies {
     /// The mean of how probably each copy is right, and its age in days; nothing
     /// without copies.
-    pub(super) fn mean(pages: impl Iterator<Item = (f64, f64)>) -> Option<Self> {
+    pub fn mean(pages: impl Iterator<Item = (f64, f64)>) -> Option<Self> {
         let (mut fresh, mut age, mut count) = (0.0, 0.0, 0.0);
         for (fresh_here, age_here) in pages {
             fresh += fresh_here;
@@ -43,10 +45,11 @@ impl Copies {
 
 /// The copy of a page. Times are days since 1970.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Held {
-    pub(super) made: f64,
+pub struct Held {
+    /// When it was made.
+    pub made: f64,
     /// When the page was first found gone after that.
-    pub(super) gone: Option<f64>,
+    pub gone: Option<f64>,
 }
 
 impl Held {
@@ -64,18 +67,18 @@ impl Held {
 
 /// How fresh the copies were at a time.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Point {
+pub struct Point {
     /// Days since 1970.
-    pub(super) at: f64,
+    pub at: f64,
     /// With what is believed of each page now.
-    pub(super) estimated: Copies,
+    pub estimated: Copies,
     /// Of the pages of which somebody knows it.
-    pub(super) truth: Option<Copies>,
+    pub truth: Option<Copies>,
 }
 
 /// When copies were made and pages found gone, in the order of visits.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Upkeep(Vec<Event>);
+pub struct Upkeep(Vec<Event>);
 
 #[derive(Clone, Copy, Debug)]
 struct Event {
@@ -86,7 +89,7 @@ struct Event {
 
 impl Upkeep {
     /// Takes a visit in.
-    pub(super) fn take(&mut self, moment: &Moment<'_>) {
+    pub fn take(&mut self, moment: &Moment<'_>) {
         let sighted = &moment.sighted;
         if sighted.kind == Sighting::Failed {
             return;
@@ -100,7 +103,7 @@ impl Upkeep {
 
     /// Freshness and age from the first visit until now, with what is believed of every
     /// page, and what `truth` says of the same copies.
-    pub(super) fn over_time(
+    pub fn over_time(
         &self,
         beliefs: &[Belief],
         now: f64,

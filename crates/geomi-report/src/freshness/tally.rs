@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use geomi_crawler::refresh::{Sighting, hour_of_week};
 
-use super::view::Moment;
+use super::Moment;
 
 /// Classes of predicted chances.
-pub(super) const CLASSES: usize = 10;
+pub const CLASSES: usize = 10;
 /// Days whose budget a run may spend at once when it begins.
 const SAVED_DAYS: f64 = 1.0;
 /// Days in which a load can be told; what fewer show is a burst and no load.
@@ -16,36 +16,39 @@ const LOAD_DAYS_MIN: f64 = 1.0;
 /// Visits at the turn of their pages for which about the same chance of a change was
 /// predicted.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(super) struct Class {
-    pub(super) visits: u64,
-    pub(super) changed: u64,
+pub struct Class {
+    /// Visits.
+    pub visits: u64,
+    /// Those that found a change.
+    pub changed: u64,
     chances: f64,
 }
 
 impl Class {
     /// The mean of what was predicted.
-    pub(super) fn predicted(&self) -> f64 {
+    pub fn predicted(&self) -> f64 {
         self.chances / (self.visits as f64).max(1.0)
     }
 
     /// The share that had changed.
-    pub(super) fn seen(&self) -> f64 {
+    pub fn seen(&self) -> f64 {
         self.changed as f64 / (self.visits as f64).max(1.0)
     }
 }
 
 /// The sums.
 #[derive(Clone, Debug)]
-pub(super) struct Tally {
+pub struct Tally {
     /// Visits by what they found; those that found a page first are no refresh.
-    pub(super) kinds: BTreeMap<&'static str, u64>,
+    pub kinds: BTreeMap<&'static str, u64>,
     /// Requests for the sake of freshness and changes found, of each day since 1970.
-    pub(super) by_day: BTreeMap<i64, (u64, u64)>,
+    pub by_day: BTreeMap<i64, (u64, u64)>,
     /// Comparisons and changes by the hour of the week.
-    pub(super) by_hour: Vec<(u64, u64)>,
-    pub(super) classes: [Class; CLASSES],
+    pub by_hour: Vec<(u64, u64)>,
+    /// Predicted against seen.
+    pub classes: [Class; CLASSES],
     /// The first and the last visit, in days since 1970.
-    pub(super) span: Option<(f64, f64)>,
+    pub span: Option<(f64, f64)>,
     /// The time in which pages were kept fresh, likewise.
     kept: Option<(f64, f64)>,
 }
@@ -66,7 +69,7 @@ impl Default for Tally {
 
 impl Tally {
     /// Takes a visit in.
-    pub(super) fn take(&mut self, moment: &Moment<'_>) {
+    pub fn take(&mut self, moment: &Moment<'_>) {
         let sighted = &moment.sighted;
         *self.kinds.entry(sighted.kind.as_str()).or_default() += 1;
         let changed = u64::from(sighted.kind.changed() == Some(true));
@@ -92,31 +95,31 @@ impl Tally {
     }
 
     /// Visits in all, the first one of each page included.
-    pub(super) fn visits(&self) -> u64 {
+    pub fn visits(&self) -> u64 {
         self.kinds.values().sum()
     }
 
     /// Requests for the sake of freshness: visits to pages of which there was a copy.
-    pub(super) fn requests(&self) -> u64 {
+    pub fn requests(&self) -> u64 {
         self.visits() - self.kinds[Sighting::First.as_str()]
     }
 
     /// The last run reported at this time: until then it kept pages fresh, visits or none.
     /// Of a report that came later than a day, as of a crawl that went on for other
     /// reasons, one day is believed.
-    pub(super) fn reported(&mut self, at: f64) {
+    pub fn reported(&mut self, at: f64) {
         if let Some((_, last)) = &mut self.kept {
             *last = at.clamp(*last, *last + SAVED_DAYS);
         }
     }
 
     /// Days in which pages were kept fresh.
-    pub(super) fn days(&self) -> f64 {
+    pub fn days(&self) -> f64 {
         self.kept.map_or(0.0, |(first, last)| last - first)
     }
 
     /// Requests a day for the sake of freshness; nothing if less than a day was seen.
-    pub(super) fn requests_a_day(&self) -> Option<f64> {
+    pub fn requests_a_day(&self) -> Option<f64> {
         let days = self.days();
         (days >= LOAD_DAYS_MIN).then(|| self.requests() as f64 / days)
     }
