@@ -25,6 +25,9 @@ use crate::wrong::Wrong;
 const FOLDER: &str = "console";
 /// Passwords hashed at once: each takes 19 MiB and a core.
 const HASHES_MAX: usize = 2;
+/// Estimates at once: each takes a core, tens of megabytes and, for a large crawl, many
+/// seconds. Whoever waits for one finds it made.
+const ESTIMATES_MAX: usize = 1;
 /// Blocking reads at once, over all requests.
 const READS_MAX: usize = 16;
 
@@ -72,6 +75,7 @@ pub(crate) struct Parts {
     pub(crate) planner: Option<Planner>,
     pub(crate) caches: Caches,
     hashing: Semaphore,
+    estimating: Semaphore,
     reading: Semaphore,
 }
 
@@ -105,6 +109,7 @@ impl App {
             caches: Caches::default(),
             clock: SystemClock::default(),
             hashing: Semaphore::new(HASHES_MAX),
+            estimating: Semaphore::new(ESTIMATES_MAX),
             reading: Semaphore::new(READS_MAX),
             options,
         })))
@@ -130,6 +135,14 @@ impl App {
         work: impl FnOnce(&Self) -> T + Send + 'static,
     ) -> T {
         self.block(&self.hashing, work).await
+    }
+
+    /// The same for what is estimated from all visits of a crawl.
+    pub(crate) async fn estimate<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> T {
+        self.block(&self.estimating, work).await
     }
 
     async fn block<T: Send + 'static>(

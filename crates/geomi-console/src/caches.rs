@@ -13,6 +13,7 @@ use geomi_report::Section;
 
 use crate::accounts::hold;
 use crate::library::changes::Changes;
+use crate::library::freshness::Freshness;
 use crate::schedule::Week;
 
 /// Answers kept of each kind.
@@ -30,6 +31,8 @@ pub(crate) struct Caches {
     pub(crate) sites: Kept<SitesKey, Arc<SitesPage>>,
     /// How pages change, by crawl.
     pub(crate) changes: Kept<String, Arc<Changes>>,
+    /// How fresh copies are, by crawl.
+    pub(crate) freshness: Kept<String, Arc<Freshness>>,
     /// Weeks of visits, by crawl.
     pub(crate) weeks: Kept<String, Arc<Week>>,
     /// Sections of reports.

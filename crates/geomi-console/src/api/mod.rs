@@ -7,6 +7,7 @@ pub(crate) mod captures;
 pub(crate) mod changes;
 pub(crate) mod crawls;
 pub(crate) mod files;
+pub(crate) mod freshness;
 pub(crate) mod health;
 pub(crate) mod log;
 pub(crate) mod pages;

@@ -16,8 +16,8 @@ use super::operation::Operation;
 use super::problem::Problem;
 use crate::accounts::Role::{self, Admin, Operator, Viewer};
 use crate::api::{
-    accounts, captures, changes, crawls, files, health, log, pages, report, schedule, session,
-    sites, steering, tokens,
+    accounts, captures, changes, crawls, files, freshness, health, log, pages, report, schedule,
+    session, sites, steering, tokens,
 };
 use crate::app::App;
 use crate::metrics;
@@ -186,6 +186,7 @@ pub(crate) const ROUTES: &[Route] = &[
     api(Get,    "/api/v1/crawls/{id}/stats",           Viewer,   || get(crawls::stats),         crawls::STATS),
     api(Get,    "/api/v1/crawls/{id}/report",          Viewer,   || get(report::get),           report::GET),
     api(Get,    "/api/v1/crawls/{id}/changes",         Viewer,   || get(changes::get),          changes::GET),
+    api(Get,    "/api/v1/crawls/{id}/freshness",       Viewer,   || get(freshness::get),        freshness::GET),
     api(Get,    "/api/v1/crawls/{id}/schedule",        Viewer,   || get(schedule::get),         schedule::GET),
     api(Patch,  "/api/v1/crawls/{id}/schedule",        Operator, || patch(schedule::paint),     schedule::PAINT),
     api(Post,   "/api/v1/crawls/{id}/schedule",        Operator, || post(schedule::plan),       schedule::PLAN),

@@ -9,6 +9,7 @@
 pub(crate) mod captures;
 pub(crate) mod changes;
 mod find;
+pub(crate) mod freshness;
 pub(crate) mod id;
 pub(crate) mod reach;
 pub(crate) mod stats;

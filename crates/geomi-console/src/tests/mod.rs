@@ -4,6 +4,7 @@ mod accounts;
 mod escaping;
 mod events;
 mod files;
+mod freshness;
 mod pages;
 mod roles;
 mod schedule;

@@ -128,6 +128,14 @@ impl Past {
         }
     }
 
+    /// What is believed of all pages by now.
+    pub fn beliefs(&self) -> Vec<Belief> {
+        let pages = 0..self.seen.len() as PageId;
+        pages
+            .map(|page| belief(&self.book, &self.learner, page))
+            .collect()
+    }
+
     /// How likely a change was before a visit that can be compared. It is asked before
     /// anybody hears of the visit, for that would be hindsight.
     fn foreseen(&self, visit: &Visit) -> Option<f64> {
