@@ -42,12 +42,19 @@ class Served(Case):
 
 
 class Pages(Served):
+    def kept_fresh(self, name):
+        """Two days in which its pages are visited again; a day passes in three seconds."""
+        words = ["--max-time", "2d", "--budget", "2", "--site-delay", "10s", "--time-scale", "28800"]
+        run = geomi("refresh", "run", self.root / name, *words, "--no-progress", env=self.env)
+        self.assertEqual(run.code, 4, run)
+
     def test_every_page_in_both_languages_and_widths(self):
         """No message in the browser's console, no page wider than its window,
         nothing for axe to say, while a crawl runs."""
         axe = Path(os.environ["GEOMI_AXE"]).read_text()
         with TestWeb(4, 60, 4_000, lively=True) as web:
             self.crawled("done", "--seeds", self.seeds(web.seeds), "-n", "60", code=4)
+            self.kept_fresh("done")
             running = self.start(web.seeds[0])
             wait_until(lambda: (self.root / running / "log.jsonl").exists())
             seed = urllib.parse.quote(web.seeds[0], safe="")
@@ -59,6 +66,8 @@ class Pages(Served):
                 self.browser.speak(language, self.console)
                 for place in places:
                     self.look_at(place, language, axe)
+            self.page.goto("/crawls/done/changes")
+            self.assertEqual(self.page.locator(".curve").count(), 2)
         # A page that is not there is told as a message by the browser itself.
         said = [text for text in self.browser.said if "404" not in text]
         self.assertEqual(said, [])

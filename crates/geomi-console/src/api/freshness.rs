@@ -133,8 +133,9 @@ fn kept(app: &App, crawl: &Crawl) -> Result<Option<Arc<Freshness>>, Problem> {
     let Some(kept) = of(KEPT) else {
         return Ok(None);
     };
-    let is_good = kept.is_sample() && of(SAMPLE_KEPT).is_some() || kept.is_up_to_date(&crawl.dir)?;
-    Ok(is_good.then_some(kept))
+    let holds_though_old = kept.is_sample() && of(SAMPLE_KEPT).is_some();
+    let holds = holds_though_old || kept.is_up_to_date(&crawl.dir)?;
+    Ok(holds.then_some(kept))
 }
 
 fn make(app: &App, crawl: &Crawl) -> Result<Arc<Freshness>, Problem> {

@@ -1,17 +1,22 @@
-//! Changes: when pages change, how much, and where.
+//! Changes: when pages change, how much, and where; how fresh copies are.
+
+use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::Response;
+use http::StatusCode;
 use maud::{Markup, html};
 
 use super::crawl::{self, Tab};
-use super::layout::{View, empty};
+use super::layout::{View, alert, empty};
 use super::live::bar;
-use super::{format, reach};
+use super::{format, freshness, reach};
 use crate::api::changes::count;
+use crate::api::freshness::estimate;
 use crate::app::App;
 use crate::http::extract::Path;
 use crate::http::problem::Problem;
+use crate::library::Crawl;
 use crate::library::changes::{Changes, Found, PAGES_MAX, SITES_MAX, date};
 use crate::words::{Words, fill, look_up};
 
@@ -35,6 +40,11 @@ pub(crate) async fn show(
     let counted = count(&app, &crawl).await?;
     let reach = reach::find(&app, &crawl).await?;
     let words = view.words;
+    let fresh = if counted.all == Found::default() {
+        html! {}
+    } else {
+        fresh(&app, &crawl, words).await?
+    };
     let content = html! {
         p.lead { (words.changes_lead) }
         (reach::note(words, &crawl, reach))
@@ -44,6 +54,7 @@ pub(crate) async fn show(
             (figures(words, counted.all))
             (bounds(words, &counted))
             (week(words, &counted))
+            (fresh)
             div.two { (days(words, &counted)) (sites(words, &counted)) }
         }
     };
@@ -53,6 +64,18 @@ pub(crate) async fn show(
         Tab::Changes,
         &content,
     )))
+}
+
+/// How fresh copies are, or what keeps that from being told.
+async fn fresh(app: &App, crawl: &Arc<Crawl>, words: &Words) -> Result<Markup, Problem> {
+    match estimate(app, crawl).await {
+        Ok(found) => Ok(freshness::show(words, &found)),
+        // What was counted can be shown though the crawl's settings have mistakes.
+        Err(problem) if problem.status == StatusCode::CONFLICT => {
+            Ok(alert(words, &problem.detail, &problem.errors))
+        }
+        Err(problem) => Err(problem),
+    }
 }
 
 fn figures(words: &Words, all: Found) -> Markup {

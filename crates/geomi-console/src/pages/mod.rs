@@ -16,6 +16,7 @@ pub(crate) mod crawl;
 pub(crate) mod crawls;
 pub(crate) mod first;
 pub(crate) mod format;
+pub(crate) mod freshness;
 pub(crate) mod layout;
 pub(crate) mod live;
 pub(crate) mod log;

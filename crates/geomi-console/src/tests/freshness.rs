@@ -41,3 +41,29 @@ async fn the_estimate_is_given_and_made_anew_when_a_table_is_closed() {
     let then = console.get(PATH, Some(&token)).await.is(200).json();
     assert_eq!(then["pages"], 401, "{then:#}");
 }
+
+#[tokio::test]
+async fn the_page_shows_curves_their_numbers_and_predictions() {
+    let console = Console::new();
+    let token = console.token(Role::Viewer);
+    let path = "/crawls/news/changes";
+    let once = console.get(path, Some(&token)).await.is(200).body;
+    assert!(!once.contains("class=\"curve\""), "{once}");
+    write(&console.dir());
+    for (language, told) in [
+        ("en", ["Freshness, estimated: ", "Predicted against seen", "The curves in numbers"]),
+        ("ko", ["신선도 (추정): 마지막 ", "예측과 실제", "곡선의 수치"]),
+    ] {
+        let mut request = request(Method::GET, path, Some(&token), ELSEWHERE, Body::empty());
+        let headers = request.headers_mut();
+        headers.insert(header::ACCEPT_LANGUAGE, language.parse().unwrap());
+        let page = console.ask(request).await.is(200).body;
+        assert_eq!(page.matches("class=\"curve\"").count(), 2, "{page}");
+        for words in told {
+            assert!(page.contains(words), "no {words} in\n{page}");
+        }
+        // Every picture has its sentence, and no style of its own.
+        assert_eq!(page.matches("role=\"img\" aria-label=\"").count(), 3, "{page}");
+        assert!(!page.contains(" style="), "{page}");
+    }
+}

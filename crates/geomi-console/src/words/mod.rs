@@ -134,6 +134,7 @@ words! {
     captures, captures_lead, no_captures, no_captures_text, near_captures, compare, earlier, later, unchanged, text, download, diff, no_difference, cut, gone, new, lines_same,
     // Changes.
     changes, changes_lead, no_changes, no_changes_text, change_week, change_days, change_sites, changed, change_share, most_changes, nothing_compared, not_compared, legend_none, legend_most, gone_of_first, sites_of_first,
+    freshness, mean_age, freshness_lead, curve_summary, estimated_of, in_numbers, predicted_title, predicted_lead, predicted, seen, visits,
     // Schedule.
     schedule, schedule_lead, hours_of_week, no_plan, no_plan_text, make_plan, make_plan_again, plan_under_way, plan_faults, visits_a_week, free_hours, busiest_hour, planned_visits, leave_free, schedule_legend, schedule_paint, save_hours, paint_run, days_label, from_hour, to_hour, close_hours, open_hours, no_visits_hour, more, follow_title, follow_lead, follow_plan,
     // Config.
