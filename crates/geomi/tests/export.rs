@@ -201,6 +201,68 @@ fn the_crawl_log_has_heritrixs_fields() {
     assert!(log.contains(&moved), "{log}");
 }
 
+/// A site with a page that grows after its first visit and one that goes away.
+fn changing_site() -> ServerThread {
+    let front = "<p>All is well. <a href=/news>news</a> <a href=/gone,now>gone</a>";
+    let (short, long) = ("<p>The price is one.", "<p>Bicycles and rain, at length.");
+    let pages = [
+        ("/", FixedPage::html(front)),
+        ("/news", FixedPage::html(short).first_only(1)),
+        ("/news", FixedPage::html(long)),
+        ("/gone,now", FixedPage::html("<p>Here.").first_only(1)),
+        ("/gone,now", FixedPage::new(410, "no more")),
+    ];
+    let behaviour = SiteBehaviour {
+        fixed: pages.map(|(path, page)| (path.to_owned(), page)).into(),
+        ..SiteBehaviour::default()
+    };
+    let mut spec = WebSpec::plain(1, 1);
+    spec.site_overrides.push((0, behaviour));
+    ServerThread::start(Web::new(spec), ServerOptions::default()).unwrap()
+}
+
+#[test]
+fn the_change_table_says_what_each_visit_of_a_page_found() {
+    let (place, server) = (Workplace::new(), changing_site());
+    let seed = server.seeds()[0].to_string();
+    for more in [&[][..], &["--again"]] {
+        let words = ["crawl", &seed, "-o", "out", "--site-delay", "0s"];
+        let done = place.geomi(&[&words[..], &["--no-progress"], more].concat());
+        assert_eq!(done.code, Some(0), "{done:#?}");
+    }
+    let done = export(&place, "changes");
+    let mut lines = done.out.lines();
+    let header = "time,url,size_fetched,size_changed,changed,found";
+    assert_eq!(lines.next(), Some(header));
+    let rows: Vec<Visit> = rows(&place).into_iter().filter(|r| !r.is_robots).collect();
+    let lines: Vec<&str> = lines.collect();
+    assert_eq!(lines.len(), rows.len(), "{done:#?}");
+    let counted = format!("exported {} of ", lines.len());
+    assert!(done.err.starts_with(&counted), "{done:#?}");
+    for (line, row) in lines.iter().zip(&rows) {
+        let start = row.time.to_rfc3339_millis();
+        assert!(line.starts_with(&start), "{line}");
+    }
+    let of = |path: &str| -> Vec<&str> {
+        let own = lines.iter().filter(|line| line.contains(path));
+        own.map(|line| line.split_once(path).unwrap().1).collect()
+    };
+    assert_eq!(of("/news,"), ["20,,,first", "32,12,true,changed"]);
+    assert_eq!(of("/gone,now\","), ["8,,,first", "7,,,gone"]);
+    let front = of(&format!("{seed},"));
+    assert!(front[1].ends_with(",0,false,same"), "{front:?}");
+
+    // What is left out is compared with all the same.
+    let again = export(&place, "changes --url */news --since 2000-01-01 --limit 2");
+    assert_eq!(again.out.lines().count(), 3, "{again:#?}");
+    let second = rows.iter().filter(|row| row.url.path() == "/news").last();
+    let since = second.unwrap().time.to_rfc3339_micros();
+    let last = export(&place, &format!("changes --url */news --since {since}"));
+    let last: Vec<&str> = last.out.lines().skip(1).collect();
+    assert_eq!(last.len(), 1, "{last:?}");
+    assert!(last[0].ends_with("32,12,true,changed"), "{last:?}");
+}
+
 /// Type, URL and length of each record, by our own reader.
 fn records(path: &Path) -> Vec<(String, String, u64)> {
     let mut reader = WarcReader::open(path).unwrap();

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 pub(crate) struct ExportArgs {
     /// Crawl directory; it may be running
     pub(crate) dir: PathBuf,
-    /// warc, cdxj, parquet, jsonl, crawl-log, urls or files
+    /// warc, cdxj, parquet, jsonl, crawl-log, changes, urls or files
     #[arg(
         long = "as",
         value_enum,
@@ -46,6 +46,8 @@ pub(crate) enum Kind {
     Jsonl,
     /// Lines of Heritrix's crawl.log
     CrawlLog,
+    /// A table of what each visit found against the copy there was
+    Changes,
     /// One URL a line, sorted, each once
     Urls,
     /// A mirror to be read in a browser
@@ -61,6 +63,7 @@ impl Kind {
             Self::Parquet => "parquet",
             Self::Jsonl => "jsonl",
             Self::CrawlLog => "crawl-log",
+            Self::Changes => "changes",
             Self::Urls => "urls",
             Self::Files => "files",
         }
@@ -149,8 +152,12 @@ Examples:
   geomi export news --as files -o mirror --site www.example.com
   geomi export news --as warc --type image/* -o images.warc.gz
   geomi export news --as urls --code 4xx --since 2026-11-01
+  geomi export news --as changes --site www.example.com -o changes.csv
 
-warc, cdxj and files have captured visits only. cdxj points into DIR/warc, also
+warc, cdxj and files have captured visits only. changes is CSV of visits that say
+something of a page: time, URL, size fetched, size changed, changed or not, and what
+was found, as `geomi refresh` sees it (first, unchanged, same, changed, edited, gone,
+failed); what is not selected is still compared with. cdxj points into DIR/warc, also
 when a warc was exported. files keeps the latest capture of each page (see
 --until), follows redirects, and leaves error pages out. parquet and files need
 -o; an OUT that exists is refused unless it is empty.

@@ -9,6 +9,7 @@
 //! It reads only: nothing in the crawl directory changes.
 
 mod args;
+mod changes;
 mod crawl_log;
 mod filter;
 mod mirror;
@@ -77,6 +78,10 @@ pub(crate) fn run(args: &ExportArgs, global: &Global) -> anyhow::Result<Exit> {
         (Kind::Cdxj, _) => tables::index(&source, &target),
         (Kind::Jsonl, _) => tables::jsonl(&source, &target),
         (Kind::CrawlLog, _) => tables::crawl_log(&source, &target),
+        (Kind::Changes, _) => {
+            let tries = changes::tries(&source, global)?;
+            tables::changes(&source, &target, tries)
+        }
         (Kind::Urls, _) => tables::urls(&source, &target),
         (Kind::Files | Kind::Parquet, _) => unreachable!("their target was checked"),
     };

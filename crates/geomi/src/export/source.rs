@@ -65,15 +65,15 @@ impl Source {
         Ok(())
     }
 
-    /// Every visit up to the limit, and whether it is meant.
+    /// Every visit and whether it is meant, until `take` has said as often as the limit
+    /// is that it took one; returns how many it took.
     pub(crate) fn judge(
         &self,
-        mut take: impl FnMut(Visit, bool) -> anyhow::Result<()>,
+        mut take: impl FnMut(Visit, bool) -> anyhow::Result<bool>,
     ) -> anyhow::Result<u64> {
         self.scan(self.filter.limit(), |visit| {
             let is_meant = self.filter.has(&visit);
-            take(visit, is_meant)?;
-            Ok(is_meant)
+            take(visit, is_meant)
         })
     }
 

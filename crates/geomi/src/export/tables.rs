@@ -10,6 +10,7 @@ use geomi_store::warc::{self, Captures, GzipLevel, ReadError, WarcConfig};
 use geomi_store::{LineSorter, StoreError, cdxj};
 
 use super::Exported;
+use super::changes::{ChangeTable, HEADER};
 use super::crawl_log::CrawlLog;
 use super::out::{Sink, Target};
 use super::source::Source;
@@ -46,7 +47,23 @@ pub(crate) fn crawl_log(source: &Source, target: &Target) -> anyhow::Result<Expo
             write_line(&mut out, &log.line(&visit), target)?;
         }
         log.notice(&visit);
-        Ok(())
+        Ok(is_meant)
+    })?;
+    out.finish()?;
+    Ok(Exported::visits(taken))
+}
+
+/// What each visit found against the copy there was, in a crawl that tries so often.
+pub(crate) fn changes(source: &Source, target: &Target, tries: u8) -> anyhow::Result<Exported> {
+    let mut out = target.open()?;
+    let mut table = ChangeTable::new(tries);
+    write_line(&mut out, HEADER, target)?;
+    let taken = source.judge(|visit, is_meant| {
+        let Some(row) = table.row(&visit).filter(|_| is_meant) else {
+            return Ok(false);
+        };
+        write_line(&mut out, &row, target)?;
+        Ok(true)
     })?;
     out.finish()?;
     Ok(Exported::visits(taken))
