@@ -18,6 +18,7 @@ use super::view::{DirArgs, SHARE, View, typed_url};
 use crate::Exit;
 use crate::args::{Format, Global};
 use crate::session::{print, take_lock};
+use crate::words;
 
 /// What stands below the help.
 pub(crate) const AFTER_HELP: &str = "\
@@ -48,6 +49,8 @@ struct Told {
     kind: Sighting,
     /// Days since it was seen before.
     gap: f64,
+    /// Bytes by which the body is longer or shorter, where it was compared.
+    size: Option<u64>,
     chance: Option<f64>,
 }
 
@@ -75,6 +78,7 @@ pub(crate) fn run(args: &ExplainCommand, global: &Global) -> anyhow::Result<Exit
                 at: moment.visit.time,
                 kind: moment.sighted.kind,
                 gap: moment.sighted.at - moment.before,
+                size: moment.visit.changed.map(|change| change.size),
                 chance: moment.chance,
             });
         }
@@ -306,7 +310,14 @@ fn visit_in_words(told: &Told) -> String {
     });
     let at = told.at.to_rfc3339_secs();
     let found = told.kind.as_str();
-    format!("  {at}  {found:<9}  after {:.2} days{chance}", told.gap)
+    let size = told.size.filter(|bytes| *bytes > 0);
+    let size = size.map_or(String::new(), |bytes| {
+        format!(", size differs by {}", words::plural(bytes, "byte"))
+    });
+    format!(
+        "  {at}  {found:<9}  after {:.2} days{size}{chance}",
+        told.gap
+    )
 }
 
 fn as_json(about: &Explained<'_>) -> serde_json::Value {
@@ -329,6 +340,7 @@ fn as_json(about: &Explained<'_>) -> serde_json::Value {
                 "time": told.at.to_rfc3339_millis(),
                 "found": told.kind.as_str(),
                 "gap_days": told.gap,
+                "change_size": told.size,
                 "chance": told.chance,
             })
         })

@@ -181,7 +181,7 @@ mod tests {
                 page,
                 kind,
                 at: 12.0,
-                has_same_main_text: true,
+                bits_apart: None,
                 weight: 1.0,
             },
             chance: None,

@@ -40,6 +40,10 @@ fn sitemap(entries: &str) -> FixedPage {
     FixedPage::new(200, text).header("Content-Type", "application/xml")
 }
 
+/// What a page says first, and from then on.
+const LIAR_FIRST: &str = "<p>The price is one hundred.";
+const LIAR_LATER: &str = "<p>A very different text about bicycles and rain.";
+
 /// A site with a page that lies about having changed, a page that never does, and
 /// a sitemap that says from its second answer on when that one did.
 fn telling_site(modified: &str) -> ServerThread {
@@ -61,14 +65,8 @@ fn telling_site(modified: &str) -> ServerThread {
                 "/told".into(),
                 FixedPage::html("<p>Nothing is ever new on this page."),
             ),
-            (
-                "/liar".into(),
-                first(tagged("<p>The price is one hundred.")),
-            ),
-            (
-                "/liar".into(),
-                tagged("<p>A very different text about bicycles and rain."),
-            ),
+            ("/liar".into(), first(tagged(LIAR_FIRST))),
+            ("/liar".into(), tagged(LIAR_LATER)),
             ("/map.xml".into(), first(sitemap(""))),
             ("/map.xml".into(), sitemap(&lastmod)),
         ],
@@ -101,8 +99,10 @@ fn what_a_site_says_of_itself_is_followed_and_checked() {
     );
     assert_eq!(told["feed_reliability"], 0.5, "there is none");
     let found = told["visits"].as_array().unwrap().iter();
-    let changed = found.filter(|visit| visit["found"] == "changed").count();
-    assert_eq!(changed, 1, "{told:#}");
+    let changed: Vec<_> = found.filter(|visit| visit["found"] == "changed").collect();
+    assert_eq!(changed.len(), 1, "{told:#}");
+    let size = LIAR_LATER.len() - LIAR_FIRST.len();
+    assert_eq!(changed[0]["change_size"], size, "{told:#}");
 }
 
 /// Pages that the sitemap below lies about.
