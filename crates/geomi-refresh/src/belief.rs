@@ -141,7 +141,10 @@ mod tests {
         let age = |rate: f64| Belief::steady(Posterior::known(rate)).age(5.0, 6.0);
         assert!(age(0.001) < 0.001);
         assert!((age(40.0) - 0.975).abs() < 0.01);
-        assert!(by_day(40.0).age(0.75, 1.25).abs() < 1e-9, "nothing at night");
+        assert!(
+            by_day(40.0).age(0.75, 1.25).abs() < 1e-9,
+            "nothing at night"
+        );
     }
 
     #[test]

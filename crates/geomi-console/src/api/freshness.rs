@@ -19,6 +19,7 @@ use crate::http::problem::Problem;
 use crate::http::respond;
 use crate::library::Crawl;
 use crate::library::freshness::{Freshness, Times};
+use crate::wrong::Wrong;
 
 /// An estimate holds for a day while no table is closed: it ends with the time it was
 /// made at.
@@ -140,9 +141,7 @@ fn kept(app: &App, crawl: &Crawl) -> Result<Option<Arc<Freshness>>, Problem> {
 
 fn make(app: &App, crawl: &Crawl) -> Result<Arc<Freshness>, Problem> {
     let config = app.options.settings.of_crawl(crawl.dir.root());
-    let config = config.map_err(|errors| {
-        Problem::conflict("the geomi.toml of this crawl has mistakes").with_errors(errors)
-    })?;
+    let config = config.map_err(|errors| Problem::conflict(Wrong::Toml).with_said(errors))?;
     let reported = crawl.status.as_ref();
     let reported = reported.and_then(|status| Timestamp::parse_rfc3339(&status.time));
     let times = Times {

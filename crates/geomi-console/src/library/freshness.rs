@@ -80,7 +80,10 @@ impl Freshness {
         visits_max: u64,
     ) -> Result<Self, StoreError> {
         let tables = segment::list(dir)?;
-        let rows: u64 = tables.iter().map(|table| table.last - table.first + 1).sum();
+        let rows: u64 = tables
+            .iter()
+            .map(|table| table.last - table.first + 1)
+            .sum();
         let one_in = rows.div_ceil(visits_max).max(1);
         let mut past = Past::new(&config.plan, config.tries);
         let (mut tally, mut upkeep) = (Tally::default(), Upkeep::default());
@@ -215,6 +218,9 @@ pub(crate) mod tests {
         let now = |of: &Freshness| of.points.last().unwrap().estimated;
         let (all, some) = (now(&all), now(&some));
         // A hundred pages of which a quarter changes: four points a deviation.
-        assert!((all.freshness - some.freshness).abs() < 0.12, "{all:?} {some:?}");
+        assert!(
+            (all.freshness - some.freshness).abs() < 0.12,
+            "{all:?} {some:?}"
+        );
     }
 }

@@ -8,7 +8,7 @@ use http::StatusCode;
 use maud::{Markup, html};
 
 use super::crawl::{self, Tab};
-use super::layout::{View, alert, empty};
+use super::layout::{View, alert_of, empty};
 use super::live::bar;
 use super::{format, freshness, reach};
 use crate::api::changes::count;
@@ -71,9 +71,7 @@ async fn fresh(app: &App, crawl: &Arc<Crawl>, words: &Words) -> Result<Markup, P
     match estimate(app, crawl).await {
         Ok(found) => Ok(freshness::show(words, &found)),
         // What was counted can be shown though the crawl's settings have mistakes.
-        Err(problem) if problem.status == StatusCode::CONFLICT => {
-            Ok(alert(words, &problem.detail, &problem.errors))
-        }
+        Err(problem) if problem.status == StatusCode::CONFLICT => Ok(alert_of(words, &problem)),
         Err(problem) => Err(problem),
     }
 }

@@ -104,7 +104,13 @@ fn picture(words: &Words, curve: &Curve<'_>, points: &[Point]) -> Markup {
     };
     let line: Vec<String> = points
         .iter()
-        .map(|point| format!("{:.1},{:.1}", places.x(point.at), places.y((curve.value)(point))))
+        .map(|point| {
+            format!(
+                "{:.1},{:.1}",
+                places.x(point.at),
+                places.y((curve.value)(point))
+            )
+        })
         .collect();
     let (low, high) = curve.range;
     html! {
@@ -131,7 +137,9 @@ fn moment(at: f64) -> String {
 fn summary(words: &Words, curve: &Curve<'_>, points: &[Point]) -> String {
     let values = || points.iter().map(curve.value);
     let told = |value: Option<f64>| value.map_or(String::new(), curve.told);
-    let begin = points.first().map_or(String::new(), |point| moment(point.at));
+    let begin = points
+        .first()
+        .map_or(String::new(), |point| moment(point.at));
     fill(
         words.curve_summary,
         &[
@@ -241,8 +249,18 @@ mod tests {
 
     #[test]
     fn axes_end_at_round_numbers() {
-        for (most, round) in [(0.0, 0.1), (0.7, 1.0), (1.3, 2.0), (41.0, 50.0), (100.0, 100.0)] {
-            assert!((highest(most) - round).abs() < 1e-9, "{most}: {}", highest(most));
+        for (most, round) in [
+            (0.0, 0.1),
+            (0.7, 1.0),
+            (1.3, 2.0),
+            (41.0, 50.0),
+            (100.0, 100.0),
+        ] {
+            assert!(
+                (highest(most) - round).abs() < 1e-9,
+                "{most}: {}",
+                highest(most)
+            );
         }
         assert!((lowest_share(0.83) - 0.8).abs() < 1e-9);
         assert!((lowest_share(1.0) - 0.9).abs() < 1e-9);

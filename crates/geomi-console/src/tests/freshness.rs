@@ -31,7 +31,10 @@ async fn the_estimate_is_given_and_made_anew_when_a_table_is_closed() {
         assert!(point["age_h"].as_f64().unwrap() >= 0.0, "{point:#}");
     }
     let classes = told["classes"].as_array().unwrap();
-    let visited: u64 = classes.iter().map(|class| class["visits"].as_u64().unwrap()).sum();
+    let visited: u64 = classes
+        .iter()
+        .map(|class| class["visits"].as_u64().unwrap())
+        .sum();
     assert_eq!(visited, 19 * 400, "{told:#}");
 
     let mut more = visits()[..1].to_vec();
@@ -51,8 +54,18 @@ async fn the_page_shows_curves_their_numbers_and_predictions() {
     assert!(!once.contains("class=\"curve\""), "{once}");
     write(&console.dir());
     for (language, told) in [
-        ("en", ["Freshness, estimated: ", "Predicted against seen", "The curves in numbers"]),
-        ("ko", ["신선도 (추정): 마지막 ", "예측과 실제", "곡선의 수치"]),
+        (
+            "en",
+            [
+                "Freshness, estimated: ",
+                "Predicted against seen",
+                "The curves in numbers",
+            ],
+        ),
+        (
+            "ko",
+            ["신선도 (추정): 마지막 ", "예측과 실제", "곡선의 수치"],
+        ),
     ] {
         let mut request = request(Method::GET, path, Some(&token), ELSEWHERE, Body::empty());
         let headers = request.headers_mut();
@@ -63,7 +76,11 @@ async fn the_page_shows_curves_their_numbers_and_predictions() {
             assert!(page.contains(words), "no {words} in\n{page}");
         }
         // Every picture has its sentence, and no style of its own.
-        assert_eq!(page.matches("role=\"img\" aria-label=\"").count(), 3, "{page}");
+        assert_eq!(
+            page.matches("role=\"img\" aria-label=\"").count(),
+            3,
+            "{page}"
+        );
         assert!(!page.contains(" style="), "{page}");
     }
 }

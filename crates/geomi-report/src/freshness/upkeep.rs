@@ -198,6 +198,10 @@ mod tests {
 
     #[test]
     fn without_visits_there_is_nothing_to_tell() {
-        assert!(Upkeep::default().over_time(&[], 9.0, |_, _| None).is_empty());
+        assert!(
+            Upkeep::default()
+                .over_time(&[], 9.0, |_, _| None)
+                .is_empty()
+        );
     }
 }

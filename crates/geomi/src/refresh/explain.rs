@@ -404,6 +404,7 @@ mod tests {
                 at: Timestamp::from_secs(at),
                 kind: *kind,
                 gap: 1.0,
+                size: None,
                 chance: None,
             });
             let visits: Vec<Told> = visits.collect();

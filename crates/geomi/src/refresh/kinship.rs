@@ -141,12 +141,7 @@ impl Kinships {
     /// By domain, depth and link type.
     pub(super) fn tables(&self) -> [Table<'_>; WAYS] {
         let [domains, depths, links] = &self.ways;
-        [
-            ("domain", domains),
-            ("depth", depths),
-            ("link type", links),
-        ]
-        .map(|(way, kinds)| {
+        [("domain", domains), ("depth", depths), ("link type", links)].map(|(way, kinds)| {
             let names = kinds.numbers.iter();
             let rows = names.map(|(name, number)| (name.as_str(), kinds.kinds[*number as usize]));
             let mut rows: Vec<(&str, Kind)> = rows.filter(|(_, kind)| kind.compared > 0).collect();

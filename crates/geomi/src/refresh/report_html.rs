@@ -32,7 +32,10 @@ pub(super) fn page(report: &Report) -> String {
         body += "<p>No page has been visited again: there are no requests and no changes to show. <code>geomi refresh run</code> keeps a crawl fresh.</p>";
         return framed(&title, &body);
     }
-    put(&mut body, format_args!("<p>Next visits: {}.</p>", report.success_in_words()));
+    put(
+        &mut body,
+        format_args!("<p>Next visits: {}.</p>", report.success_in_words()),
+    );
     body += "<h2>Requests a day against the budget</h2>";
     body += &requests(report);
     body += &budgets(report);

@@ -114,7 +114,10 @@ impl Made {
             };
             if !is_gone {
                 visit.changed = copy.map(|copy: f64| Change {
-                    changed: self.changes.iter().any(|change| copy < *change && change <= at),
+                    changed: self
+                        .changes
+                        .iter()
+                        .any(|change| copy < *change && change <= at),
                     size: 0,
                 });
                 copy = Some(*at);
@@ -146,7 +149,11 @@ fn changes(rate: f64, by_day: bool, dice: &mut Dice) -> Vec<f64> {
 fn made(place: &Workplace, seed: u64) {
     let mut dice = Dice(seed);
     let pages: Vec<Made> = (0..PAGES).map(|page| Made::new(page, &mut dice)).collect();
-    assert!(pages.iter().any(|page| page.site == TOLD && page.visits.len() > 60));
+    assert!(
+        pages
+            .iter()
+            .any(|page| page.site == TOLD && page.visits.len() > 60)
+    );
     let mut rows: Vec<Visit> = pages.iter().flat_map(Made::rows).collect();
     rows.sort_by_key(|visit| visit.time);
     for (row, number) in rows.iter_mut().zip(1..) {
@@ -171,7 +178,10 @@ fn what_is_estimated_and_predicted_is_what_happened() {
     for seed in [1, 2, 3] {
         let place = Workplace::new();
         made(&place, seed);
-        let report = json(&place, &["refresh", "report", "c", "--truth", "changes.csv"]);
+        let report = json(
+            &place,
+            &["refresh", "report", "c", "--truth", "changes.csv"],
+        );
         let number = |of: &serde_json::Value, name: &str| of[name].as_f64().unwrap();
         // After the last visit nobody knows what happens.
         let points = report["over_time"].as_array().unwrap().iter();
@@ -192,7 +202,10 @@ fn what_is_estimated_and_predicted_is_what_happened() {
             let [predicted, seen, visits] =
                 ["predicted", "seen", "visits"].map(|name| number(class, name));
             let error = (predicted * (1.0 - predicted) / visits).sqrt();
-            eprintln!("  {predicted:.3} {seen:.3} {visits} {:.1}", (seen - predicted) / error);
+            eprintln!(
+                "  {predicted:.3} {seen:.3} {visits} {:.1}",
+                (seen - predicted) / error
+            );
             ((seen - predicted) / error).abs()
         });
         let deviations: Vec<f64> = deviations.collect();
