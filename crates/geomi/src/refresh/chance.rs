@@ -3,18 +3,13 @@
 //!
 //! What the last visit of a page came to says most of the next one: a success is mostly
 //! followed by a success, a failure by a failure. Before a crawl has shown its own, what
-//! ROBOT found counts as two visits. ROBOT asked for every page as often and took any two
+//! ROBOT found counts for some visits, as it does of a site ([`Outlook`]). ROBOT asked for every page as often and took any two
 //! visits of a page for a pair; here pages are visited as often as they are worth, and a
 //! visit makes a pair with the next one.
 
 use geomi_crawler::refresh::Sighting;
+use geomi_frontier::Outlook;
 use geomi_refresh::PageId;
-
-/// ROBOT's Table 8: a success is followed by a success, and a failure by one.
-const AFTER_SUCCESS: f64 = 0.9638;
-const AFTER_FAILURE: f64 = 1.0 - 0.7426;
-/// How many visits that counts for.
-const ASSUMED: f64 = 2.0;
 
 /// Visits of one kind, and what followed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -28,12 +23,14 @@ pub(super) struct Followed {
 impl Followed {
     /// How likely the next one is to succeed, if the last one did or did not.
     pub(super) fn chance(self, is_well: bool) -> f64 {
-        let first = if is_well {
-            AFTER_SUCCESS
+        let count = |visits: u64| u32::try_from(visits).unwrap_or(u32::MAX);
+        let (well, ill) = (count(self.well), count(self.visits - self.well));
+        let pairs = if is_well {
+            [well, ill, 0, 0]
         } else {
-            AFTER_FAILURE
+            [0, 0, well, ill]
         };
-        (self.well as f64 + ASSUMED * first) / (self.visits as f64 + ASSUMED)
+        Outlook::new(pairs, Some(is_well)).next_answered
     }
 }
 
@@ -131,7 +128,7 @@ mod tests {
         assert!(is_well && after.chance(true) > 0.9, "{after:?}");
         let (is_well, after) = chances.of(1);
         assert_eq!((is_well, after), (false, Followed { visits: 8, well: 0 }));
-        assert!(after.chance(false) < 0.1, "{after:?}");
+        assert!(after.chance(false) < 0.15, "{after:?}");
         let all_well = Share {
             share: Some(0.9),
             pairs: 10,

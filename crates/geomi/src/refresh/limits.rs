@@ -87,7 +87,7 @@ pub(super) fn limit_lines(limits: &[(Limit, Vec<String>)], more: &[&str]) -> Vec
     let heads = ["budget", "of", "pages", "requests a day", "dearer by"];
     let heads = heads.iter().chain(more).map(ToString::to_string);
     let mut lines: Vec<Vec<String>> = vec![heads.collect()];
-    for (limit, told) in rows.iter().take(SHOWN) {
+    for (limit, told) in rows {
         let mut line = vec![
             limit.kind.to_owned(),
             limit.name.clone(),
@@ -107,7 +107,9 @@ pub(super) fn print_limits(limits: &[(Limit, Vec<String>)], more: &[&str]) -> an
         return Ok(());
     }
     print("")?;
-    print_table(&limit_lines(limits, more), &[0, 1])?;
+    let mut lines = limit_lines(limits, more);
+    lines.truncate(1 + SHOWN);
+    print_table(&lines, &[0, 1])?;
     if limits.len() > SHOWN {
         print(&format!("{SHOWN} of {} budgets", limits.len()))?;
     }

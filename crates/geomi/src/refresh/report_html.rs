@@ -29,6 +29,7 @@ pub(super) fn page(report: &Report) -> String {
     body += "<h2>Visits by what they found</h2>";
     body += &table(&report.found_lines(), &[0]);
     if report.tally.requests() == 0 {
+        body += &budgets(report);
         body += "<p>No page has been visited again: there are no requests and no changes to show. <code>geomi refresh run</code> keeps a crawl fresh.</p>";
         return framed(&title, &body);
     }
