@@ -26,6 +26,7 @@ use crate::Exit;
 use crate::args::{Format, Global};
 use crate::config::write_duration;
 use crate::session::print;
+use crate::words::plural;
 
 /// What stands below the help.
 pub(crate) const AFTER_HELP: &str = "\
@@ -247,6 +248,13 @@ fn human(table: &Table, needs: Option<f64>, limits: Vec<Limit>, view: &View) -> 
         hours_in_words(view),
         view.book.config().policy,
     ))?;
+    let strays = view.book.strays();
+    if strays > 0 {
+        print(&format!(
+            "Beside them {} of which there is no copy: asked for again less and less often.",
+            plural(strays as u64, "URL")
+        ))?;
+    }
     if let Some(visits) = needs {
         print(&format!(
             "Its groups go by rates alone: they need {visits:.0} visits in an ordinary week, {:.0} % of the budget.",

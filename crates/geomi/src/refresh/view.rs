@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use geomi_crawler::refresh::{RefreshBook, days, read_visits};
+use geomi_crawler::refresh::{RefreshBook, days, instant, read_visits};
 use geomi_crawler::{Clock as _, CrawlConfig, Status, SystemClock};
 use geomi_model::Timestamp;
 use geomi_refresh::{Belief, Learner, PageId, Posterior};
@@ -103,10 +103,22 @@ impl View {
         self.book.pages().find(url).ok_or_else(|| {
             let dir = self.dir.root().display();
             Problems::one(format!(
-                "there is no copy of {url} in {dir}: a plan is of pages that came at least once; \
-                 `geomi crawl -o {dir} --again` tries the others"
+                "there is no copy of {url} in {dir}: {}",
+                self.why_not_here(url)
             ))
         })
+    }
+
+    /// Why there is no copy of a URL, and what comes of it.
+    fn why_not_here(&self, url: &CrawlUrl) -> String {
+        match self.book.stray_due(url) {
+            None => "it was not visited; `geomi explain` tells why".to_owned(),
+            Some(None) => "it is being tried again".to_owned(),
+            Some(Some(due)) => format!(
+                "no visit to it has brought one; a run asks for it again at {}",
+                instant(due).to_rfc3339_secs()
+            ),
+        }
     }
 
     /// What is believed of a page's rate.

@@ -52,6 +52,13 @@ fn what_did_not_come_at_first_is_asked_for_again() {
         done.last_line().starts_with("done: 1 saved, 2 failed"),
         "{done:#?}"
     );
+    let plan = place.geomi(&["refresh", "plan", "c"]);
+    assert!(plan.out.contains("Beside them 3 URLs"), "{plan:#?}");
+    let gone = format!("{seed}gone");
+    place.geomi(&["refresh", "explain", "c", &gone]).fails(
+        2,
+        &["no visit to it has brought one", "asks for it again at"],
+    );
     // After a day, two more, and four more: the page comes with the second of them.
     let words = ["refresh", "run", "c", "--max-time", "6d"];
     let done = place.geomi(&[&words[..], &FLAGS].concat());
