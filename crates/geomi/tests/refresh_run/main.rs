@@ -147,6 +147,11 @@ fn live_freshness_is_what_the_laboratory_predicts() {
     );
     // What is saved for good hours is not always used, and never exceeded.
     assert!((0.85..1.03).contains(&(spent / 0.8)), "{spent}");
+    let found = json(&place, &["refresh", "report", "c"])["visits"].clone();
+    let found = |kind: &str| found[kind].as_u64().unwrap();
+    let (edited, changed) = (found("edited"), found("changed"));
+    eprintln!("{edited} edited, {changed} changed");
+    assert!(edited * 200 < changed, "pages change one by one here");
     assert_eq!(place.geomi(&["verify", "c"]).code, Some(0));
 }
 
