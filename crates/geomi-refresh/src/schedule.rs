@@ -30,7 +30,26 @@ impl Mostly {
             Self::ByNight
         }
     }
+
+    /// From changes that are spread over the hours in which each may have happened. A
+    /// change of which nobody knows the hour has 9/24 of it by day: so the share by day
+    /// is held against that and not against a half, or all such pages would seem to
+    /// change by night. Where it is even, by day.
+    pub fn of_spread(changes_by_hour: &[f32; 24]) -> Self {
+        let by_day: f32 = changes_by_hour[9..18].iter().sum();
+        let all: f32 = changes_by_hour.iter().sum();
+        if by_day >= all * (DAY_SHARE - ROUNDING) {
+            Self::ByDay
+        } else {
+            Self::ByNight
+        }
+    }
 }
+
+/// The part of a day from 09 to 18.
+const DAY_SHARE: f32 = 9.0 / 24.0;
+/// By how much a share may be off for being a sum of many parts.
+const ROUNDING: f32 = 1e-3;
 
 /// A line of the table: days are numbered from Sunday, as in the paper; a week of
 /// the month where a line is not for every week.
@@ -138,5 +157,16 @@ mod tests {
         assert_eq!(Mostly::of(&hours), Mostly::ByDay);
         hours[2] = 9;
         assert_eq!(Mostly::of(&hours), Mostly::ByNight);
+    }
+
+    #[test]
+    fn changes_of_which_nobody_knows_the_hour_do_not_fall_by_night() {
+        let mut hours = [10.0 / 24.0; 24];
+        assert_eq!(Mostly::of_spread(&[0.0; 24]), Mostly::ByDay);
+        assert_eq!(Mostly::of_spread(&hours), Mostly::ByDay);
+        hours[20] += 1.0;
+        assert_eq!(Mostly::of_spread(&hours), Mostly::ByNight);
+        hours[10] += 1.0;
+        assert_eq!(Mostly::of_spread(&hours), Mostly::ByDay);
     }
 }

@@ -12,6 +12,7 @@ use geomi_url::CrawlUrl;
 use serde_json::json;
 
 use super::chance::{Chances, Followed};
+use super::change_hours::ChangeWeek;
 use super::limits::{Limit, held_by, hours_in_words};
 use super::run::PlanArgs;
 use super::view::{DirArgs, SHARE, View, typed_url};
@@ -61,6 +62,8 @@ struct Explained<'a> {
     /// When it is visited next, in days.
     due: f64,
     visits: &'a [Told],
+    /// In which hours its changes fell.
+    week: &'a ChangeWeek,
     /// Whether the last one succeeded, and what followed such visits.
     success: (bool, Followed),
     signs: Option<SiteSigns>,
@@ -70,10 +73,14 @@ struct Explained<'a> {
 pub(crate) fn run(args: &ExplainCommand, global: &Global) -> anyhow::Result<Exit> {
     let url = typed_url(&args.url)?;
     let mut visits: Vec<Told> = Vec::new();
+    let mut week = ChangeWeek::default();
     let mut chances = Chances::default();
     let mut view = View::open(&args.dir.dir, &args.plan, global, |moment| {
         chances.take(moment.sighted.page, moment.sighted.kind);
         if moment.visit.url == url {
+            if moment.sighted.kind == Sighting::Changed {
+                week.take(moment.before, moment.sighted.at);
+            }
             visits.push(Told {
                 at: moment.visit.time,
                 kind: moment.sighted.kind,
@@ -91,6 +98,7 @@ pub(crate) fn run(args: &ExplainCommand, global: &Global) -> anyhow::Result<Exit
         page,
         due,
         visits: &visits,
+        week: &week,
         success: chances.of(page),
         signs,
     };
@@ -217,6 +225,7 @@ fn in_words(about: &Explained<'_>) -> String {
     ];
     lines.push(success_in_words(about.success));
     lines.push(profile_in_words(planner.policy().profile(page)));
+    lines.extend(about.week.in_words());
     lines.push(format!(
         "weight      {:.2}, weights {}",
         seen.weight,
@@ -366,6 +375,7 @@ fn as_json(about: &Explained<'_>) -> serde_json::Value {
         "requests_per_hour": planner.requests_per_hour(),
         "hours": profile.map(|profile| profile.hours),
         "days": profile.map(|profile| named(profile.days).collect::<BTreeMap<_, _>>()),
+        "changes_by_hour": about.week.as_json(),
         "trust": signs.map(|signs| signs.trust()),
         "audits": signs.map(|signs| signs.audits),
         "audits_wrong": signs.map(|signs| signs.lies),

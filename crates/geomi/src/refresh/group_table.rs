@@ -1,9 +1,10 @@
 //! REFRESH's schedule table for the coming week: how often a page is visited follows
 //! from its group, at which hour from the hours in which its changes fell.
 //!
-//! The groups go by the learned rates. The hour of a change is known only where two
-//! visits were close together: it is taken to be in the middle between them. Pages that
-//! are visited once in two or four weeks are in the table if the coming week has the
+//! The groups go by the learned rates. A change is spread over the hours since the page
+//! was seen before ([`change_hours`](super::change_hours)): where visits are close
+//! together they tell its hour, and where they are days apart they tell nothing and say
+//! so. Pages that are visited once in two or four weeks are in the table if the coming week has the
 //! Saturday of the month that is theirs.
 
 use std::collections::HashMap;
@@ -13,11 +14,10 @@ use geomi_refresh::schedule::{Mostly, slots};
 use geomi_refresh::{Grouping, PageId};
 use geomi_report::freshness::Moment;
 
+use super::change_hours::spread;
 use super::plan::Table;
 use super::view::View;
 
-/// Days between two visits, at most, that tell the hour of a change between them.
-const GAP_MAX: f64 = 9.0 / 24.0;
 const SATURDAY: usize = 6;
 
 /// The grouping that a policy goes by, if it goes by one.
@@ -29,9 +29,9 @@ pub(super) fn grouping(policy: &str) -> Option<Grouping> {
     }
 }
 
-/// How many changes of each page fell into which hour of the day.
+/// How much of the changes of each page fell into which hour of the day.
 #[derive(Debug, Default)]
-pub(super) struct ChangeHours(HashMap<PageId, [u32; 24]>);
+pub(super) struct ChangeHours(HashMap<PageId, [f32; 24]>);
 
 impl ChangeHours {
     /// Takes a visit in.
@@ -43,15 +43,13 @@ impl ChangeHours {
 
     /// Counts a change between two times.
     fn count(&mut self, page: PageId, from: f64, to: f64) {
-        if to - from <= GAP_MAX {
-            let hour = hour_of_week(f64::midpoint(from, to)) % 24;
-            self.0.entry(page).or_default()[hour] += 1;
-        }
+        let hours = self.0.entry(page).or_default();
+        spread(from, to, |hour, part| hours[hour % 24] += part as f32);
     }
 
     /// When the changes of a page mostly fall; by day where that is not known.
     fn mostly(&self, page: PageId) -> Mostly {
-        Mostly::of(self.0.get(&page).unwrap_or(&[0; 24]))
+        Mostly::of_spread(self.0.get(&page).unwrap_or(&[0.0; 24]))
     }
 }
 
@@ -93,14 +91,26 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_in_the_middle_of_a_short_gap() {
-        let mut hours = ChangeHours::default();
-        let night = at("2026-03-02T22:00:00Z");
-        hours.count(1, night, night + 8.0 / 24.0);
-        assert_eq!(hours.mostly(1), Mostly::ByNight);
-        assert_eq!(hours.0[&1][2], 1);
-        hours.count(2, night, night + 10.0 / 24.0);
-        assert_eq!(hours.mostly(2), Mostly::ByDay, "nobody knows when");
+    fn changes_fall_by_day_or_night_as_far_as_gaps_tell() {
+        let check = |gaps: &[(&str, f64)], mostly: Mostly| {
+            let mut hours = ChangeHours::default();
+            for (from, gap_h) in gaps {
+                hours.count(1, at(from), at(from) + gap_h / 24.0);
+            }
+            assert_eq!(hours.mostly(1), mostly, "{gaps:?}");
+        };
+        check(&[], Mostly::ByDay);
+        check(&[("2026-03-02T22:00:00Z", 8.0)], Mostly::ByNight);
+        check(&[("2026-03-02T22:00:00Z", 10.0)], Mostly::ByNight);
+        check(&[("2026-03-02T08:00:00Z", 11.0)], Mostly::ByDay);
+        // A day, or some: nobody knows when.
+        let a_day = ("2026-03-02T22:00:00Z", 24.0);
+        check(&[a_day], Mostly::ByDay);
+        check(&[("2026-03-02T22:00:00Z", 72.0)], Mostly::ByDay);
+        // What a day and a half has twice tells, and what says nothing does not count.
+        check(&[("2026-03-02T18:00:00Z", 36.0)], Mostly::ByNight);
+        let night = ("2026-03-02T20:00:00Z", 1.0);
+        check(&[a_day, a_day, a_day, night], Mostly::ByNight);
     }
 
     #[test]

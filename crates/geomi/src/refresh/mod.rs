@@ -1,6 +1,7 @@
 //! `geomi refresh`: keeping copies fresh, and its laboratory.
 
 mod chance;
+mod change_hours;
 mod chart;
 mod estimate;
 mod estimate_page;

@@ -103,6 +103,16 @@ fn what_a_site_says_of_itself_is_followed_and_checked() {
     assert_eq!(changed.len(), 1, "{told:#}");
     let size = LIAR_LATER.len() - LIAR_FIRST.len();
     assert_eq!(changed[0]["change_size"], size, "{told:#}");
+    // One change, over the hours since the visit before.
+    let hours: Vec<f64> = told["changes_by_hour"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|day| day["hours"].as_array().unwrap())
+        .map(|part| part.as_f64().unwrap())
+        .collect();
+    assert_eq!(hours.len(), 7 * 24);
+    assert!((hours.iter().sum::<f64>() - 1.0).abs() < 1e-6, "{told:#}");
 }
 
 /// Pages that the sitemap below lies about.
