@@ -339,6 +339,12 @@ fn site_words(text: &mut String, site: &SiteReport) {
             row(text, "address", address);
         }
         novelty_words(text, site);
+        if let Some(word) = &site.word {
+            row(text, "its word", word.in_words());
+        }
+        if let Some(rhythm) = &site.rhythm {
+            row(text, "rhythm", rhythm.in_words());
+        }
     }
     text.push('\n');
 }

@@ -12,8 +12,10 @@ mod crawl;
 mod likeness;
 mod list;
 mod rest;
+mod rhythm;
 mod site;
 mod url;
+mod word;
 
 use geomi_cluster::Partitions;
 use geomi_frontier::{Frontier, Importance};
@@ -28,8 +30,10 @@ pub use list::{
     QUEUED_SAMPLE_MAX, QueuedSample, SITES_PER_PAGE_MAX, SiteLine, SiteOrder, SitesPage, SitesQuery,
 };
 pub use rest::inspect;
+pub use rhythm::SiteRhythm;
 pub use site::{MirrorView, SiteReport};
 pub use url::{NextStep, QueuePlace, ScoreReport, UrlReport};
+pub use word::SiteWord;
 
 use crate::books::Unaddressed;
 use crate::novelty::NoveltyBook;

@@ -10,7 +10,7 @@ use geomi_robots::RobotsPolicy;
 use geomi_url::{CrawlUrl, SiteHash, registrable_domain};
 use serde::{Deserialize, Serialize};
 
-use super::Knowledge;
+use super::{Knowledge, SiteRhythm, SiteWord};
 use crate::books::{SiteAccess, Unaddressed};
 use crate::mirrors::MirrorRecord;
 use crate::novelty::domain_hash;
@@ -72,6 +72,12 @@ pub struct SiteReport {
     pub novelty: SiteStanding,
     /// What it is a mirror of, if its pages are those of another site.
     pub mirror: Option<MirrorView>,
+    /// What its word on its changes is worth, if it was ever kept fresh.
+    #[serde(default)]
+    pub word: Option<SiteWord>,
+    /// When its pages change, as the plan of a running crawl believes.
+    #[serde(default)]
+    pub rhythm: Option<SiteRhythm>,
     /// Its registrable domain.
     pub domain: String,
     /// Hosts of that domain opened so far.
@@ -125,6 +131,8 @@ impl Knowledge<'_> {
         Ok(SiteReport {
             novelty: novelty.site(limits),
             mirror: self.partition(hash).mirror_record(hash)?.map(Into::into),
+            word: self.partition(hash).signs(hash)?.as_ref().map(SiteWord::of),
+            rhythm: self.refresh.and_then(|book| SiteRhythm::of(book, url)),
             domain: domain.to_owned(),
             domain_hosts: hosts.hosts,
             domain_hosts_left: hosts.left(limits),

@@ -216,6 +216,18 @@ impl Pages {
         self.by_url.get(&url.hash64().0).copied()
     }
 
+    /// The pages of the site that a URL is on. It looks at all there are: for a question,
+    /// not for every visit.
+    pub fn of_site<'a>(&'a self, url: &'a CrawlUrl) -> impl Iterator<Item = PageId> + use<'a> {
+        let site = url.site_hash();
+        (0..self.notes.len() as PageId).filter(move |page| {
+            let own = self.url(*page);
+            // Most are of other hosts, and need not be read for that.
+            own.contains(url.host())
+                && CrawlUrl::parse(own).is_ok_and(|own| own.site_hash() == site)
+        })
+    }
+
     /// The URL of a page, as text.
     pub fn url(&self, page: PageId) -> &str {
         let at = page as usize;
@@ -331,6 +343,10 @@ mod tests {
         assert_eq!(pages.via(3), Some(0));
         assert_eq!(pages.via(0), None);
         assert_eq!(pages.seed_of(4), Some(&seed));
+        pages.take(&visit("http://b.test/?from=a.test", 200, None), 3);
+        pages.take(&visit("https://a.test/5", 200, None), 3);
+        let of_site: Vec<PageId> = pages.of_site(&seed).collect();
+        assert_eq!(of_site, [0, 1, 2, 3, 4, 6], "80 and 443 are one site");
     }
 
     /// In what two pages are no kin.

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
-use geomi_crawler::refresh::{Sighting, Signals, SiteSigns, hour_of_week, instant, site_signs};
+use geomi_crawler::explain::SiteWord;
+use geomi_crawler::refresh::{Sighting, SiteSigns, hour_of_week, instant, site_signs};
 use geomi_crawler::{Clock as _, SystemClock};
 use geomi_model::Timestamp;
 use geomi_refresh::{PageId, Policy as _, Profile};
+use geomi_store::StoreError;
 use geomi_store::schedule::DAYS;
 use geomi_url::CrawlUrl;
 use serde_json::json;
@@ -66,7 +68,8 @@ struct Explained<'a> {
     week: &'a ChangeWeek,
     /// Whether the last one succeeded, and what followed such visits.
     success: (bool, Followed),
-    signs: Option<SiteSigns>,
+    /// What the site's word is worth, or why that is not known.
+    signs: Result<SiteSigns, String>,
 }
 
 /// Runs the command.
@@ -109,12 +112,20 @@ pub(crate) fn run(args: &ExplainCommand, global: &Global) -> anyhow::Result<Exit
     Ok(Exit::Done)
 }
 
-/// What the site's word is worth; not known while a crawl holds the directory.
-fn signs(view: &View, url: &CrawlUrl) -> Option<SiteSigns> {
+/// What the site's word is worth, which is in the state of the crawl; or why that cannot
+/// be read. Visits can, and tell all the rest.
+fn signs(view: &View, url: &CrawlUrl) -> Result<SiteSigns, String> {
     let now = SystemClock::default().now();
-    // A directory that is in use is not opened: this part is left out.
-    let _lock = take_lock(&view.dir, now).ok()?;
-    site_signs(&view.config, &view.dir, url.site_hash()).ok()
+    let _lock = take_lock(&view.dir, now).map_err(|error| match error.downcast_ref() {
+        Some(StoreError::Locked { .. }) => format!(
+            "not known while a run holds the directory: `geomi explain {} {}` asks it",
+            view.dir.root().display(),
+            url.site()
+        ),
+        _ => format!("not known: {error:#}"),
+    })?;
+    let signs = site_signs(&view.config, &view.dir, url.site_hash());
+    signs.map_err(|error| format!("not known: {error}"))
 }
 
 /// Why it is due then, in a sentence, and which budget it waits for.
@@ -234,7 +245,7 @@ fn in_words(about: &Explained<'_>) -> String {
     for limit in limits(view, page) {
         lines.push(format!("budget      {}", limit.in_words()));
     }
-    lines.extend(about.signs.as_ref().map(signs_in_words));
+    lines.push(signs_in_words(&about.signs));
     lines.push("visits".to_owned());
     let shown = visits.iter().rev().take(VISITS_MAX).rev();
     lines.extend(shown.map(visit_in_words));
@@ -284,33 +295,12 @@ fn named(days: [f32; 7]) -> impl Iterator<Item = (&'static str, f32)> {
     (0..).map(name).zip(days)
 }
 
-fn signs_in_words(signs: &SiteSigns) -> String {
-    let candour = signs.candour();
-    let signals = |of: &Signals| {
-        let Signals {
-            followed, proved, ..
-        } = of;
-        format!(
-            "reliability {:.2} ({proved} of {followed} true)",
-            of.reliability()
-        )
+fn signs_in_words(signs: &Result<SiteSigns, String>) -> String {
+    let words = match signs {
+        Ok(signs) => SiteWord::of(signs).in_words(),
+        Err(reason) => reason.clone(),
     };
-    let so = if signs.is_distrusted() {
-        ", so it is asked for the content"
-    } else {
-        ""
-    };
-    format!(
-        "site's word 304: trust {:.2} ({} believed, {} audited, {} wrong; {} changes admitted, {:.0} expected){so}; sitemaps: {}; feeds: {}",
-        signs.trust(),
-        signs.not_modified,
-        signs.audits,
-        signs.lies,
-        candour.admitted,
-        candour.expected(),
-        signals(&signs.sitemaps),
-        signals(&signs.feeds)
-    )
+    format!("site's word {words}")
 }
 
 fn visit_in_words(told: &Told) -> String {
@@ -331,12 +321,9 @@ fn visit_in_words(told: &Told) -> String {
 
 fn as_json(about: &Explained<'_>) -> serde_json::Value {
     let Explained {
-        view,
-        page,
-        visits,
-        signs,
-        ..
+        view, page, visits, ..
     } = *about;
+    let signs = about.signs.as_ref().ok();
     let planner = view.book.planner();
     let (posterior, seen) = (view.posterior(page), view.seen[page as usize]);
     let (low, high) = posterior.interval(SHARE);
@@ -376,6 +363,7 @@ fn as_json(about: &Explained<'_>) -> serde_json::Value {
         "hours": profile.map(|profile| profile.hours),
         "days": profile.map(|profile| named(profile.days).collect::<BTreeMap<_, _>>()),
         "changes_by_hour": about.week.as_json(),
+        "signs_unknown": about.signs.as_ref().err(),
         "trust": signs.map(|signs| signs.trust()),
         "audits": signs.map(|signs| signs.audits),
         "audits_wrong": signs.map(|signs| signs.lies),

@@ -113,6 +113,20 @@ fn what_a_site_says_of_itself_is_followed_and_checked() {
         .collect();
     assert_eq!(hours.len(), 7 * 24);
     assert!((hours.iter().sum::<f64>() - 1.0).abs() < 1e-6, "{told:#}");
+    let site = seed.trim_start_matches("http://");
+    let explained = json(&place, &["explain", "c", site]);
+    let word = &explained["site"]["word"];
+    for name in [
+        "trust",
+        "audits",
+        "audits_wrong",
+        "not_modified",
+        "reliability",
+    ] {
+        assert_eq!(word[name], told[name], "{name}: {word:#}");
+    }
+    let words = place.geomi(&["explain", "c", site]).out;
+    assert!(words.contains("its word     304: trust 0."), "{words}");
 }
 
 /// Pages that the sitemap below lies about.

@@ -52,6 +52,17 @@ fn a_run_tells_what_it_does_and_has_seen() {
         assert!(next["at"].is_string(), "{next:#}");
     }
 
+    // The run knows what its sites' word is worth, and holds the directory.
+    let site = seed.trim_start_matches("http://");
+    let word = json(&place, &["explain", "c", site])["site"]["word"].clone();
+    assert!(word["trust"].is_number(), "{word:#}");
+    let refused = place.geomi(&["refresh", "explain", "c", &seed]).out;
+    let told = "site's word not known while a run holds the directory";
+    assert!(refused.contains(told), "{refused}");
+    let refused = json(&place, &["refresh", "explain", "c", &seed]);
+    assert!(refused["trust"].is_null(), "{refused:#}");
+    assert!(refused["signs_unknown"].is_string(), "{refused:#}");
+
     assert_eq!(place.geomi(&["stop", "c"]).code, Some(0));
     run.wait().unwrap();
     rest.join().unwrap();
