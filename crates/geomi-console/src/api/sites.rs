@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::response::Response;
-use geomi_crawler::explain::{Explanation, SiteOrder, SitesPage};
+use geomi_crawler::explain::{Explanation, SiteOrder, SiteReport, SitesPage};
 use geomi_crawler::remote::{Request, Response as Answered};
 use geomi_report::{SectionKind, Value};
 use http::HeaderMap;
@@ -304,6 +304,24 @@ pub(crate) async fn explain(
         url,
         is_site: false,
     };
+    explained(app, crawl, request).await
+}
+
+/// Explains a site, for the page.
+pub(crate) async fn explain_site(
+    app: &App,
+    crawl: &Crawl,
+    site: String,
+) -> Result<Option<SiteReport>, Problem> {
+    let site = bounded("site", Some(site), 300)?;
+    let request = Request::Explain {
+        url: site.map(|site| format!("http://{site}")),
+        is_site: true,
+    };
+    Ok(explained(app, crawl, request).await?.site)
+}
+
+async fn explained(app: &App, crawl: &Crawl, request: Request) -> Result<Explanation, Problem> {
     match ask(app, crawl, request).await? {
         Answered::Explained { explanation } => Ok(*explanation),
         _ => Err(Problem::conflict(Wrong::OtherAnswer)),

@@ -1,17 +1,19 @@
-//! Sites: how fast they answer, how long they rest, what each waits for.
+//! Sites: how fast they answer, how long they rest, what each waits for; of one of them
+//! also its robots.txt, what its word on changes is worth, and when its pages change.
 
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect, Response};
+use geomi_crawler::explain::{SiteReport, SiteRhythm, SiteWord};
 use geomi_model::Timestamp;
 use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::crawl::{self, Tab};
-use super::layout::{View, empty};
+use super::layout::{View, alert, empty};
 use super::{empty_as_none, format};
 use crate::accounts::Role;
 use crate::actions;
-use crate::api::sites::{ORDERS, SiteRow, SiteRows, SitesQuery, find};
+use crate::api::sites::{ORDERS, SiteRow, SiteRows, SitesQuery, explain_site, find};
 use crate::app::App;
 use crate::http::extract::{Form, Path, Query};
 use crate::http::problem::Problem;
@@ -54,10 +56,19 @@ pub(crate) async fn show(
     };
     let found = find(&app, &crawl, query).await?;
     let words = view.words;
+    let about = match empty_as_none(&filter.site).filter(|_| found.live) {
+        Some(site) => Some(explain_site(&app, &crawl, site).await),
+        None => None,
+    };
     let content = html! {
         (form(&view, &crawl.id, &filter))
         p.muted { (if found.live { words.live_sites } else { words.at_rest_sites }) " " (format::counted(words.in_all, found.total)) }
         @if found.items.is_empty() { (empty(words.nothing_yet, words.queue_lead)) } @else { (table(&found, &view, &crawl.id, app.now())) }
+        @match &about {
+            Some(Ok(Some(site))) => (about_site(words, site)),
+            Some(Err(problem)) => (alert(words, &problem.detail, &problem.errors)),
+            _ => {}
+        }
         @if found.live && view.may(Role::Operator) { (override_form(&view, &crawl.id, &filter.site)) }
         nav.pager {
             @if !filter.after.is_empty() { a.button href=(filter.link(&crawl.id, "")) { (words.newer) } }
@@ -87,7 +98,6 @@ fn form(view: &View, id: &str, filter: &Filter) -> Markup {
 
 fn table(found: &SiteRows, view: &View, id: &str, now: Timestamp) -> Markup {
     let words = view.words;
-    let may = view.may(Role::Operator);
     html! {
         div.scroll tabindex="0" role="region" aria-label=(words.sites) {
             table.list {
@@ -112,8 +122,8 @@ fn table(found: &SiteRows, view: &View, id: &str, now: Timestamp) -> Markup {
                     }
                 } }
                 tbody { @for row in &found.items {
-                    @let change = (found.live && may).then(|| format!("/crawls/{id}/sites?site={}#override", format::query(&row.site)));
-                    (site_row(row, found.live, change.as_deref(), words, now))
+                    @let about = found.live.then(|| format!("/crawls/{id}/sites?site={}#about", format::query(&row.site)));
+                    (site_row(row, found.live, about.as_deref(), words, now))
                 } }
             }
         }
@@ -123,7 +133,7 @@ fn table(found: &SiteRows, view: &View, id: &str, now: Timestamp) -> Markup {
 fn site_row(
     row: &SiteRow,
     live: bool,
-    change: Option<&str>,
+    about: Option<&str>,
     words: &Words,
     now: Timestamp,
 ) -> Markup {
@@ -131,7 +141,7 @@ fn site_row(
     let counted = |value: Option<u64>| value.map(format::count);
     html! {
         tr {
-            th scope="row" { @if let Some(change) = change { a href=(change) { (row.site) } } @else { (row.site) } }
+            th scope="row" { @if let Some(about) = about { a href=(about) { (row.site) } } @else { (row.site) } }
             @if live {
                 td { @if let Some(hold) = &row.hold { span.badge data-hold=(hold) title=[row.why.as_deref()] { (look_up(words.holds, hold)) } } }
                 td { @if let Some(until) = &row.until { (format::time(until, now)) } }
@@ -150,6 +160,28 @@ fn site_row(
                 td { (row.address.as_deref().unwrap_or_default()) }
             }
         }
+    }
+}
+
+/// What is known of one site.
+fn about_site(words: &Words, site: &SiteReport) -> Markup {
+    html! {
+        section.card #about {
+            h2 { (site.site) }
+            dl.facts {
+                dt { (words.why) } dd { (site.why) }
+                dt { "robots.txt" } dd { (site.robots) }
+                (changes(words, site.word.as_ref(), site.rhythm.as_ref()))
+            }
+        }
+    }
+}
+
+/// What is known of its changes, where it is kept fresh.
+fn changes(words: &Words, word: Option<&SiteWord>, rhythm: Option<&SiteRhythm>) -> Markup {
+    html! {
+        @if let Some(word) = word { dt { (words.site_word) } dd { (word.in_words()) } }
+        @if let Some(rhythm) = rhythm { dt { (words.rhythm) } dd { (rhythm.in_words()) } }
     }
 }
 
@@ -219,7 +251,26 @@ pub(crate) async fn change(
 
 #[cfg(test)]
 mod tests {
+    use geomi_crawler::refresh::SiteSigns;
+
     use super::*;
+    use crate::words::Language;
+
+    #[test]
+    fn a_site_that_is_kept_fresh_shows_its_word_and_its_rhythm() {
+        let words = Language::English.words();
+        assert_eq!(changes(words, None, None).into_string(), "");
+        let word = SiteWord::of(&SiteSigns::default());
+        let rhythm = SiteRhythm {
+            pages: 3,
+            hours: vec![1.0, 0.5, 1.5, 1.0],
+            days: vec![1.0; 7],
+        };
+        let shown = changes(words, Some(&word), Some(&rhythm)).into_string();
+        for told in ["Its word on changes", "trust 0.50", "most 12 to 18h 1.50"] {
+            assert!(shown.contains(told), "{shown}");
+        }
+    }
 
     #[test]
     fn a_form_is_what_geomi_set_takes() {

@@ -124,6 +124,8 @@ pub(super) const WORDS: Words = Words {
     ask_url_help: "What is known of it, what happens next, and why.",
     ask: "Ask",
     site: "Site",
+    site_word: "Its word on changes",
+    rhythm: "Rhythm",
     delay: "Delay",
     crawl_delay: "Crawl-delay",
     requests: "Requests",

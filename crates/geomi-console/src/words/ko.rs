@@ -125,6 +125,8 @@ pub(super) const WORDS: Words = Words {
     ask_url_help: "알려진 것, 다음에 일어날 일과 그 이유.",
     ask: "묻기",
     site: "사이트",
+    site_word: "변경에 대한 말의 신뢰도",
+    rhythm: "변경 리듬",
     delay: "간격",
     crawl_delay: "Crawl-delay",
     requests: "요청",

@@ -127,7 +127,7 @@ words! {
     // Queue.
     queue_lead, waits_for, sites_count, urls_count, until, example, why, next_request, add_seeds, add_seeds_help, add, exclude, exclude_help, preview, preview_result, preview_queued, exclude_now, ask_url, ask_url_help, ask,
     // Sites.
-    site, delay, crawl_delay, requests, failures, address, order_by, filter, filter_url, at_rest_sites, live_sites, override_site, override_lead, leave_out, yes, no,
+    site, site_word, rhythm, delay, crawl_delay, requests, failures, address, order_by, filter, filter_url, at_rest_sites, live_sites, override_site, override_lead, leave_out, yes, no,
     // Log and pages.
     title, any_state, show, looked_on, stored,
     // Captures.
