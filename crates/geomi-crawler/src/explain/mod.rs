@@ -33,7 +33,7 @@ pub use rest::inspect;
 pub use rhythm::SiteRhythm;
 pub use site::{MirrorView, SiteReport};
 pub use url::{NextStep, QueuePlace, ScoreReport, UrlReport};
-pub use word::SiteWord;
+pub use word::{SignalsWord, SiteWord};
 
 use crate::books::Unaddressed;
 use crate::novelty::NoveltyBook;

@@ -4,12 +4,14 @@
 use std::collections::BTreeMap;
 
 use clap::{Args, ValueEnum};
+use geomi_refresh::PageId;
 use geomi_refresh::estimators;
 use geomi_report::freshness::Seen;
 use geomi_url::CrawlUrl;
 use serde_json::{Value, json};
 
 use super::estimate_page;
+use super::gaps::Gaps;
 use super::mean_rate::MeanRate;
 use super::run::PlanArgs;
 use super::view::{DirArgs, SHARE, View, print_table, quoted};
@@ -26,8 +28,9 @@ Examples:
 
 Rates are changes a day, with the interval that holds them with 90 % probability; those of a
 site are means over its pages. Beside them, for comparison: naive, the changes found by the
-days between visits, and reduced bias, Cho and Garcia-Molina's estimator at the mean gap; of
-one page also the most likely rate for its gaps. These know nothing of other pages.
+days between visits, reduced bias, Cho and Garcia-Molina's estimator at the mean gap, and the
+most likely rate for gaps as they were (inf where every comparison found a change); of a site
+as if all its pages had one rate. These know nothing of other pages.
 Exit codes: 0 done, 1 error, 2 usage, no crawl directory, or no copy of that URL.";
 
 /// Arguments of `geomi refresh estimate`.
@@ -67,6 +70,7 @@ struct Row {
     rate: f64,
     low: f64,
     high: f64,
+    gaps: Gaps,
 }
 
 /// Runs the command.
@@ -74,10 +78,19 @@ pub(crate) fn run(args: &EstimateCommand, global: &Global) -> anyhow::Result<Exi
     if let Some(url) = &args.url {
         return estimate_page::run(&args.dir.dir, url, global);
     }
-    let view = View::open(&args.dir.dir, &PlanArgs::default(), global, |_| {})?;
+    let mut gaps: Vec<Gaps> = Vec::new();
+    let view = View::open(&args.dir.dir, &PlanArgs::default(), global, |moment| {
+        let page = moment.sighted.page as usize;
+        if page >= gaps.len() {
+            gaps.resize_with(page + 1, Gaps::default);
+        }
+        if let Some(changed) = moment.sighted.kind.changed() {
+            gaps[page].take(moment.sighted.at - moment.before, changed);
+        }
+    })?;
     let mut rows = match args.by {
-        By::Page => pages(&view),
-        By::Site => sites(&view),
+        By::Page => pages(&view, gaps),
+        By::Site => sites(&view, &gaps),
     };
     rows.sort_by(|one, other| {
         other
@@ -116,8 +129,8 @@ pub(crate) fn run(args: &EstimateCommand, global: &Global) -> anyhow::Result<Exi
     Ok(Exit::Done)
 }
 
-fn pages(view: &View) -> Vec<Row> {
-    let row = |page| {
+fn pages(view: &View, gaps: Vec<Gaps>) -> Vec<Row> {
+    let row = |(page, gaps): (PageId, Gaps)| {
         let posterior = view.posterior(page);
         let (low, high) = posterior.interval(SHARE);
         Row {
@@ -127,9 +140,10 @@ fn pages(view: &View) -> Vec<Row> {
             rate: posterior.mean(),
             low,
             high,
+            gaps,
         }
     };
-    view.pages().map(row).collect()
+    view.pages().zip(gaps).map(row).collect()
 }
 
 /// Sums over the pages of a site.
@@ -137,9 +151,10 @@ fn pages(view: &View) -> Vec<Row> {
 struct Sums {
     seen: Seen,
     rate: MeanRate,
+    gaps: Gaps,
 }
 
-fn sites(view: &View) -> Vec<Row> {
+fn sites(view: &View, gaps: &[Gaps]) -> Vec<Row> {
     let mut sites: BTreeMap<String, Sums> = BTreeMap::new();
     for page in view.pages() {
         // What is in the files was a URL once.
@@ -154,6 +169,7 @@ fn sites(view: &View) -> Vec<Row> {
         sums.seen.changed += seen.changed;
         sums.seen.missed += seen.missed;
         sums.seen.watched += seen.watched;
+        sums.gaps.join(&gaps[page as usize]);
     }
     let row = |(name, sums): (String, Sums)| {
         let (low, high) = sums.rate.interval();
@@ -164,12 +180,13 @@ fn sites(view: &View) -> Vec<Row> {
             rate: sums.rate.mean(),
             low,
             high,
+            gaps: sums.gaps,
         }
     };
     sites.into_iter().map(row).collect()
 }
 
-const COLUMNS: [&str; 11] = [
+const COLUMNS: [&str; 12] = [
     "name",
     "pages",
     "visits",
@@ -181,6 +198,7 @@ const COLUMNS: [&str; 11] = [
     "high",
     "naive",
     "reduced_bias",
+    "most_likely",
 ];
 
 /// Rates by rules of thumb; nothing where nothing was compared.
@@ -212,6 +230,7 @@ fn lines(rows: &[Row]) -> Vec<Vec<String>> {
             Some(row.high),
             naive,
             reduced,
+            row.gaps.most_likely(),
         ];
         let counts = counts.iter().map(ToString::to_string);
         let rates = rates
@@ -239,5 +258,7 @@ fn to_json(row: &Row) -> Value {
         "high": row.high,
         "naive": naive,
         "reduced_bias": reduced,
+        // JSON has no number without bound.
+        "most_likely": row.gaps.most_likely().filter(|rate| rate.is_finite()),
     })
 }

@@ -3,11 +3,11 @@
 
 use std::path::Path;
 
-use geomi_refresh::estimators::irregular_mle;
 use geomi_report::freshness::Seen;
 use serde_json::{Value, json};
 
 use super::estimate::by_thumb;
+use super::gaps::Gaps;
 use super::run::PlanArgs;
 use super::view::{SHARE, View, quoted, typed_url};
 use crate::Exit;
@@ -30,12 +30,11 @@ struct Estimate {
 /// Runs the command.
 pub(super) fn run(dir: &Path, url: &str, global: &Global) -> anyhow::Result<Exit> {
     let url = typed_url(url)?;
-    let mut compared: Vec<(f64, bool)> = Vec::new();
+    let mut gaps = Gaps::default();
     let view = View::open(dir, &PlanArgs::default(), global, |moment| {
         let changed = moment.sighted.kind.changed();
         if let Some(changed) = changed.filter(|_| moment.visit.url == url) {
-            let gap = moment.sighted.at - moment.before;
-            compared.push((gap.max(0.0), changed));
+            gaps.take(moment.sighted.at - moment.before, changed);
         }
     })?;
     let page = view.find(&url)?;
@@ -50,7 +49,7 @@ pub(super) fn run(dir: &Path, url: &str, global: &Global) -> anyhow::Result<Exit
         high,
         naive,
         reduced_bias,
-        most_likely: naive.map(|_| irregular_mle(&compared)),
+        most_likely: gaps.most_likely(),
     };
     match global.format {
         Format::Human => print(&in_words(&estimate))?,

@@ -7,6 +7,7 @@ mod estimate;
 mod estimate_page;
 mod explain;
 mod extent;
+mod gaps;
 mod group_table;
 mod history_file;
 mod html;

@@ -463,9 +463,18 @@ fn rates_beside_rules_of_thumb(place: &Workplace, url: &str) {
             .lines()
             .next()
             .unwrap()
-            .ends_with(",high,naive,reduced_bias")
+            .ends_with(",high,naive,reduced_bias,most_likely")
     );
+    let pages = json(place, &["refresh", "estimate", "c", "--top", "0"]);
+    let mut rows = pages["rows"].as_array().unwrap().iter();
+    let own = rows.find(|row| row["name"] == url).unwrap();
+    assert_eq!(own["most_likely"], told["most_likely"], "{own:#}");
     let sites = json(place, &["refresh", "estimate", "c", "--by", "site"]);
+    let likely = sites["rows"][0]["most_likely"].as_f64().unwrap();
+    assert!(
+        likely > sites["rows"][0]["naive"].as_f64().unwrap(),
+        "what is found after a gap is one change at least: {sites:#}"
+    );
     assert!(
         sites["rows"][0]["naive"].as_f64().unwrap() > 0.0,
         "{sites:#}"
