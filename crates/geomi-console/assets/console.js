@@ -88,7 +88,7 @@
   const iso = (seconds) => new Date(seconds * 1e3).toISOString();
   const date = (seconds) => iso(seconds).slice(0, 10);
   const moment = (_, seconds) => (seconds == null ? '–' : iso(seconds).slice(0, 19).replace('T', ' '));
-  const amount = (_, value) => (value == null ? '–' : value.toLocaleString('en', { maximumFractionDigits: 1 }));
+  const amount = (_, value) => (value == null ? '–' : value.toLocaleString('en', { maximumFractionDigits: 2 }));
 
   // A tick has little room: 2.5M.
   const short = (tick) => tick.toLocaleString('en', tick < 1e6 ? {} : { notation: 'compact', maximumFractionDigits: 2 });
@@ -116,7 +116,9 @@
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1e3), 'UTC'),
       cursor: { y: false },
       legend: { live: true },
-      scales: { x: { time: true }, y: { range: (_, low, high) => [0, Math.max(1, high * 1.05)] } },
+      scales: { x: { time: true }, y: { range: (_, low, high) => [0, high > 0 ? high * 1.05 : 1] } },
+      // Half a date, where the last line is at the edge.
+      padding: [null, 36, null, null],
       axes: [{ ...axis, space: 80, values: times }, { ...axis, size: 72, values: (_, ticks) => ticks.map(short) }],
       series: [{ label: box.dataset.time, value: moment }, ...keys.map((_, at) => ({
         label: labels[at], stroke: colour(at === 0 ? '--accent' : '--second'), width: 2, points: { show: false }, value: amount,
