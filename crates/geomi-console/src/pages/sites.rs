@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::crawl::{self, Tab};
-use super::layout::{View, alert, empty};
+use super::layout::{View, alert_of, empty};
 use super::{empty_as_none, format};
 use crate::accounts::Role;
 use crate::actions;
@@ -66,7 +66,7 @@ pub(crate) async fn show(
         @if found.items.is_empty() { (empty(words.nothing_yet, words.queue_lead)) } @else { (table(&found, &view, &crawl.id, app.now())) }
         @match &about {
             Some(Ok(Some(site))) => (about_site(words, site)),
-            Some(Err(problem)) => (alert(words, &problem.detail, &problem.errors)),
+            Some(Err(problem)) => (alert_of(words, problem)),
             _ => {}
         }
         @if found.live && view.may(Role::Operator) { (override_form(&view, &crawl.id, &filter.site)) }
