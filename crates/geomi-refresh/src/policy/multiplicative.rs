@@ -12,13 +12,14 @@
 //! | [`nutch`](Multiplicative::nutch) | x0.8 | x1.4 | a minute, 365 days |
 //! | [`stormcrawler`](Multiplicative::stormcrawler) | x0.5 of what it has above the shortest | x1.5 | an hour, 14 days |
 //!
-//! Of Nutch this is the plain rule, with which others have compared too. Left out is that
-//! it tries to meet the changes (`sync_delta`, on by default): after a visit that found
+//! Of Nutch this is the plain rule, which is what others have compared with. Left out is
+//! that it tries to meet the changes (`sync_delta`, on by default): after a visit that found
 //! nothing new its interval is no shorter than the time since the last change it saw, and
-//! the next visit comes three tenths of that time before the interval is over. Left out are
-//! also its first interval of 30 days and its pages with intervals of their own; that a page is fetched
-//! after 90 days whatever its interval is the planner's longest gap. Of StormCrawler
-//! it is left out that intervals are whole minutes.
+//! the next visit comes three tenths of that time before the interval is over. Under a
+//! budget that hurts: pages that wait in line are taken for ever slower ones. Left out are
+//! also its first interval of 30 days and pages with intervals of their own; that a page is
+//! fetched after 90 days whatever its interval is the planner's longest gap. Of
+//! StormCrawler it is left out that intervals are whole minutes.
 
 use super::{Pace, Page, PageId, Policy, Sight};
 
