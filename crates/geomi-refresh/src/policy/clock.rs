@@ -96,10 +96,7 @@ impl Clock {
         };
         let worths = &mut self.worths;
         let course = Course::new(posterior, &belief, worths, price, days, steady);
-        if steady > LONG_GAP {
-            return course.nearby(last);
-        }
-        course.best(last).unwrap_or(last + steady)
+        at_best_hour(course, last, steady)
     }
 
     /// Now and then asks some pages how common the hours are.
@@ -110,6 +107,14 @@ impl Clock {
             self.rhythm.fit(&self.survey.ask());
         }
     }
+}
+
+/// When a page on this course is due; `steady` is the gap without hours.
+pub(super) fn at_best_hour(course: Course, last: f64, steady: f64) -> f64 {
+    if steady > LONG_GAP {
+        return course.nearby(last);
+    }
+    course.best(last).unwrap_or(last + steady)
 }
 
 impl Policy for Clock {

@@ -19,12 +19,14 @@
 //! | [`Greedy`] | what a visit brings, averaged over the posterior | yes |
 //! | [`Age`] | the same for age instead of freshness | yes |
 //! | [`Clock`] | what a visit brings and teaches, at the hours in which it brings most | yes |
+//! | [`KnownClock`] | the best allocation at the best hours, rates and hours known | no |
 
 mod age;
 mod clock;
 mod greedy;
 mod grouped;
 mod harmonic;
+mod known_clock;
 mod multiplicative;
 mod optimal;
 mod proportional;
@@ -37,6 +39,7 @@ pub use greedy::Greedy;
 pub(crate) use greedy::{crossing, gap as greedy_gap};
 pub use grouped::Grouped;
 pub use harmonic::Harmonic;
+pub use known_clock::KnownClock;
 pub use multiplicative::Multiplicative;
 pub use optimal::{Optimal, best_gap, freshness};
 pub use proportional::Proportional;
