@@ -255,7 +255,7 @@ fn the_change_table_says_what_each_visit_of_a_page_found() {
     // What is left out is compared with all the same.
     let again = export(&place, "changes --url */news --since 2000-01-01 --limit 2");
     assert_eq!(again.out.lines().count(), 3, "{again:#?}");
-    let second = rows.iter().filter(|row| row.url.path() == "/news").last();
+    let second = rows.iter().rfind(|row| row.url.path() == "/news");
     let since = second.unwrap().time.to_rfc3339_micros();
     let last = export(&place, &format!("changes --url */news --since {since}"));
     let last: Vec<&str> = last.out.lines().skip(1).collect();

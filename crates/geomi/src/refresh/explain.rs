@@ -323,7 +323,7 @@ fn as_json(about: &Explained<'_>) -> serde_json::Value {
     let Explained {
         view, page, visits, ..
     } = *about;
-    let signs = about.signs.as_ref().ok();
+    let signs = about.signs.as_ref().ok().copied();
     let planner = view.book.planner();
     let (posterior, seen) = (view.posterior(page), view.seen[page as usize]);
     let (low, high) = posterior.interval(SHARE);
