@@ -74,8 +74,8 @@ impl From<&Class> for ClassView {
 pub(crate) struct FreshnessView {
     /// From the first visit on, the last one when it was estimated; 57 at most.
     points: Vec<PointView>,
-    /// Predicted against seen, by chance in steps of a tenth. Visits because of a signal
-    /// are left out: they come when there is a change to be found.
+    /// Predicted against seen, by chance in steps of a tenth. A change that a signal led to
+    /// counts as found at the page's turn.
     classes: Vec<ClassView>,
     /// Requests a day for each page, for the sake of freshness; none if less than a day
     /// was seen.
