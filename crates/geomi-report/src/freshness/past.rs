@@ -50,7 +50,9 @@ pub struct Moment<'a> {
     pub visit: &'a Visit,
     /// What it found.
     pub sighted: Sighted,
-    /// How likely a change was, where there is something to compare with.
+    /// How likely a change was, where there is something to compare with: by this visit,
+    /// or by the page's turn if somebody said before it that the page has changed, and was
+    /// right. See [`Sight::called`].
     pub chance: Option<f64>,
     /// When the page was seen before.
     pub before: f64,
@@ -119,10 +121,7 @@ impl Past {
             seen.changed += u32::from(changed);
             let from = before.min(at);
             seen.watched += at - from;
-            let early = visit
-                .early
-                .map_or(0.0, |early| early.as_secs_f64() / 86_400.0);
-            let due = at + early;
+            let due = at + early_days(visit);
             self.learner
                 .observe(&Sight::called(page, changed, (from, at), due));
         }
@@ -139,16 +138,66 @@ impl Past {
     /// How likely a change was before a visit that can be compared. It is asked before
     /// anybody hears of the visit, for that would be hindsight.
     fn foreseen(&self, visit: &Visit) -> Option<f64> {
-        visit.changed?;
+        let changed = visit.changed?.changed;
         let page = self.book.pages().find(&visit.url)?;
-        let before = self.seen[page as usize].last;
+        let (before, at) = (self.seen[page as usize].last, days(visit.time));
+        let sight = Sight::called(page, changed, (before.min(at), at), at + early_days(visit));
         let belief = belief(&self.book, &self.learner, page);
-        Some(1.0 - belief.fresh(before, days(visit.time)))
+        Some(1.0 - belief.fresh(sight.from, sight.to))
     }
+}
+
+/// Days by which a visit came before the turn of its page.
+fn early_days(visit: &Visit) -> f64 {
+    let early = visit.early;
+    early.map_or(0.0, |early| early.as_secs_f64() / 86_400.0)
 }
 
 /// What is predicted of a page with: what the policy of a plan believes, or its rate.
 pub fn belief(book: &RefreshBook, learner: &Learner, page: PageId) -> Belief {
     let by_policy = book.planner().policy().belief(page);
     by_policy.unwrap_or_else(|| Belief::steady(learner.posterior(page)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use geomi_crawler::refresh::instant;
+    use geomi_model::{Change, NetworkState};
+    use geomi_url::CrawlUrl;
+
+    use super::*;
+
+    /// A visit on a day, which may have been made so many days before its turn.
+    fn visit(day: f64, changed: Option<bool>, early: Option<u64>) -> Visit {
+        let mut visit = Visit::unknown(CrawlUrl::parse("http://a.test/").unwrap());
+        visit.time = instant(day);
+        (visit.state, visit.code) = (NetworkState::Ok, Some(200));
+        visit.attempt = 1;
+        visit.changed = changed.map(|changed| Change { changed, size: 0 });
+        visit.early = early.map(|days| Duration::from_hours(days * 24));
+        visit
+    }
+
+    /// How likely a change was thought to be before the last of these visits.
+    fn chance(last: &Visit) -> f64 {
+        let mut past = Past::new(&RefreshConfig::default(), 1);
+        let mut chance = None;
+        for visit in [&visit(10.0, None, None), last] {
+            past.take(visit, &mut |moment| chance = moment.chance);
+        }
+        chance.unwrap()
+    }
+
+    #[test]
+    fn a_change_that_was_told_counts_at_the_turn_of_its_page() {
+        let told = chance(&visit(11.0, Some(true), Some(9)));
+        let at_its_turn = chance(&visit(20.0, Some(true), None));
+        assert!((told - at_its_turn).abs() < 1e-9, "{told} {at_its_turn}");
+        let false_alarm = chance(&visit(11.0, Some(false), Some(9)));
+        let at_once = chance(&visit(11.0, Some(false), None));
+        assert!((false_alarm - at_once).abs() < 1e-9);
+        assert!(at_once < at_its_turn, "{at_once} {at_its_turn}");
+    }
 }

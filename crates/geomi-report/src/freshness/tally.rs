@@ -13,8 +13,11 @@ const SAVED_DAYS: f64 = 1.0;
 /// Days in which a load can be told; what fewer show is a burst and no load.
 const LOAD_DAYS_MIN: f64 = 1.0;
 
-/// Visits at the turn of their pages for which about the same chance of a change was
-/// predicted.
+/// Visits for which about the same chance of a change was predicted. One for the sake of a
+/// signal comes when there is a change to be found, whatever was predicted for that time;
+/// those at the turn of their pages find the changes of which nothing was told, which are
+/// fewer than there are. So neither sort is a fair sample without the other: the first
+/// counts as the visit at the page's turn that it made needless.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Class {
     /// Visits.
@@ -84,14 +87,10 @@ impl Tally {
         self.span = Some(widened(self.span, sighted.at));
         let Some(chance) = moment.chance else { return };
         count(&mut self.by_hour[hour_of_week(sighted.at)], changed);
-        // A visit for the sake of a signal comes when there is a change to be found: what
-        // it finds says nothing of what was predicted of the page.
-        if moment.visit.early.is_none() {
-            let class = &mut self.classes[((chance * CLASSES as f64) as usize).min(CLASSES - 1)];
-            class.visits += 1;
-            class.changed += changed;
-            class.chances += chance;
-        }
+        let class = &mut self.classes[((chance * CLASSES as f64) as usize).min(CLASSES - 1)];
+        class.visits += 1;
+        class.changed += changed;
+        class.chances += chance;
     }
 
     /// Visits in all, the first one of each page included.
@@ -147,12 +146,6 @@ fn kept_until(kept: Option<(f64, f64)>, before: f64, at: f64) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
-    use geomi_crawler::refresh::Sighted;
-    use geomi_model::Visit;
-    use geomi_url::CrawlUrl;
-
     use super::*;
 
     #[test]
@@ -184,36 +177,5 @@ mod tests {
         // A round of which the report is a year old or wrong.
         assert_eq!(load(&[11.0, 12.0], 0.0), Some(1.0));
         assert_eq!(load(&[11.0, 12.0, 13.0], 400.0), Some(0.75));
-    }
-
-    /// Takes in a visit to page 0, a day after the one before.
-    fn take(tally: &mut Tally, visit: &Visit, kind: Sighting, chance: Option<f64>) {
-        tally.take(&Moment {
-            visit,
-            sighted: Sighted {
-                page: 0,
-                kind,
-                at: 11.0,
-                bits_apart: None,
-                weight: 1.0,
-            },
-            chance,
-            before: 10.0,
-            accounts: [None; 2],
-        });
-    }
-
-    #[test]
-    fn a_visit_because_of_a_signal_is_compared_and_no_test_of_a_prediction() {
-        let mut visit = Visit::unknown(CrawlUrl::parse("http://a.test/").unwrap());
-        let mut tally = Tally::default();
-        take(&mut tally, &visit, Sighting::First, None);
-        take(&mut tally, &visit, Sighting::Same, Some(0.25));
-        visit.early = Some(Duration::from_hours(40));
-        take(&mut tally, &visit, Sighting::Changed, Some(0.25));
-        let class = tally.classes[2];
-        assert_eq!((class.visits, class.changed), (1, 0));
-        let compared: u64 = tally.by_hour.iter().map(|(compared, _)| compared).sum();
-        assert_eq!(compared, 2);
     }
 }

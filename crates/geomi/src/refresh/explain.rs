@@ -55,6 +55,8 @@ struct Told {
     /// Bytes by which the body is longer or shorter, where it was compared.
     size: Option<u64>,
     chance: Option<f64>,
+    /// Whether it was made because of a signal, before its turn.
+    is_early: bool,
 }
 
 /// All there is to tell of the page.
@@ -90,6 +92,7 @@ pub(crate) fn run(args: &ExplainCommand, global: &Global) -> anyhow::Result<Exit
                 gap: moment.sighted.at - moment.before,
                 size: moment.visit.changed.map(|change| change.size),
                 chance: moment.chance,
+                is_early: moment.visit.early.is_some(),
             });
         }
     })?;
@@ -304,8 +307,9 @@ fn signs_in_words(signs: &Result<SiteSigns, String>) -> String {
 }
 
 fn visit_in_words(told: &Told) -> String {
+    let by = if told.is_early { " by its turn" } else { "" };
     let chance = told.chance.map_or(String::new(), |chance| {
-        format!(", a change was {:.0} % likely", chance * 100.0)
+        format!(", a change was {:.0} % likely{by}", chance * 100.0)
     });
     let at = told.at.to_rfc3339_secs();
     let found = told.kind.as_str();
@@ -404,6 +408,7 @@ mod tests {
                 gap: 1.0,
                 size: None,
                 chance: None,
+                is_early: false,
             });
             let visits: Vec<Told> = visits.collect();
             let found = gone_since(&visits);

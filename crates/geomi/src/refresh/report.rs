@@ -240,11 +240,7 @@ fn print_changes(report: &Report) -> anyhow::Result<()> {
         }
         print("")?;
     }
-    let classes = report.class_lines();
-    if classes.len() == 1 {
-        return print("no visit came at the turn of its page: there is no prediction to check");
-    }
-    print_table(&classes, &[])
+    print_table(&report.class_lines(), &[])
 }
 
 /// What is told of each budget beside the budget itself.

@@ -56,11 +56,8 @@ pub(super) fn page(report: &Report) -> String {
         }
     }
     body += "<p>Rates are changes a day, with the interval that holds them with 90 % probability. Naive is changes found by days watched.</p>";
-    let classes = report.class_lines();
-    if classes.len() > 1 {
-        body += "<h2>Predicted against seen</h2>";
-        body += &table(&classes, &[]);
-    }
+    body += "<h2>Predicted against seen</h2>";
+    body += &table(&report.class_lines(), &[]);
     framed(&title, &body)
 }
 

@@ -61,7 +61,7 @@ impl Made {
         let mut page = Self {
             site,
             url: format!("http://site{site}.test/{number}"),
-            changes: changes(rate, site % 2 == 0, dice),
+            changes: changes(rate, site.is_multiple_of(2), dice),
             gone: if number % 5 == 1 {
                 GONE_AFTER
             } else {
@@ -108,11 +108,10 @@ impl Made {
             visit.phases.total = Duration::from_millis(5);
             visit.early = early.map(|early| DAY.mul_f64(early));
             let is_gone = *at > self.gone;
-            (visit.state, visit.code) = match is_gone {
-                true => (NetworkState::Code, Some(404)),
-                false => (NetworkState::Ok, Some(200)),
-            };
-            if !is_gone {
+            if is_gone {
+                (visit.state, visit.code) = (NetworkState::Code, Some(404));
+            } else {
+                (visit.state, visit.code) = (NetworkState::Ok, Some(200));
                 visit.changed = copy.map(|copy: f64| Change {
                     changed: self
                         .changes
@@ -173,46 +172,55 @@ fn made(place: &Workplace, seed: u64) {
     place.write("changes.csv", &history);
 }
 
+fn number(of: &serde_json::Value, name: &str) -> f64 {
+    of[name].as_f64().unwrap()
+}
+
+/// How far estimated freshness lies from the truth, on average over time. After the last
+/// visit nobody knows what happens.
+fn freshness_off(report: &serde_json::Value) -> f64 {
+    let points = report["over_time"].as_array().unwrap().iter();
+    let known = points.filter(|point| {
+        let at = Timestamp::parse_rfc3339(point["time"].as_str().unwrap());
+        days(at.unwrap()) < DAYS as f64
+    });
+    let offs = known.map(|point| number(point, "freshness") - number(point, "true_freshness"));
+    let offs: Vec<f64> = offs.map(f64::abs).collect();
+    assert!(offs.len() > 50, "{report:#}");
+    offs.iter().sum::<f64>() / offs.len() as f64
+}
+
+/// The most by which a full class is off, in deviations of as many draws.
+fn most_deviations(report: &serde_json::Value) -> f64 {
+    let classes = report["predicted"].as_array().unwrap().iter();
+    let full = classes.filter(|class| number(class, "visits") >= FULL);
+    let deviations = full.map(|class| {
+        let [predicted, seen, visits] =
+            ["predicted", "seen", "visits"].map(|name| number(class, name));
+        (seen - predicted).abs() / (predicted * (1.0 - predicted) / visits).sqrt()
+    });
+    let deviations: Vec<f64> = deviations.collect();
+    assert!(deviations.len() >= 6, "{report:#}");
+    deviations.into_iter().fold(0.0, f64::max)
+}
+
 #[test]
 fn what_is_estimated_and_predicted_is_what_happened() {
     for seed in [1, 2, 3] {
         let place = Workplace::new();
         made(&place, seed);
-        let report = json(
-            &place,
-            &["refresh", "report", "c", "--truth", "changes.csv"],
+        let words = ["refresh", "report", "c", "--truth", "changes.csv"];
+        let report = json(&place, &words);
+        let by_rates = json(&place, &[&words[..], &["--policy", "greedy"]].concat());
+        let (off, most) = (freshness_off(&report), most_deviations(&report));
+        let of_rates = most_deviations(&by_rates);
+        eprintln!(
+            "seed {seed}: freshness off by {off:.4}, classes by {most:.1}, by rates alone {of_rates:.1} deviations"
         );
-        let number = |of: &serde_json::Value, name: &str| of[name].as_f64().unwrap();
-        // After the last visit nobody knows what happens.
-        let points = report["over_time"].as_array().unwrap().iter();
-        let offs: Vec<f64> = points
-            .filter(|point| {
-                let at = Timestamp::parse_rfc3339(point["time"].as_str().unwrap());
-                days(at.unwrap()) < DAYS as f64
-            })
-            .map(|point| (number(point, "freshness") - number(point, "true_freshness")).abs())
-            .collect();
-        assert!(offs.len() > 50, "{report:#}");
-        let off = offs.iter().sum::<f64>() / offs.len() as f64;
-        eprintln!("seed {seed}: freshness off by {off:.4}");
-
-        let classes = report["predicted"].as_array().unwrap().iter();
-        let full = classes.filter(|class| number(class, "visits") >= FULL);
-        let deviations = full.map(|class| {
-            let [predicted, seen, visits] =
-                ["predicted", "seen", "visits"].map(|name| number(class, name));
-            let error = (predicted * (1.0 - predicted) / visits).sqrt();
-            eprintln!(
-                "  {predicted:.3} {seen:.3} {visits} {:.1}",
-                (seen - predicted) / error
-            );
-            ((seen - predicted) / error).abs()
-        });
-        let deviations: Vec<f64> = deviations.collect();
+        // 0.022 to 0.031 were seen: 240 pages at a time, which by chance alone differ by
+        // 0.02 on average.
         assert!(off < 0.05, "seed {seed}: {off}");
-        assert!(deviations.len() >= 6, "seed {seed}: {report:#}");
-        for deviation in deviations {
-            assert!(deviation < 4.0, "seed {seed}: {report:#}");
-        }
+        assert!(most < 4.0, "seed {seed}: {report:#}");
+        assert!(of_rates > 4.0, "hours are believed: {by_rates:#}");
     }
 }
