@@ -14,7 +14,7 @@ use crate::words::{Words, fill};
 
 /// Width and height of a curve, and the room for its labels left and below.
 const SIZE: (f64, f64) = (400.0, 170.0);
-const MARGIN: (f64, f64) = (46.0, 24.0);
+const MARGIN: (f64, f64) = (54.0, 24.0);
 /// Room above the highest line.
 const TOP: f64 = 10.0;
 
@@ -48,8 +48,7 @@ pub(crate) fn show(words: &Words, found: &Freshness) -> Markup {
     };
     html! {
         div.two { (card(words, &fresh, found)) (card(words, &age, found)) }
-        (numbers(words, &found.points))
-        (predicted(words, &found.classes))
+        div.two { (predicted(words, &found.classes)) (numbers(words, &found.points)) }
     }
 }
 
@@ -242,7 +241,7 @@ mod tests {
         let shown = picture(words, &curve, &points).into_string();
         let told = "90.0 % at the end, between 81.0 % and 95.0 % since 2024-10-04 00:00";
         assert!(shown.contains(told), "{shown}");
-        assert!(shown.contains("points=\"46.0,"), "{shown}");
+        assert!(shown.contains("points=\"54.0,"), "{shown}");
         assert!(shown.contains(" 400.0,"), "{shown}");
         assert_eq!(shown.matches("<line").count(), 3);
     }
