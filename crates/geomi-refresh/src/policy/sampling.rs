@@ -131,11 +131,10 @@ mod tests {
     #[test]
     fn pages_outside_the_sample_say_nothing() {
         let mut policy = visited(|page| page % 10 != 0);
-        let due = [1, SITE_PAGES + 1].map(|page| policy.due(page, 0.0, 2.0));
         let mut still = visited(|_| false);
-        assert_eq!(
-            due,
-            [1, SITE_PAGES + 1].map(|page| still.due(page, 0.0, 2.0))
-        );
+        for page in 0..2 * SITE_PAGES {
+            let (due, expected) = (policy.due(page, 0.0, 2.0), still.due(page, 0.0, 2.0));
+            assert!((due - expected).abs() < 1e-9, "{page}: {due} {expected}");
+        }
     }
 }
