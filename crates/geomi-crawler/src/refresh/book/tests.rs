@@ -1,0 +1,200 @@
+use geomi_model::{Change, NetworkState};
+
+use super::*;
+use crate::refresh::instant;
+
+pub(crate) const TRIES: u8 = 1;
+
+pub(crate) fn visit(page: u32, day: f64, code: u16, changed: Option<bool>) -> Visit {
+    let url = CrawlUrl::parse(&format!("http://a.test/{page}")).unwrap();
+    let mut visit = Visit::unknown(url);
+    visit.time = instant(day);
+    visit.state = if code < 400 {
+        NetworkState::Ok
+    } else {
+        NetworkState::Code
+    };
+    visit.code = Some(code);
+    visit.attempt = 1;
+    visit.phases.total = Duration::from_millis(5);
+    visit.changed = changed.map(|changed| Change { changed, size: 0 });
+    visit
+}
+
+fn book(budget: f64) -> RefreshBook {
+    RefreshBook::new(&RefreshConfig {
+        policy: "greedy".to_owned(),
+        budget: Budget::PerPage(budget),
+        ..RefreshConfig::default()
+    })
+}
+
+/// Ten pages: the first five change between two visits, the others do not.
+fn past() -> Vec<Visit> {
+    let first = (0..10).map(|page| visit(page, 100.0, 200, None));
+    let later = (1..12).flat_map(|day| {
+        let at = 100.0 + f64::from(day);
+        (0..10).map(move |page| visit(page, at, 200, Some(page < 5)))
+    });
+    first.chain(later).collect()
+}
+
+#[test]
+fn a_plan_read_from_the_past_believes_what_it_believed_while_it_ran() {
+    let (mut live, mut read) = (book(0.5), book(0.5));
+    let past = past();
+    let (begin, rest) = past.split_at(10);
+    for visit in begin {
+        live.take(visit, TRIES);
+    }
+    live.start(100.0, 1.0);
+    for visit in rest {
+        live.take(visit, TRIES);
+    }
+    for visit in &past {
+        read.take(visit, TRIES);
+    }
+    read.start(111.0, 1.0);
+    for page in 0..10 {
+        assert!((live.planner.last(page) - read.planner.last(page)).abs() < 1e-9);
+    }
+    // The price of the plan that ran lags; found anew, it is the same.
+    live.start(111.0, 1.0);
+    let gap = |book: &mut RefreshBook, page| book.planner.due_after(page, 111.0) - 111.0;
+    for page in 0..10 {
+        let (ran, was_read) = (gap(&mut live, page), gap(&mut read, page));
+        assert!((ran / was_read - 1.0).abs() < 0.02, "{ran} {was_read}");
+    }
+    assert!(gap(&mut read, 0) < gap(&mut read, 9));
+}
+
+#[test]
+fn visits_for_the_sake_of_a_signal_are_read_as_they_were_made() {
+    let early = |at: f64| Visit {
+        early: Some(Duration::from_hours(9 * 24)),
+        ..visit(5, at, 200, Some(true))
+    };
+    let (past, told) = (past(), [early(111.1), early(111.2)]);
+    let (mut live, mut read, mut plain) = (book(0.5), book(0.5), book(0.5));
+    for visit in &past {
+        for book in [&mut live, &mut read, &mut plain] {
+            book.take(visit, TRIES);
+        }
+    }
+    live.start(111.0, 1.0);
+    for visit in told {
+        live.take(&visit, TRIES);
+        read.take(&visit, TRIES);
+        let early = None;
+        plain.take(&Visit { early, ..visit }, TRIES);
+    }
+    // Beside one that never changed, so that it is not the price that is compared.
+    let gap = |mut book: RefreshBook| {
+        book.start(112.0, 1.0);
+        let [told, other] = [5, 6].map(|page| book.planner.due_after(page, 112.0) - 112.0);
+        told / other
+    };
+    let [ran, was_read, plain] = [live, read, plain].map(gap);
+    assert!((ran / was_read - 1.0).abs() < 0.02, "{ran} {was_read}");
+    // Changes found so soon after a visit would tell of a fast page.
+    assert!(plain < 0.9 * was_read, "{plain} {was_read}");
+}
+
+#[test]
+fn what_was_edited_says_nothing_of_how_often_it_changes() {
+    let banner = |page, size| Visit {
+        changed: Some(Change {
+            changed: true,
+            size,
+        }),
+        ..visit(page, 112.0 + f64::from(page) / 100.0, 200, None)
+    };
+    // How many were edited, and the gap after the last page's visit beside that after
+    // the first one's, which has changed as far as anybody can know.
+    let seen = |size: fn(u32) -> u64| {
+        let mut book = book(0.5);
+        let pages = 0..30;
+        let crawled = pages.clone().map(|page| visit(page, 100.0, 200, None));
+        let same = pages
+            .clone()
+            .map(|page| visit(page, 106.0, 200, Some(false)));
+        for visit in crawled.chain(same) {
+            book.take(&visit, TRIES);
+        }
+        let found = pages.map(|page| book.take(&banner(page, size(page)), TRIES));
+        let edited = found.filter(|found| found.unwrap().kind == Sighting::Edited);
+        let edited = edited.count();
+        book.start(113.0, 1.0);
+        let [first, last] = [0, 29].map(|page| book.planner.due_after(page, 113.0) - 113.0);
+        (edited, last / first)
+    };
+    let (edited, gap) = seen(|_| 200);
+    assert_eq!(edited, 27);
+    let (none, own_gap) = seen(|page| 100 + u64::from(page * page) * 20);
+    assert_eq!(none, 0, "each page changed in its own way");
+    assert!(gap > 1.2 * own_gap, "{gap} {own_gap}");
+}
+
+#[test]
+fn what_cannot_be_had_rests_longer_and_longer() {
+    let mut book = book(1.0);
+    book.take(&visit(0, 100.0, 200, None), TRIES);
+    book.start(100.0, 0.0);
+    for (at, rest) in [(101.0, 1.0), (102.0, 2.0), (104.0, 4.0)] {
+        book.take(&visit(0, at, 500, None), TRIES);
+        assert!((book.planner.due(0) - at - rest).abs() < 0.01, "{at}");
+    }
+    book.take(&visit(0, 108.0, 410, None), TRIES);
+    assert!((book.planner.due(0) - 198.0).abs() < 0.01);
+    book.take(&visit(0, 109.0, 200, Some(true)), TRIES);
+    assert!(book.troubles.is_empty());
+}
+
+#[test]
+fn a_page_that_is_being_tried_again_is_not_queued_twice() {
+    let mut book = book(24.0);
+    book.take(&visit(0, 100.0, 200, None), 3);
+    book.take(&visit(0, 101.0, 503, None), 3);
+    book.start(101.5, 1.0);
+    assert_eq!(book.next(103.0), None, "it waits in its queue");
+    book.take(&visit(0, 103.0, 200, Some(false)), 3);
+    assert_eq!(book.next(110.0), Some(0));
+}
+
+#[test]
+fn a_page_that_was_refused_instead_of_tried_again_is_queued_again() {
+    let mut book = book(24.0);
+    book.take(&visit(0, 100.0, 200, None), 3);
+    book.take(&visit(0, 101.0, 503, None), 3);
+    book.start(101.5, 1.0);
+    assert_eq!(book.take_tried(), [0]);
+    assert!(book.take_tried().is_empty());
+    book.missed(0, 101.5);
+    assert_eq!(book.next(102.0), None, "it rests for a day");
+    assert_eq!(book.next(103.0), Some(0));
+}
+
+#[test]
+fn a_page_that_an_earlier_run_queued_is_not_queued_twice() {
+    let mut book = book(24.0);
+    book.take(&visit(0, 100.0, 200, None), 3);
+    book.start(100.5, 1.0);
+    // Nothing in the files tells that it waits; its first try fails.
+    book.take(&visit(0, 100.5, 503, None), 3);
+    assert_eq!(book.next(103.0), None, "it waits in its queue");
+    book.take(&visit(0, 103.0, 200, Some(false)), 3);
+    assert_eq!(book.next(110.0), Some(0));
+}
+
+#[test]
+fn the_budget_of_a_time_without_a_run_is_spent_at_once() {
+    for (saved_max, least, most) in [(1.0, 4, 6), (f64::INFINITY, 10, 10)] {
+        let mut book = book(0.5);
+        for visit in &past() {
+            book.take(visit, TRIES);
+        }
+        book.start(117.0, saved_max);
+        let count = std::iter::from_fn(|| book.next(117.0)).count();
+        assert!((least..=most).contains(&count), "{count} with {saved_max}");
+    }
+}
