@@ -12,7 +12,7 @@
 //! estimated holds while no other is closed.
 
 use geomi_crawler::CrawlConfig;
-use geomi_crawler::refresh::days;
+use geomi_crawler::refresh::{PLAN_COLUMNS, days};
 use geomi_model::{Timestamp, Visit};
 use geomi_report::freshness::{Class, Past, Point, Tally, Upkeep};
 use geomi_store::segment::{self, Segment};
@@ -20,23 +20,6 @@ use geomi_store::{CrawlDir, StoreError, visits};
 
 /// Visits that are taken, about.
 const VISITS: u64 = 100_000;
-/// What an estimate needs of a row.
-const COLUMNS: [&str; 14] = [
-    "time",
-    "url",
-    "depth",
-    "attempt",
-    "is_robots",
-    "state",
-    "code",
-    "location",
-    "total_us",
-    "changed",
-    "change_size",
-    "link_type",
-    "simhash",
-    "early_us",
-];
 
 /// Everything that was estimated.
 #[derive(Clone, Debug)]
@@ -88,7 +71,7 @@ impl Freshness {
         let mut past = Past::new(&config.plan, config.tries);
         let (mut tally, mut upkeep) = (Tally::default(), Upkeep::default());
         for table in &tables {
-            for visit in visits::read_visit_columns(&table.table(dir), &COLUMNS)? {
+            for visit in visits::read_visit_columns(&table.table(dir), PLAN_COLUMNS)? {
                 let visit = visit?;
                 if is_taken(&visit, one_in) {
                     past.take(&visit, &mut |moment| {

@@ -7,8 +7,8 @@ use geomi_store::visits;
 
 use crate::CrawlError;
 
-/// What is read of a row.
-const COLUMNS: &[&str] = &[
+/// What a plan needs of a row: whoever reads visits for one reads these.
+pub const PLAN_COLUMNS: &[&str] = &[
     "number",
     "time",
     "url",
@@ -34,7 +34,7 @@ const COLUMNS: &[&str] = &[
 /// memory at a time, until `hear` says that it is enough.
 pub fn read_visits(dir: &CrawlDir, mut hear: impl FnMut(&Visit) -> bool) -> Result<(), CrawlError> {
     for segment in segment::list(dir)? {
-        for visit in visits::read_visit_columns(&segment.table(dir), COLUMNS)? {
+        for visit in visits::read_visit_columns(&segment.table(dir), PLAN_COLUMNS)? {
             if !hear(&visit?) {
                 return Ok(());
             }

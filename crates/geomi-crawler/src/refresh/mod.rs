@@ -28,7 +28,7 @@ mod weights;
 pub use book::{Budget, Drive, RefreshBook, RefreshConfig};
 pub use budgets::{Limit, LimitKind, SitePlan};
 pub use candour::Candour;
-pub use history::read_visits;
+pub use history::{PLAN_COLUMNS, read_visits};
 pub use pages::{Pages, Sighted, Sighting, days, facts, instant};
 pub use quiet::QuietHours;
 pub(crate) use signs::{Herald, LaterSigns};
