@@ -76,7 +76,7 @@ pub(crate) fn tries(source: &Source, global: &Global) -> Result<u8, Problems> {
 mod tests {
     use std::time::Duration;
 
-    use geomi_model::NetworkState;
+    use geomi_model::{NetworkState, Timestamp};
 
     use super::*;
     use crate::export::samples::visit;
@@ -127,19 +127,22 @@ mod tests {
     #[test]
     fn a_template_edit_has_changed_a_page_and_is_found_to_be_none_of_its_own() {
         let mut table = ChangeTable::new(1);
-        let mut found = |page: u32, changed: Option<bool>| {
+        let mut found = |page: u32, hour: i64, changed: Option<bool>| {
             let mut visit = visit(&format!("http://a.test/{page}"));
+            visit.time = Timestamp::from_secs(hour * 3_600 + i64::from(page));
             visit.facts.simhash = Some(u64::from(page) + 1);
-            visit.changed = changed.map(|changed| Change { changed, size: 7 });
+            visit.changed = changed.map(|changed| Change { changed, size: 70 });
             table.row(&visit).unwrap()
         };
         for page in 0..40 {
-            found(page, None);
-            found(page, Some(false));
+            found(page, 0, None);
         }
-        let edit: Vec<String> = (0..40).map(|page| found(page, Some(true))).collect();
-        assert!(edit[0].ends_with(",7,true,changed"), "{}", edit[0]);
-        let edited = edit.iter().filter(|row| row.ends_with(",7,true,edited"));
+        for page in 0..40 {
+            found(page, 1, Some(false));
+        }
+        let edit: Vec<String> = (0..40).map(|page| found(page, 2, Some(true))).collect();
+        assert!(edit[0].ends_with(",70,true,changed"), "{}", edit[0]);
+        let edited = edit.iter().filter(|row| row.ends_with(",70,true,edited"));
         assert!(edited.count() > 20, "{edit:#?}");
     }
 }
