@@ -163,6 +163,33 @@ enum SetTimes {
     Table(Table),
 }
 
+impl SetTimes {
+    /// The next page to look at by now, of `pages` for which the budget pays in a
+    /// `period` of days; `None` when all were.
+    fn next(&mut self, now: f64, period: f64, pages: usize) -> Option<PageId> {
+        match self {
+            Self::Rounds(rounds) => rounds.next(now, period, pages),
+            Self::Table(table) => table.next(now),
+        }
+    }
+
+    /// Whether a page that was last seen at this time has had its visit.
+    fn has_taken(&self, seen: f64) -> bool {
+        match self {
+            Self::Rounds(rounds) => rounds.has_taken(seen),
+            Self::Table(table) => table.has_taken(seen),
+        }
+    }
+
+    /// When there is a page to look at; `None` without pages.
+    fn wake(&self, pages: usize) -> Option<f64> {
+        match self {
+            Self::Rounds(rounds) => (pages > 0).then(|| rounds.wake(pages)),
+            Self::Table(table) => table.wake(),
+        }
+    }
+}
+
 /// A page that is visited out of its turn.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Called {
@@ -374,11 +401,7 @@ impl RefreshBook {
     fn page_wake(&self) -> Option<f64> {
         match &self.set_times {
             Some(set_times) => {
-                let next = match set_times {
-                    SetTimes::Rounds(_) if self.pages.is_empty() => None,
-                    SetTimes::Rounds(rounds) => Some(rounds.wake(self.pages.len())),
-                    SetTimes::Table(table) => table.wake(),
-                };
+                let next = set_times.wake(self.pages.len());
                 let overdue = self.looks_for_overdue().then_some(self.overdue.looks_at);
                 let waiting = self.planner.waiting_wake();
                 let opens = |at| self.planner.opens_at(at);
@@ -431,16 +454,8 @@ impl RefreshBook {
         let (pages, period) = (self.pages.len(), self.period());
         let set_times = self.set_times.as_mut()?;
         while self.planner.is_open(now) {
-            let (page, is_done) = match set_times {
-                SetTimes::Rounds(rounds) => {
-                    let page = rounds.next(now, period, pages)?;
-                    (page, rounds.has_taken(self.planner.last(page)))
-                }
-                SetTimes::Table(table) => {
-                    let page = table.next(now)?;
-                    (page, table.has_taken(self.planner.last(page)))
-                }
-            };
+            let page = set_times.next(now, period, pages)?;
+            let is_done = set_times.has_taken(self.planner.last(page));
             if !is_done && self.planner.ask(page, now) == Asked::Out {
                 return Some(page);
             }
