@@ -140,17 +140,18 @@ class Pages(Served):
         self.page.goto("/crawls/twice/changes")
         self.assertGreaterEqual(self.page.locator(".heat").count(), 1)
 
-
     def test_lighthouse_has_nothing_to_ask_for(self):
         """Crawls and Live with no crawl running, as Lighthouse's telephone sees them."""
         with TestWeb(4, 40, 4_000) as web:
             self.crawled("done", "--seeds", self.seeds(web.seeds))
         sent = "; ".join(f"{c['name']}={c['value']}" for c in self.browser.context.cookies())
         for place in ("/", "/crawls/done"):
-            best = 0
-            # A busy machine makes a page slow and nothing makes it fast: the best of three.
-            for _ in range(3):
+            best, told = 0, []
+            # A busy machine makes a page slow and nothing makes it fast: the best of five.
+            for _ in range(5):
                 scores, told = self.judged(place, {"Cookie": sent})
+                if scores is None:
+                    continue
                 self.assertEqual(scores["accessibility"], 100, f"{place}: {told}")
                 self.assertEqual(scores["best-practices"], 100, f"{place}: {told}")
                 best = max(best, scores["performance"])
@@ -160,7 +161,11 @@ class Pages(Served):
             self.assertGreaterEqual(best, 95, f"{place}: {told}")
 
     def judged(self, place, headers):
-        """Lighthouse's scores in per cent, and the audits that were not passed."""
+        """Lighthouse's scores in per cent, and the audits that were not passed.
+
+        No scores, and its words, where it could not measure: on a slow machine Chromium's
+        trace may lack the start of the page, and Lighthouse asks to be run again.
+        """
         report = self.folder / "lighthouse.json"
         words = [
             os.environ["GEOMI_LIGHTHOUSE"], self.console.url + place, "--quiet",
@@ -170,7 +175,8 @@ class Pages(Served):
         ]  # fmt: skip
         env = {**os.environ, "CHROME_PATH": "/usr/bin/chromium"}
         done = subprocess.run(words, capture_output=True, text=True, timeout=120, env=env)
-        self.assertEqual(done.returncode, 0, done.stderr[-2_000:])
+        if done.returncode != 0:
+            return None, done.stderr[-2_000:]
         found = json.loads(report.read_text())
         scores = {name: round(one["score"] * 100) for name, one in found["categories"].items()}
         poor = [name for name, one in found["audits"].items() if (one["score"] or 1) < 0.9]
