@@ -31,41 +31,85 @@ struct Figure {
     note: Option<&'static str>,
 }
 
-/// Table 3.3: changes in the three weeks of learning, and the mean of a week as
-/// printed. `u14`, absent from the table, had none.
-const TABLE_3_3: [(&str, u32, Option<&str>); 15] = [
-    ("u1", 14, Some("4.7")),
-    ("u2", 8, Some("2.7")),
-    ("u3", 10, Some("3.3")),
-    ("u4", 7, Some("2.3")),
-    ("u5", 10, Some("3.3")),
-    ("u6", 3, Some("1")),
-    ("u7", 3, Some("1")),
-    ("u8", 3, Some("1")),
-    ("u9", 3, Some("1")),
-    ("u10", 6, Some("2")),
-    ("u11", 7, Some("2.3")),
-    ("u12", 3, Some("1")),
-    ("u13", 1, Some("0.3")),
-    ("u14", 0, None),
-    ("u15", 2, Some("0.7")),
+/// A line of Table 3.3.
+struct Learned {
+    url: &'static str,
+    /// Changes in the three weeks of learning, and the mean of a week as printed.
+    changes: u32,
+    weekly: Option<&'static str>,
+    /// By how much it changed.
+    size: u32,
+}
+
+/// Table 3.3; `u14`, absent from it, had no changes.
+const TABLE_3_3: [Learned; 15] = [
+    learned("u1", 14, Some("4.7"), 2_450),
+    learned("u2", 8, Some("2.7"), 2_270),
+    learned("u3", 10, Some("3.3"), 1_850),
+    learned("u4", 7, Some("2.3"), 1_580),
+    learned("u5", 10, Some("3.3"), 1_570),
+    learned("u6", 3, Some("1"), 950),
+    learned("u7", 3, Some("1"), 570),
+    learned("u8", 3, Some("1"), 121),
+    learned("u9", 3, Some("1"), 590),
+    learned("u10", 6, Some("2"), 450),
+    learned("u11", 7, Some("2.3"), 825),
+    learned("u12", 3, Some("1"), 950),
+    learned("u13", 1, Some("0.3"), 40),
+    learned("u14", 0, None, 0),
+    learned("u15", 2, Some("0.7"), 135),
 ];
 
-/// Table 3.4, what it has of u1: days from Sunday on, hours, and changes.
-const TABLE_3_4: [(usize, usize, u32); 12] = [
-    (0, 13, 1),
-    (1, 11, 1),
-    (1, 15, 1),
-    (2, 11, 1),
-    (3, 9, 2),
-    (3, 10, 1),
-    (4, 9, 1),
-    (4, 10, 1),
-    (4, 14, 1),
-    (5, 9, 2),
-    (6, 9, 1),
-    (6, 10, 1),
+const fn learned(
+    url: &'static str,
+    changes: u32,
+    weekly: Option<&'static str>,
+    size: u32,
+) -> Learned {
+    Learned {
+        url,
+        changes,
+        weekly,
+        size,
+    }
+}
+
+/// A line of Table 3.4.
+struct ChangedAt {
+    url: &'static str,
+    /// From Sunday on.
+    day: usize,
+    hour: usize,
+    changes: u32,
+    size: u32,
+}
+
+/// Table 3.4 as far as it is printed: all of u1, and a line of u10.
+const TABLE_3_4: [ChangedAt; 13] = [
+    at("u1", 0, 13, 1, 100),
+    at("u1", 1, 11, 1, 100),
+    at("u1", 1, 15, 1, 20),
+    at("u1", 2, 11, 1, 390),
+    at("u1", 3, 9, 2, 420),
+    at("u1", 3, 10, 1, 400),
+    at("u1", 4, 9, 1, 50),
+    at("u1", 4, 10, 1, 130),
+    at("u1", 4, 14, 1, 400),
+    at("u1", 5, 9, 2, 310),
+    at("u1", 6, 9, 1, 100),
+    at("u1", 6, 10, 1, 30),
+    at("u10", 1, 11, 1, 50),
 ];
+
+const fn at(url: &'static str, day: usize, hour: usize, changes: u32, size: u32) -> ChangedAt {
+    ChangedAt {
+        url,
+        day,
+        hour,
+        changes,
+        size,
+    }
+}
 
 /// Table 4.2 and 4.1.2: pages, visits a week, and the requests a day that are
 /// printed.
@@ -91,8 +135,8 @@ pub(crate) fn run(_args: &PapersArgs, global: &Global) -> anyhow::Result<Exit> {
         Format::Human => print(&human(&figures, &schedule))?,
         Format::Json => print(&serde_json::to_string_pretty(&value(&figures, &schedule))?)?,
         Format::Jsonl => {
-            for figure in &figures {
-                print(&figure.value().to_string())?;
+            for line in lines(&figures, &schedule) {
+                print(&line.to_string())?;
             }
         }
         Format::Csv => unreachable!("csv was refused before"),
@@ -100,22 +144,22 @@ pub(crate) fn run(_args: &PapersArgs, global: &Global) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Table 3.5 from Table 3.3. Of the hours only u1's are printed; the others'
-/// visits are at midnight as in Table 3.5, so they change by day.
+/// Table 3.5 from Tables 3.3 and 3.4. Of most URLs no hours are printed; their visits are at
+/// midnight in Table 3.5, so they change by day.
 fn schedule() -> Schedule {
-    let mut hours = [0; 24];
-    for (_, hour, changes) in TABLE_3_4 {
-        hours[hour] += changes;
-    }
     let mut schedule = Schedule::default();
-    for (url, changes, _) in TABLE_3_3 {
-        let mostly = if url == "u1" {
+    for line in TABLE_3_3 {
+        let mut hours = [0; 24];
+        for seen in TABLE_3_4.iter().filter(|seen| seen.url == line.url) {
+            hours[seen.hour] += seen.changes;
+        }
+        let is_known = hours.iter().any(|changes| *changes > 0);
+        let mostly = if is_known {
             Mostly::of(&hours)
         } else {
             Mostly::ByDay
         };
-        let group = Grouping::Six.of(f64::from(changes) / 3.0);
-        schedule.add(url, group, mostly);
+        schedule.add(line.url, Grouping::Six.of(line.mean()), mostly);
     }
     schedule
 }
@@ -297,63 +341,123 @@ fn when(slot: Slot) -> String {
     format!("{week}{day} {:02}:00", slot.hour)
 }
 
-fn value(figures: &[Figure], schedule: &Schedule) -> Value {
-    let lines = schedule.lines();
-    let lines: Vec<Value> = lines
-        .map(|(slot, urls)| json!({ "when": when(slot), "urls": urls }))
-        .collect();
-    let figures: Vec<Value> = figures.iter().map(Figure::value).collect();
-    let changes: Vec<Value> = TABLE_3_3
-        .iter()
-        .map(|(url, changes, printed)| {
-            let [weekly, sixteen, six] = grouped(*changes);
-            json!({
-                "url": url, "changes": changes, "printed_a_week": printed, "a_week": weekly,
-                "group16": sixteen, "group6": six,
-            })
+impl Learned {
+    /// Changes a week.
+    fn mean(&self) -> f64 {
+        f64::from(self.changes) / 3.0
+    }
+
+    /// The mean as printed, and the groups it leads to.
+    fn grouped(&self) -> [String; 3] {
+        [
+            format!("{:.1}", self.mean()),
+            Grouping::Sixteen.of(self.mean()).to_string(),
+            Grouping::Six.of(self.mean()).to_string(),
+        ]
+    }
+
+    fn value(&self) -> Value {
+        let [weekly, sixteen, six] = self.grouped();
+        json!({
+            "url": self.url, "changes": self.changes, "change_size": self.size,
+            "printed_a_week": self.weekly, "a_week": weekly, "group16": sixteen, "group6": six,
         })
-        .collect();
-    let hours: Vec<Value> = TABLE_3_4
-        .iter()
-        .map(|(day, hour, changes)| json!({ "day": DAYS[*day], "hour": hour, "changes": changes }))
-        .collect();
-    json!({
-        "figures": figures,
-        "refresh_table_3_3": changes,
-        "refresh_table_3_4": { "url": "u1", "changes": hours },
-        "refresh_table_3_5": lines,
-    })
+    }
 }
 
-/// Changes of three weeks as a mean of one, and the groups they lead to.
-fn grouped(changes: u32) -> [String; 3] {
-    let weekly = f64::from(changes) / 3.0;
+impl ChangedAt {
+    fn value(&self) -> Value {
+        json!({
+            "url": self.url, "day": DAYS[self.day], "hour": self.hour,
+            "changes": self.changes, "change_size": self.size,
+        })
+    }
+}
+
+/// The tables, by name, as lines of JSON.
+fn tables(schedule: &Schedule) -> [(&'static str, Vec<Value>); 3] {
+    let visits = |(slot, urls): (Slot, &[String])| json!({ "when": when(slot), "urls": urls });
     [
-        format!("{weekly:.1}"),
-        Grouping::Sixteen.of(weekly).to_string(),
-        Grouping::Six.of(weekly).to_string(),
+        (
+            "refresh_table_3_3",
+            TABLE_3_3.iter().map(Learned::value).collect(),
+        ),
+        (
+            "refresh_table_3_4",
+            TABLE_3_4.iter().map(ChangedAt::value).collect(),
+        ),
+        ("refresh_table_3_5", schedule.lines().map(visits).collect()),
     ]
 }
 
+fn value(figures: &[Figure], schedule: &Schedule) -> Value {
+    let figures: Vec<Value> = figures.iter().map(Figure::value).collect();
+    let mut all = json!({ "figures": figures });
+    for (name, lines) in tables(schedule) {
+        all[name] = lines.into();
+    }
+    all
+}
+
+/// All of it, line by line: figures, then the tables, of which each line has the name.
+fn lines(figures: &[Figure], schedule: &Schedule) -> Vec<Value> {
+    let mut all: Vec<Value> = figures.iter().map(Figure::value).collect();
+    for (name, lines) in tables(schedule) {
+        all.extend(lines.into_iter().map(|mut line| {
+            line["table"] = name.into();
+            line
+        }));
+    }
+    all
+}
+
 /// Table 3.3 and what follows from it, and Table 3.4.
-fn learned() -> String {
-    let head = ["URL", "changes", "a week", "of 16 groups", "of 6"];
+fn learned_in_words() -> String {
+    let head = [
+        "URL",
+        "changes",
+        "a week",
+        "change size",
+        "of 16 groups",
+        "of 6",
+    ];
     let mut lines = vec![head.map(str::to_owned).to_vec()];
-    lines.extend(TABLE_3_3.iter().map(|(url, changes, _)| {
-        let counts = [(*url).to_owned(), changes.to_string()];
-        counts.into_iter().chain(grouped(*changes)).collect()
+    lines.extend(TABLE_3_3.iter().map(|line| {
+        let [weekly, sixteen, six] = line.grouped();
+        let (changes, size) = (line.changes.to_string(), line.size.to_string());
+        vec![line.url.to_owned(), changes, weekly, size, sixteen, six]
     }));
     let columns = crate::table::columns(&lines, |at| at > 0);
     let aligned = lines
         .iter()
         .map(|line| crate::table::aligned(line, &columns));
     let table = aligned.collect::<Vec<_>>().join("\n");
-    let hours = TABLE_3_4
-        .map(|(day, hour, changes)| format!("{} {hour:02} h {changes}", DAYS[day]))
-        .join(", ");
+    let in_words = |seen: &ChangedAt| {
+        let ChangedAt {
+            url,
+            day,
+            hour,
+            changes,
+            size,
+        } = seen;
+        format!(
+            "  {url:<4} {} {hour:02} h  {changes}  {size:>3}",
+            DAYS[*day]
+        )
+    };
+    let hours = TABLE_3_4.iter().map(in_words).collect::<Vec<_>>();
+    let changes: u32 = of_u1().map(|seen| seen.changes).sum();
+    let size: u32 = of_u1().map(|seen| seen.size).sum();
     format!(
-        "\nREFRESH's Table 3.3, changes in 3 weeks, and the groups that follow:\n{table}\n\nTable 3.4, u1's changes by day and hour: {hours};\nmostly from 09 to 18, so its visits are at midnight.\n"
+        "\nREFRESH's Table 3.3, changes in 3 weeks, and the groups that follow:\n{table}\n\n\
+         Table 3.4, changes and their size by day and hour:\n{}\n\
+         Those of u1 add up to {changes} and {size}, as in Table 3.3; they fell mostly from 09 to 18, so its\nvisits are at midnight.\n",
+        hours.join("\n"),
     )
+}
+
+fn of_u1() -> impl Iterator<Item = &'static ChangedAt> {
+    TABLE_3_4.iter().filter(|seen| seen.url == "u1")
 }
 
 fn human(figures: &[Figure], schedule: &Schedule) -> String {
@@ -379,7 +483,7 @@ fn human(figures: &[Figure], schedule: &Schedule) -> String {
             text.extend([format!("         ! {note}\n")]);
         }
     }
-    text += &learned();
+    text += &learned_in_words();
     text += "\nREFRESH's Table 3.5 from its Table 3.3, 6 groups:\n";
     for (slot, urls) in schedule.lines() {
         text.extend([format!("{:<14} {}\n", when(slot), urls.join(", "))]);
@@ -416,14 +520,26 @@ mod tests {
     }
 
     #[test]
-    fn means_of_table_3_3_are_as_printed() {
-        for (url, changes, printed) in TABLE_3_3 {
-            let [weekly, ..] = grouped(changes);
+    fn tables_3_3_and_3_4_agree_with_themselves_and_each_other() {
+        for line in &TABLE_3_3 {
+            let [weekly, ..] = line.grouped();
             let weekly = weekly.trim_end_matches(".0");
-            assert!(printed.is_none_or(|printed| printed == weekly), "{url}");
+            let is_right = line.weekly.is_none_or(|printed| printed == weekly);
+            assert!(is_right, "{}", line.url);
         }
-        let of_u1: u32 = TABLE_3_4.iter().map(|(_, _, changes)| changes).sum();
-        assert_eq!(of_u1, TABLE_3_3[0].1);
+        let changes: u32 = of_u1().map(|seen| seen.changes).sum();
+        let size: u32 = of_u1().map(|seen| seen.size).sum();
+        assert_eq!((changes, size), (TABLE_3_3[0].changes, TABLE_3_3[0].size));
+    }
+
+    #[test]
+    fn lines_have_all_of_it() {
+        let (figures, schedule) = (figures(), schedule());
+        let all = value(&figures, &schedule);
+        let parts = all.as_object().unwrap().values();
+        let in_parts: usize = parts.map(|part| part.as_array().unwrap().len()).sum();
+        assert_eq!(lines(&figures, &schedule).len(), in_parts);
+        assert!(all["refresh_table_3_5"].as_array().unwrap().len() > 9);
     }
 
     #[test]
