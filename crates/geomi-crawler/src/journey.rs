@@ -49,7 +49,7 @@ use crate::novelty::NoveltyBook;
 use crate::partition::Partition;
 use crate::policies::SitePolicies;
 use crate::post::Post;
-use crate::refresh::{Call, RefreshBook, SiteSigns};
+use crate::refresh::{Call, RefreshBook, SiteSigns, TableFile};
 use crate::report::Reporter;
 use crate::seeds::{SeedBook, SeedFeed, SeedStream};
 use crate::stage::admit::Admit;
@@ -131,6 +131,8 @@ pub(crate) struct Journey<'a> {
     pub(crate) rereading: Option<Rereading>,
     /// The plan, where the crawl is kept fresh.
     pub(crate) refresh: Option<RefreshBook>,
+    /// The schedule it follows, if it does.
+    pub(crate) table: Option<TableFile>,
     /// Whether everything was queued that was to be visited once.
     pub(crate) refresh_is_over: bool,
     /// What was learned of the words of sites met in this run.
@@ -351,6 +353,7 @@ impl Journey<'_> {
             return Ok(());
         }
         self.reporter.next = now + self.clock.passes_in(REPORT_EVERY);
+        self.reread_table();
         let status = self.status(self.phase(), None, now);
         self.reporter.write(&status, now)?;
         self.observer.status(&status);

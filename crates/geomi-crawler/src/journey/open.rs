@@ -97,6 +97,7 @@ impl<'a> Journey<'a> {
             round,
             rereading: None,
             refresh: None,
+            table: None,
             refresh_is_over: false,
             signs: HashMap::new(),
             called: HashMap::new(),

@@ -20,6 +20,7 @@ use super::quiet::QuietHours;
 use super::rounds::Rounds;
 use super::strays::Strays;
 use super::table::Table;
+use super::table_file::TableRows;
 use super::waves::{Comparison, Waves};
 use super::weights::Weights;
 use crate::Fate;
@@ -70,8 +71,8 @@ pub enum Drive {
         /// Where it was read, for those who start the run again: from the crawl
         /// directory on, if it lies in it.
         file: PathBuf,
-        /// Hours of the week, from Sunday midnight on, and URLs.
-        rows: Vec<(usize, CrawlUrl)>,
+        /// What it says.
+        rows: TableRows,
     },
 }
 
@@ -374,6 +375,21 @@ impl RefreshBook {
     }
 
     /// A table by hours; what is not in the crawl is said and left out.
+    /// Goes on by another table; `false` if it is the one that is followed.
+    pub(super) fn follow(&mut self, rows: TableRows, now: f64) -> bool {
+        let hours = match &self.config.drive {
+            Drive::Table { rows: followed, .. } if *followed != rows => self.hours(&rows),
+            _ => return false,
+        };
+        if let Some(SetTimes::Table(table)) = &mut self.set_times {
+            table.replace(hours, now);
+        }
+        if let Drive::Table { rows: followed, .. } = &mut self.config.drive {
+            *followed = rows;
+        }
+        true
+    }
+
     fn hours(&self, rows: &[(usize, CrawlUrl)]) -> Vec<Vec<PageId>> {
         let mut hours = vec![Vec::new(); 7 * 24];
         let mut unknown = 0_u64;
@@ -461,6 +477,14 @@ impl RefreshBook {
             }
         }
         None
+    }
+
+    /// Requests a day, by the budget or by the table that is followed.
+    pub(super) fn requests_per_day(&self) -> f64 {
+        match &self.set_times {
+            Some(SetTimes::Table(table)) => table.visits_a_week() as f64 / 7.0,
+            _ => self.planner.requests_per_day(),
+        }
     }
 
     /// Days in which the budget pays for a round.

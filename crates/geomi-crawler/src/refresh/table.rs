@@ -38,6 +38,14 @@ impl Table {
         }
     }
 
+    /// Another table from now on, and the hour that is under way from its begin: those
+    /// who had their visit in it are done.
+    pub(super) fn replace(&mut self, hours: Vec<Vec<PageId>>, now: f64) {
+        self.hours = hours;
+        self.hour = self.hour.min(hour_at(now));
+        self.looked_at = 0;
+    }
+
     /// The next page to look at by now; `None` when all were.
     pub(super) fn next(&mut self, now: f64) -> Option<PageId> {
         let last = hour_at(now);
@@ -65,6 +73,11 @@ impl Table {
         };
         let later = (0..=WEEK_HOURS).find(is_left)?;
         Some(begin_of(self.hour + later))
+    }
+
+    /// Visits of a week.
+    pub(super) fn visits_a_week(&self) -> usize {
+        self.hours.iter().map(Vec::len).sum()
     }
 
     fn slot(&self, hour: i64) -> &[PageId] {
@@ -108,5 +121,24 @@ mod tests {
         assert_eq!(table.next(5.1 / 24.0), Some(7));
         let wake = table.wake().unwrap();
         assert!((wake - (7.0 + 1.0 / 24.0)).abs() < 1e-9, "{wake}");
+    }
+
+    #[test]
+    fn another_table_begins_with_the_hour_under_way() {
+        let of_hour = |hour: usize, page| {
+            let mut hours = vec![Vec::new(); 168];
+            hours[4 * 24 + hour] = vec![page];
+            hours
+        };
+        let at = |hour: f64| hour / 24.0;
+        let mut table = Table::at(of_hour(1, 7), 0.0);
+        assert_eq!(table.next(at(1.2)), Some(7));
+        assert_eq!(table.next(at(1.2)), None, "the hour is done");
+        table.replace(of_hour(1, 9), at(1.5));
+        assert_eq!(table.next(at(1.5)), Some(9));
+        assert!(table.has_taken(at(1.2)), "visited in this hour");
+        // One that is behind does not leave out what it has not looked at.
+        table.replace(of_hour(3, 5), at(4.5));
+        assert_eq!(table.next(at(4.5)), Some(5));
     }
 }

@@ -15,6 +15,7 @@ use super::history::read_visits;
 use super::pages::{Pages, days, instant};
 use super::signs::{Herald, SiteSigns};
 use super::strays::StrayId;
+use super::table_file::TableFile;
 use crate::again::Counted;
 use crate::control::Desired;
 use crate::journey::{Journey, open_partitions};
@@ -73,9 +74,12 @@ impl Journey<'_> {
             pages = book.pages().len(),
             strays = book.strays(),
             policy = config.policy,
-            requests_a_day = book.planner().requests_per_day(),
+            requests_a_day = book.requests_per_day(),
             "the plan is made"
         );
+        let dir = self.reporter.dir().root();
+        let file = config.drive.file();
+        self.table = file.map(|file| TableFile::new(dir.join(file)));
         self.refresh = Some(book);
         // What limits are about is this run.
         self.round.count_from(Counted::of(&self.counters()));
@@ -102,7 +106,7 @@ impl Journey<'_> {
         let config = self.config.refresh.as_ref()?;
         let book = self.refresh.as_ref();
         let pages = book.map_or(0, |book| book.pages().len());
-        let requests = book.map(|book| book.planner().requests_per_day());
+        let requests = book.map(RefreshBook::requests_per_day);
         Some(RefreshStatus {
             drive: config.drive.kind(),
             // One whose name is not text is as good as not known: nobody could type it.

@@ -10,11 +10,11 @@ mod live;
 mod made;
 mod signs;
 mod strays;
+mod tables;
 mod told;
 mod truth;
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 use std::time::Duration;
@@ -25,6 +25,7 @@ use geomi_refresh::{Group, Grouping};
 use geomi_store::visits::read_visits;
 use geomi_store::{CrawlDir, segment};
 use geomi_testweb::{ChangeMix, PageBytes, PageId, RateLaw, ServerThread, WebSpec};
+use tables::every_hour;
 
 /// Seconds of the web a second: a day in three.
 const SPEED: u32 = 28_800;
@@ -243,11 +244,7 @@ fn the_plan_is_told_and_an_edited_one_is_followed() {
     // Edited: one page every hour, and nothing else.
     // As a spreadsheet writes it, with a page that the crawl does not have.
     let mut edited = String::from("\u{feff}Day,Hour,URL\r\nMon,9,http://a.test/new\r\n");
-    for day in ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"] {
-        for hour in 0..24 {
-            writeln!(edited, "{day},{hour},{url}").unwrap();
-        }
-    }
+    edited += &every_hour(&[&url]);
     place.write("edited.csv", &edited);
     let before = visits(&place);
     let told = run(&["--schedule", "edited.csv"]);

@@ -1,16 +1,16 @@
 //! What sites say of themselves, in 304, sitemaps and new links, and what comes of it.
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use geomi_crawler::{Clock as _, SystemClock};
 use geomi_testweb::{FixedPage, Robots, ServerOptions, ServerThread, SiteBehaviour, Web, WebSpec};
 
 use crate::common::Workplace;
+use crate::tables::every_hour;
 use crate::{FLAGS, first_crawl, json, visits};
 
 /// A web of one site that behaves like this.
-fn site(behaviour: SiteBehaviour) -> ServerThread {
+pub(crate) fn site(behaviour: SiteBehaviour) -> ServerThread {
     let mut spec = WebSpec::plain(1, 1);
     spec.site_overrides.push((0, behaviour));
     ServerThread::start(Web::new(spec), ServerOptions::default()).unwrap()
@@ -18,15 +18,7 @@ fn site(behaviour: SiteBehaviour) -> ServerThread {
 
 /// Keeps the crawl fresh for three days, by a table that has these pages at every hour.
 fn visit_every_hour(place: &Workplace, urls: &[&str]) {
-    let mut table = String::from("day,hour,url\n");
-    for day in ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"] {
-        for hour in 0..24 {
-            for url in urls {
-                writeln!(table, "{day},{hour},{url}").unwrap();
-            }
-        }
-    }
-    place.write("hourly.csv", &table);
+    place.write("hourly.csv", &every_hour(urls));
     let words = ["refresh", "run", "c", "--schedule", "hourly.csv"];
     let until = ["--max-time", "3d"];
     let done = place.geomi(&[&words[..], &until, &FLAGS].concat());

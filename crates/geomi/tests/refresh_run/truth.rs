@@ -1,5 +1,7 @@
 //! Freshness as it is reported, against what the test web knows.
 
+use std::fmt::Write as _;
+
 use super::*;
 
 /// When each page was visited by the crawl's own clock, in days, by URL.

@@ -1,0 +1,159 @@
+//! The file of a schedule table, and a run that follows it while it is edited.
+//!
+//! Whoever paints the week in the console, edits the file or has it planned anew each
+//! Sunday means the run that follows it. So a run looks at the file with every report, and
+//! once it is another one goes on by it, from the hour that is under way. A file
+//! with a wrong line, or one that is gone, is told of once, and the last good table
+//! stays in force: half a table, as an editor may leave it for a moment, does no harm.
+
+use std::error::Error as _;
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use geomi_store::schedule::{self, FreeHours, Row};
+use geomi_url::CrawlUrl;
+
+use super::pages::days;
+use crate::journey::Journey;
+
+/// Problems told of one file.
+const TOLD_MAX: usize = 5;
+
+/// Hours of the week, from Sunday midnight on, and URLs.
+pub type TableRows = Vec<(usize, CrawlUrl)>;
+
+/// Reads a table, or tells what is wrong in it. Visits of hours that are left free have
+/// moved.
+pub fn read_table(path: &Path) -> Result<TableRows, Vec<String>> {
+    let (mut rows, mut free, mut wrong) = (Vec::new(), FreeHours::default(), Vec::new());
+    let done = schedule::read(path, |line, row| {
+        match row {
+            Ok(Row::Visit(hour, url)) => rows.push((hour, url)),
+            Ok(Row::Free(hour)) => free.set(hour, true),
+            Err(why) => wrong.push(format!("{}: line {line}: {why}", path.display())),
+        }
+        if wrong.len() < TOLD_MAX {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
+    });
+    if let Err(error) = done {
+        let cause = error.source().map(|cause| format!(": {cause}"));
+        wrong = vec![format!("{error}{}", cause.unwrap_or_default())];
+    } else if wrong.is_empty() && free.is_whole_week() {
+        let path = path.display();
+        wrong.push(format!(
+            "{path} leaves the whole week free: open an hour to visit in"
+        ));
+    } else if wrong.is_empty() && rows.is_empty() {
+        let path = path.display();
+        wrong.push(format!(
+            "{path} has no visits: write lines such as Monday,9,https://example.com/"
+        ));
+    }
+    if !wrong.is_empty() {
+        return Err(wrong);
+    }
+    for (hour, _) in &mut rows {
+        *hour = free.moved(*hour);
+    }
+    Ok(rows)
+}
+
+/// The file that a run follows.
+#[derive(Debug)]
+pub(crate) struct TableFile {
+    path: PathBuf,
+    /// By what it was known when it was last read.
+    known_by: Option<Stamp>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Stamp {
+    modified: SystemTime,
+    bytes: u64,
+}
+
+impl TableFile {
+    /// One that will be read when it is first asked.
+    pub(super) fn new(path: PathBuf) -> Self {
+        Self {
+            path,
+            known_by: None,
+        }
+    }
+
+    /// What is in it, if it is another file than it was when last asked.
+    fn if_new(&mut self) -> Option<Result<TableRows, Vec<String>>> {
+        // An editor may take it away for a moment.
+        let found = fs::metadata(&self.path).ok()?;
+        let stamp = Stamp {
+            modified: found.modified().ok()?,
+            bytes: found.len(),
+        };
+        if self.known_by.replace(stamp) == Some(stamp) {
+            return None;
+        }
+        Some(read_table(&self.path))
+    }
+}
+
+impl Journey<'_> {
+    /// Goes on by the schedule as it is now, if somebody has changed it.
+    pub(crate) fn reread_table(&mut self) {
+        let (Some(file), Some(book)) = (&mut self.table, &mut self.refresh) else {
+            return;
+        };
+        let Some(read) = file.if_new() else {
+            return;
+        };
+        let file = file.path.display();
+        match read.map(|rows| book.follow(rows, days(self.clock.now()))) {
+            Ok(true) => tracing::info!(%file, "the schedule has changed and is followed"),
+            Ok(false) => {}
+            Err(wrong) => tracing::warn!(
+                "the schedule has changed and cannot be followed, so the last one is: {}",
+                wrong.join("; "),
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn visits_of_free_hours_have_moved() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("week.csv");
+        let text = "day,hour,url\nMon,9,http://a.test/\nMon,9,-\nMon,10,-\nMon,12,http://b.test/\n";
+        fs::write(&path, text).unwrap();
+        let rows = read_table(&path).unwrap();
+        let hours: Vec<usize> = rows.iter().map(|(hour, _)| *hour).collect();
+        assert_eq!(hours, [35, 36]);
+    }
+
+    #[test]
+    fn a_file_is_read_when_it_is_another_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("week.csv");
+        let mut file = TableFile::new(path.clone());
+        assert_eq!(file.if_new(), None, "there is none");
+        fs::write(&path, "Mon,9,http://a.test/\n").unwrap();
+        assert_eq!(file.if_new().unwrap().unwrap().len(), 1);
+        assert_eq!(file.if_new(), None);
+        fs::write(&path, "Mon,9,http://a.test/\nMon,10,http://a.test/\n").unwrap();
+        assert_eq!(file.if_new().unwrap().unwrap().len(), 2);
+        fs::write(&path, "Someday,9,http://a.test/\n").unwrap();
+        let wrong = file.if_new().unwrap().unwrap_err();
+        assert!(
+            wrong[0].ends_with("line 1: \"Someday\" is no day: write Sunday to Saturday"),
+            "{wrong:?}"
+        );
+        assert_eq!(file.if_new(), None, "it is told once");
+    }
+}
