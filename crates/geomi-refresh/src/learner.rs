@@ -107,9 +107,9 @@ impl Learner {
         is_young && page.visits < NEW_VISITS
     }
 
-    /// The group of the pages of its site.
+    /// The number of its site; all small sites are 0.
     pub(crate) fn site(&self, page: PageId) -> u32 {
-        self.pages[page as usize].groups.site()
+        self.pool.site(self.pages[page as usize].groups)
     }
 
     /// How much a page matters.

@@ -1,8 +1,9 @@
 //! What pages have in common: priors learned from kin.
 //!
 //! A page that has been visited twice says little; its kin say more. Pages are
-//! kin by domain, depth, the type of their links, size, site and URL template, which is where ROBOT's Tables 9 to 13 found differences. Each group
-//! has a pooled distribution of rates, the mean of its members' posteriors.
+//! kin by domain, depth, the type of their links, size, site and URL template, which is
+//! where ROBOT's Tables 9 to 13 found differences. Each group has a pooled distribution of
+//! rates, the mean of its members' posteriors.
 //!
 //! The prior of a page begins with that of all pages. Its domain, depth, link type and size
 //! cut across each other, and none says what the others do: each moves the prior by how
@@ -10,8 +11,9 @@
 //! `prior * (group / all) ^ (members / (members + SHRINK))`, which is right if they are
 //! independent for pages of one rate. Then it is drawn towards its site and its template,
 //! which lie one within the other: `(members * group + SHRINK * so far) / (members + SHRINK)`.
-//! A group of two pages thus hardly matters, one of a thousand does; and a site or template
-//! of a thousand decides.
+//! A group of ten pages thus matters a little, one of a thousand does; and a site or template
+//! of a thousand decides. Smaller sites and templates than that have no distribution
+//! ([`families`]): there may be as many of them as pages.
 //!
 //! The means are learned by expectation and maximisation, spread out: with every
 //! visit the owner sweeps a few pages into [`Pool::sweep`], and when all have
@@ -26,6 +28,9 @@
 
 use std::collections::HashMap;
 
+mod families;
+
+use self::families::Families;
 use crate::posterior::Posterior;
 use crate::rates::{PerRate, RATES, rate};
 
@@ -63,22 +68,13 @@ pub struct Kin {
     pub template: u64,
 }
 
-/// Kinds of kinship.
+/// Kinds of kinship that cut across each other.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Kinship {
+enum Crossed {
     Domain,
     Depth,
     Links,
     Size,
-    Site,
-    Template,
-}
-
-impl Kinship {
-    /// Whether it cuts across others, instead of lying within the one before.
-    fn is_crossed(self) -> bool {
-        !matches!(self, Self::Site | Self::Template)
-    }
 }
 
 /// A page's groups.
@@ -86,18 +82,12 @@ impl Kinship {
 pub(crate) struct Groups {
     /// The combination of those that cut across each other.
     crossing: u32,
+    /// Those that lie one within the other.
     site: u32,
     template: u32,
 }
 
 const NO_GROUP: u32 = u32::MAX;
-
-impl Groups {
-    /// The group of a page's site; that of pages without one is a group too.
-    pub(crate) fn site(self) -> u32 {
-        self.site
-    }
-}
 
 #[derive(Clone, Debug)]
 struct Group {
@@ -106,9 +96,10 @@ struct Group {
     /// What a prior is multiplied with, or drawn towards.
     pooled: PerRate,
     members: f32,
-    /// Sums of millions of small numbers, which an `f32` would lose.
-    sum: [f64; RATES],
-    swept: f64,
+    /// The mean of those that have been swept: an `f32` would lose most of a sum of
+    /// millions of small numbers.
+    mean: PerRate,
+    swept: f32,
 }
 
 impl Group {
@@ -117,21 +108,22 @@ impl Group {
             is_crossed,
             pooled: [if is_crossed { 1.0 } else { 0.0 }; RATES],
             members: 0.0,
-            sum: [0.0; RATES],
+            mean: [0.0; RATES],
             swept: 0.0,
         }
     }
 
     fn add(&mut self, posterior: &Posterior) {
-        for (sum, p) in self.sum.iter_mut().zip(posterior.0) {
-            *sum += f64::from(p);
-        }
         self.swept += 1.0;
+        let part = 1.0 / self.swept;
+        for (mean, p) in self.mean.iter_mut().zip(posterior.0) {
+            *mean += part * (p - *mean);
+        }
     }
 
     fn finish(&mut self, everyone: &PerRate) {
-        self.members = self.swept as f32;
-        let mean = self.sum.map(|sum| (sum / self.swept.max(1.0)) as f32);
+        self.members = std::mem::take(&mut self.swept);
+        let mean = std::mem::replace(&mut self.mean, [0.0; RATES]);
         self.pooled = if self.is_crossed {
             std::array::from_fn(|at| {
                 let factor = (mean[at] / everyone[at]).clamp(1.0 / FACTOR_MAX, FACTOR_MAX);
@@ -140,8 +132,6 @@ impl Group {
         } else {
             mean
         };
-        self.sum = [0.0; RATES];
-        self.swept = 0.0;
     }
 
     /// How much its members count against everything wider.
@@ -171,8 +161,11 @@ pub struct Pool {
     all: Group,
     first: PerRate,
     everyone: PerRate,
+    sites: Families,
+    templates: Families,
+    /// Those that cut across each other.
     groups: Vec<Group>,
-    names: HashMap<(Kinship, u64), u32>,
+    names: HashMap<(Crossed, u64), u32>,
     /// The groups of each combination.
     crossings: Vec<[u32; CROSSED]>,
     crossing_names: HashMap<[u32; CROSSED], u32>,
@@ -195,6 +188,8 @@ impl Default for Pool {
             all: Group::new(false),
             first,
             everyone: first,
+            sites: Families::default(),
+            templates: Families::default(),
             groups: Vec::new(),
             names: HashMap::new(),
             crossings: Vec::new(),
@@ -206,29 +201,35 @@ impl Default for Pool {
 }
 
 impl Pool {
-    /// The groups of a page; made where they are new.
+    /// The groups of a page that is counted in; made where they are new.
     pub(crate) fn groups(&mut self, kin: &Kin) -> Groups {
         let crossed = [
-            self.group(Kinship::Domain, kin.domain),
-            self.group(Kinship::Depth, kin.depth),
-            self.group(Kinship::Links, kin.links),
-            self.group(Kinship::Size, kin.size),
+            self.group(Crossed::Domain, kin.domain),
+            self.group(Crossed::Depth, kin.depth),
+            self.group(Crossed::Links, kin.links),
+            self.group(Crossed::Size, kin.size),
         ];
         Groups {
             crossing: self.crossing(crossed),
-            site: self.group(Kinship::Site, kin.site),
-            template: self.group(Kinship::Template, kin.template),
+            site: self.sites.join(kin.site),
+            template: self.templates.join(kin.template),
         }
     }
 
-    fn group(&mut self, kinship: Kinship, key: u64) -> u32 {
+    /// The number of a page's site: 1, 2 and so on for each site of some pages, 0 for all
+    /// others.
+    pub(crate) fn site(&self, groups: Groups) -> u32 {
+        self.sites.group(groups.site).wrapping_add(1)
+    }
+
+    fn group(&mut self, kinship: Crossed, key: u64) -> u32 {
         if key == 0 {
             return NO_GROUP;
         }
         let next = self.groups.len() as u32;
         let group = *self.names.entry((kinship, key)).or_insert(next);
         if group == next {
-            self.groups.push(Group::new(kinship.is_crossed()));
+            self.groups.push(Group::new(true));
         }
         group
     }
@@ -252,44 +253,43 @@ impl Pool {
             Some(kept) => *kept,
             None => self.crossed_prior(self.crossings[crossing]),
         };
-        self.bear_on(&mut prior, [groups.site, groups.template]);
+        self.sites.bear_on(&mut prior, groups.site);
+        self.templates.bear_on(&mut prior, groups.template);
         prior
     }
 
     /// What a combination makes of the prior of all pages.
     fn crossed_prior(&self, crossed: [u32; CROSSED]) -> PerRate {
         let mut prior = self.everyone;
-        self.bear_on(&mut prior, crossed);
+        for group in crossed.into_iter().filter(|group| *group != NO_GROUP) {
+            self.groups[group as usize].bear_on(&mut prior);
+        }
         prior
     }
 
-    fn bear_on<const N: usize>(&self, prior: &mut PerRate, groups: [u32; N]) {
-        for group in groups.into_iter().filter(|group| *group != NO_GROUP) {
-            self.groups[group as usize].bear_on(prior);
-        }
-    }
-
-    /// Counts a page in.
+    /// Counts what is believed of a page.
     pub(crate) fn sweep(&mut self, groups: Groups, posterior: &Posterior) {
         self.all.add(posterior);
         let crossed = self.crossings[groups.crossing as usize];
-        let within = [groups.site, groups.template];
-        let groups = crossed.into_iter().chain(within);
-        for group in groups.filter(|group| *group != NO_GROUP) {
+        for group in crossed.into_iter().filter(|group| *group != NO_GROUP) {
             self.groups[group as usize].add(posterior);
         }
+        self.sites.sweep(groups.site, posterior);
+        self.templates.sweep(groups.template, posterior);
     }
 
-    /// All pages have been counted in.
+    /// All pages have been counted.
     pub(crate) fn finish(&mut self) {
-        let pages = self.all.swept + f64::from(FIRST);
+        let pages = self.all.swept;
         self.everyone = std::array::from_fn(|at| {
-            ((self.all.sum[at] + f64::from(FIRST * self.first[at])) / pages) as f32
+            (pages * self.all.mean[at] + FIRST * self.first[at]) / (pages + FIRST)
         });
         self.all.finish(&self.everyone);
         for group in &mut self.groups {
             group.finish(&self.everyone);
         }
+        self.sites.finish(&self.everyone);
+        self.templates.finish(&self.everyone);
         for crossing in 0..self.kept.len() {
             self.kept[crossing] = self.crossed_prior(self.crossings[crossing]);
         }
@@ -316,11 +316,12 @@ mod tests {
     #[test]
     fn a_new_page_starts_from_its_kin() {
         let mut pool = Pool::default();
-        let busy = pool.groups(&of_site(7));
-        let quiet = pool.groups(&of_site(8));
+        let pages: Vec<Groups> = (0..200)
+            .map(|page| pool.groups(&of_site(7 + page % 2)))
+            .collect();
+        let [busy, quiet] = [pages[0], pages[1]];
         for _ in 0..4 {
-            for page in 0..200 {
-                let group = if page % 2 == 0 { busy } else { quiet };
+            for (page, group) in pages.iter().copied().enumerate() {
                 let mut evidence = Evidence::default();
                 for _ in 0..6 {
                     evidence.visit(1.0, page % 2 == 0, 1.0);
@@ -360,7 +361,7 @@ mod tests {
         assert!(new(12) > 1.0, "{}", new(12));
         assert!(new(16) < 0.04, "{}", new(16));
         assert!(
-            (new(14) - new(0)).abs() < 1e-9,
+            (new(14) - new(0)).abs() < 1e-6,
             "a size of which nothing is known"
         );
     }
@@ -407,20 +408,26 @@ mod tests {
     }
 
     #[test]
-    fn a_group_of_two_hardly_matters() {
+    fn a_template_of_few_pages_says_nothing_and_one_of_some_a_little() {
         let mut pool = Pool::default();
-        let small = pool.groups(&Kin {
-            template: 3,
-            ..Kin::default()
-        });
-        let before = pool.prior(small);
-        for _ in 0..2 {
-            pool.sweep(small, &Posterior::known(10.0));
-        }
-        pool.finish();
-        let after = pool.prior(small);
-        let moved: f32 = before.iter().zip(after).map(|(a, b)| (a - b).abs()).sum();
-        assert!(moved < 0.9, "{moved}");
+        let others = pool.groups(&Kin::default());
+        let mut beside_others = |template, pages| {
+            let kin = Kin {
+                template,
+                ..Kin::default()
+            };
+            let groups: Vec<Groups> = (0..pages).map(|_| pool.groups(&kin)).collect();
+            (0..1_000).for_each(|_| pool.sweep(others, &Posterior::known(0.05)));
+            for page in &groups {
+                pool.sweep(*page, &Posterior::known(10.0));
+            }
+            pool.finish();
+            let mean = |groups| Posterior(pool.prior(groups)).mean();
+            mean(groups[0]) / mean(others)
+        };
+        assert!((beside_others(3, 7) - 1.0).abs() < 1e-3);
+        let some = beside_others(4, 8);
+        assert!((10.0..60.0).contains(&some), "{some}");
     }
 
     #[test]

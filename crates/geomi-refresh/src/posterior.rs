@@ -11,7 +11,7 @@
 
 use std::sync::LazyLock;
 
-use crate::rates::{PerRate, RATES, Span, dot, rate, rates};
+use crate::rates::{PerRate, RATES, Span, dot, ln, rate, rates};
 
 /// Steps of the stored logarithm a unit.
 pub(crate) const SCALE: f32 = 1_024.0;
@@ -61,11 +61,11 @@ pub(crate) fn take_in<const N: usize>(
     rounding: Rounding,
 ) {
     let mut sums = [0.0; N];
-    let mut best = f32::NEG_INFINITY;
+    let kept = memory / SCALE;
     for ((sum, old), new) in sums.iter_mut().zip(&*stored).zip(likelihoods) {
-        *sum = new.max(floor).ln() - f32::from(*old) / SCALE * memory;
-        best = best.max(*sum);
+        *sum = ln(new.max(floor)) - f32::from(*old) * kept;
     }
+    let best = sums.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     for (slot, sum) in stored.iter_mut().zip(sums) {
         // Casting from a float stops at the largest value.
         *slot = ((best - sum) * SCALE + rounding.0) as u16;

@@ -15,8 +15,6 @@
 //! not favour shapes, all pages count as flat; and those of a site do where its own sum
 //! has proven them wrong. A site of few visits goes by what all pages say.
 
-use std::collections::HashMap;
-
 use crate::policy::Sight;
 use crate::posterior::{COARSE, Posterior, Rounding, likelihoods, take_in};
 use crate::rates::{PerRate, RATES, Span, dot};
@@ -36,7 +34,7 @@ const ROUNDS: usize = 40;
 const FLOOR: f32 = 0.02;
 /// A site that has been right or wrong for years may change its ways: it is believed no
 /// more than this.
-const FAVOUR_MAX: f64 = 4.0 * PROVEN;
+const FAVOUR_MAX: f32 = 4.0 * PROVEN as f32;
 
 /// What one page's visits said of the shapes: the logarithms of the likelihoods, each
 /// as its distance below the best one.
@@ -51,8 +49,8 @@ pub(crate) struct Rhythm {
     /// How far shapes are ahead in prediction: a sum of millions of small numbers, which
     /// an `f32` would lose.
     favour: f64,
-    /// The same of each site, no further from even than [`FAVOUR_MAX`].
-    sites: HashMap<u32, f64>,
+    /// The same of each site by its number, no further from even than [`FAVOUR_MAX`].
+    sites: Vec<f32>,
 }
 
 /// What a visit says, of rates and of shapes.
@@ -70,7 +68,7 @@ impl Default for Rhythm {
             first,
             prior: first,
             favour: 0.0,
-            sites: HashMap::new(),
+            sites: Vec::new(),
         }
     }
 }
@@ -103,8 +101,8 @@ impl Rhythm {
 
     /// Whether they are used for the pages of a site.
     pub(crate) fn is_used_on(&self, site: u32) -> bool {
-        let is_wrong = |favour: &f64| *favour < -PROVEN;
-        self.is_used() && !self.sites.get(&site).is_some_and(is_wrong)
+        let favour = self.sites.get(site as usize).copied().unwrap_or(0.0);
+        self.is_used() && f64::from(favour) >= -PROVEN
     }
 
     /// What a visit says, predicted and compared on the way. On the days since the last
@@ -137,9 +135,12 @@ impl Rhythm {
         }
         let mixed: f32 = belief.iter().zip(&said.shapes).map(|(p, l)| p * l).sum();
         let (mixed, flat) = (mixed.max(1e-6), said.shapes[0].max(1e-6));
-        let favour = f64::from((mixed / flat).ln());
-        self.favour += favour;
-        let of_site = self.sites.entry(site).or_default();
+        let favour = (mixed / flat).ln();
+        self.favour += f64::from(favour);
+        if self.sites.len() <= site as usize {
+            self.sites.resize(site as usize + 1, 0.0);
+        }
+        let of_site = &mut self.sites[site as usize];
         *of_site = (*of_site + favour).clamp(-FAVOUR_MAX, FAVOUR_MAX);
         said
     }

@@ -18,8 +18,6 @@
 //! predictions are summed up, for all pages and for each site. As long as either sum
 //! is against days, all days of the site count as the same.
 
-use std::collections::HashMap;
-
 use crate::policy::Sight;
 use crate::posterior::Posterior;
 
@@ -128,14 +126,15 @@ impl Seen {
 #[derive(Clone, Debug)]
 pub(crate) struct Week {
     all: Seen,
-    sites: HashMap<u32, Seen>,
+    /// By the numbers of sites, as far as they were heard of.
+    sites: Vec<Option<Box<Seen>>>,
 }
 
 impl Default for Week {
     fn default() -> Self {
         Self {
             all: Seen::new(EVEN),
-            sites: HashMap::new(),
+            sites: Vec::new(),
         }
     }
 }
@@ -151,7 +150,8 @@ impl Week {
         if !self.is_used() {
             return None;
         }
-        let seen = self.sites.get(&site).unwrap_or(&self.all);
+        let seen = self.sites.get(site as usize).and_then(Option::as_deref);
+        let seen = seen.unwrap_or(&self.all);
         (seen.favour >= 0.0).then_some(seen.believed)
     }
 
@@ -168,7 +168,10 @@ impl Week {
         let week = (sight.to / WEEK as f64).floor() as i32;
         self.all.turn_to(week, &EVEN, FIRST);
         let of_all = self.all.believed;
-        let seen = self.sites.entry(site).or_insert_with(|| Seen::new(of_all));
+        if self.sites.len() <= site as usize {
+            self.sites.resize_with(site as usize + 1, || None);
+        }
+        let seen = self.sites[site as usize].get_or_insert_with(|| Box::new(Seen::new(of_all)));
         seen.turn_to(week, &of_all, SHRINK);
         let believed = seen.believed;
         let part = part_of_mean(&believed, sight);

@@ -30,6 +30,9 @@ pub(crate) struct RefreshBenchArgs {
     /// Decisions to make; a fifth of the pages unless given
     #[arg(long, value_name = "N")]
     decisions: Option<u32>,
+    /// Pages of each site: many small sites need more memory than few large ones
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    site_pages: u32,
 }
 
 /// Visits of each page in the past of the second plan, and days from one to the next:
@@ -39,9 +42,8 @@ const PAST_GAP: f64 = 0.31;
 /// The day those visits end before.
 const PAST_DAYS: f64 = 3.5;
 
-/// Pages of a site, and how many sites are crawled at once: pages that follow upon each
-/// other in a plan are of different sites.
-const SITE_PAGES: u32 = 1_000;
+/// How many sites are crawled at once: pages that follow upon each other in a plan are of
+/// different sites.
 const SITES_AT_ONCE: u32 = 256;
 const SUFFIXES: [&str; 10] = [
     "com", "net", "org", "co.kr", "kr", "de", "co.uk", "jp", "fr", "io",
@@ -73,14 +75,15 @@ struct Cost {
 /// Plans so many pages, makes so many decisions and prints what they cost.
 pub(super) fn run(args: &RefreshBenchArgs, global: &Global) -> anyhow::Result<Exit> {
     let decisions = args.decisions.unwrap_or(args.pages.div_ceil(5)).max(1);
-    let first = measure(args.pages, decisions, 0)?;
+    let first = measure(args, decisions, 0)?;
     let peak_bytes = Usage::now()?.peak_bytes;
-    let later = measure(args.pages, decisions, PAST_VISITS)?;
+    let later = measure(args, decisions, PAST_VISITS)?;
     print(&match global.format {
         Format::Human => format!(
-            "{} planned at {:.2} us each, {} made at {:.2} us of processor time each, {} of memory at its peak, URLs included\n\
+            "{} of sites of {} planned at {:.2} us each, {} made at {:.2} us of processor time each, {} of memory at its peak, URLs included\n\
              with a past of {PAST_VISITS} visits a page, hours {}: {} made at {:.2} us each",
             words::plural(args.pages.into(), "page"),
+            words::count(args.site_pages.into()),
             first.start_us,
             words::plural(first.decisions.into(), "decision"),
             first.each_us,
@@ -95,6 +98,7 @@ pub(super) fn run(args: &RefreshBenchArgs, global: &Global) -> anyhow::Result<Ex
         ),
         Format::Json | Format::Jsonl => json!({
             "pages": args.pages,
+            "site_pages": args.site_pages,
             "decisions": first.decisions,
             "cpu_us_per_page_at_start": first.start_us,
             "cpu_us_per_decision": first.each_us,
@@ -114,7 +118,8 @@ pub(super) fn run(args: &RefreshBenchArgs, global: &Global) -> anyhow::Result<Ex
 }
 
 /// A plan with so many visits of each page in its past.
-fn measure(pages: u32, decisions: u32, past: u32) -> anyhow::Result<Cost> {
+fn measure(args: &RefreshBenchArgs, decisions: u32, past: u32) -> anyhow::Result<Cost> {
+    let pages = args.pages;
     let terms = Terms {
         requests_per_day: f64::from(pages) / 7.0,
         longest_gap: 90.0,
@@ -124,7 +129,7 @@ fn measure(pages: u32, decisions: u32, past: u32) -> anyhow::Result<Cost> {
     let mut book = Pages::default();
     let mut dice = Dice(1);
     for page in 0..pages {
-        let visit = first_visit(page)?;
+        let visit = first_visit(page, args.site_pages)?;
         book.take(&visit, 1).context("a first visit is a page")?;
         planner.add(&facts(&visit), 0.0);
     }
@@ -160,8 +165,8 @@ fn measure(pages: u32, decisions: u32, past: u32) -> anyhow::Result<Cost> {
 }
 
 /// The first visit of a page, with all that a plan reads of it.
-fn first_visit(page: PageId) -> anyhow::Result<Visit> {
-    let site = page / (SITES_AT_ONCE * SITE_PAGES) * SITES_AT_ONCE + page % SITES_AT_ONCE;
+fn first_visit(page: PageId, site_pages: u32) -> anyhow::Result<Visit> {
+    let site = page / (SITES_AT_ONCE * site_pages) * SITES_AT_ONCE + page % SITES_AT_ONCE;
     let suffix = SUFFIXES[site as usize % SUFFIXES.len()];
     let mut kind = scattered(page);
     let mut one_of = |count: usize| {
@@ -220,7 +225,7 @@ mod tests {
     fn pages_have_all_the_kin_of_real_ones() {
         let pages = 0..20_000;
         let kin: Vec<Kin> = pages
-            .map(|page| facts(&first_visit(page).unwrap()).kin)
+            .map(|page| facts(&first_visit(page, 1_000).unwrap()).kin)
             .collect();
         let kinds = |of: fn(&Kin) -> u64| kin.iter().map(of).collect::<HashSet<u64>>().len();
         assert_eq!(kinds(|kin| kin.domain), SUFFIXES.len());
