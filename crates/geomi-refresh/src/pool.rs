@@ -12,8 +12,8 @@
 //! independent for pages of one rate. Then it is drawn towards its site and its template,
 //! which lie one within the other: `(members * group + SHRINK * so far) / (members + SHRINK)`.
 //! A group of ten pages thus matters a little, one of a thousand does; and a site or template
-//! of a thousand decides. Smaller sites and templates than that have no distribution
-//! ([`families`]): there may be as many of them as pages.
+//! of a thousand decides. Those of fewer than eight have no distribution ([`families`]): there
+//! may be as many of them as pages.
 //!
 //! The means are learned by expectation and maximisation, spread out: with every
 //! visit the owner sweeps a few pages into [`Pool::sweep`], and when all have
@@ -26,9 +26,9 @@
 //! `finish` to the next: it is kept. Where there are more than [`KEPT_MAX`] combinations,
 //! the others are computed when they are asked for.
 
-use std::collections::HashMap;
-
 mod families;
+
+use std::collections::HashMap;
 
 use self::families::Families;
 use crate::posterior::Posterior;

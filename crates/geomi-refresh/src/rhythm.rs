@@ -13,7 +13,8 @@
 //! logarithms of the two predictions are summed up. That is held-out likelihood,
 //! with every visit held out in its turn. As long as the sum of all pages does
 //! not favour shapes, all pages count as flat; and those of a site do where its own sum
-//! has proven them wrong. A site of few visits goes by what all pages say.
+//! has proven them wrong. A site of few visits goes by what all pages say, and sites of a few
+//! pages have their sum together.
 
 use crate::policy::Sight;
 use crate::posterior::{COARSE, Posterior, Rounding, likelihoods, take_in};

@@ -3,8 +3,8 @@
 //! Hours are a matter of the page ([`rhythm`](crate::rhythm)), days one of the site: an
 //! office rests at the weekend, a club does not. So seven factors with a mean of one
 //! are learned for every site, and for all pages together; a site's are drawn from
-//! those of all by as much as few changes of it were seen. A page's profile of the
-//! week is its hours times its site's days.
+//! those of all by as much as few changes of it were seen. Sites of a few pages count as one
+//! site. A page's profile of the week is its hours times its site's days.
 //!
 //! They are learned by expectation: a visit that finds a change spreads it over the days
 //! since the last one, as they are believed to have brought it, and one that finds

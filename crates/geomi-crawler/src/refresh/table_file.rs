@@ -2,9 +2,9 @@
 //!
 //! Whoever paints the week in the console, edits the file or has it planned anew each
 //! Sunday means the run that follows it. So a run looks at the file with every report, and
-//! once it is another one goes on by it, from the hour that is under way. A file
-//! with a wrong line, or one that is gone, is told of once, and the last good table
-//! stays in force: half a table, as an editor may leave it for a moment, does no harm.
+//! once it is another one goes on by it, from the hour that is under way. A wrong line is
+//! told of once and the last good table stays in force, as it does while the file is not
+//! there. Half a table, as an editor may leave it for a moment, is followed for that moment.
 
 use std::error::Error as _;
 use std::fs;
