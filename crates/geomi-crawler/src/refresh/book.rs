@@ -377,15 +377,13 @@ impl RefreshBook {
     /// A table by hours; what is not in the crawl is said and left out.
     /// Goes on by another table; `false` if it is the one that is followed.
     pub(super) fn follow(&mut self, rows: TableRows, now: f64) -> bool {
-        let hours = match &self.config.drive {
-            Drive::Table { rows: followed, .. } if *followed != rows => self.hours(&rows),
+        match &mut self.config.drive {
+            Drive::Table { rows: followed, .. } if *followed != rows => followed.clone_from(&rows),
             _ => return false,
-        };
+        }
+        let hours = self.hours(&rows);
         if let Some(SetTimes::Table(table)) = &mut self.set_times {
             table.replace(hours, now);
-        }
-        if let Drive::Table { rows: followed, .. } = &mut self.config.drive {
-            *followed = rows;
         }
         true
     }

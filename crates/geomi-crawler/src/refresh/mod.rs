@@ -36,7 +36,7 @@ pub(crate) use signs::{Herald, LaterSigns};
 pub use signs::{Signals, SiteSigns};
 pub use table::hour_of_week;
 pub(crate) use table_file::TableFile;
-pub use table_file::{TableRows, read_table};
+pub use table_file::{TableError, TableRows, read_table};
 pub(crate) use turn::Call;
 pub use turn::site_signs;
 pub use weights::Weights;

@@ -283,14 +283,14 @@ fn size_class(body_bytes: u64) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::time::Duration;
 
     use geomi_model::{Change, LinkKind, LinkType, NetworkState};
 
     use super::*;
 
-    fn visit(url: &str, code: u16, changed: Option<bool>) -> Visit {
+    pub(crate) fn visit(url: &str, code: u16, changed: Option<bool>) -> Visit {
         let mut visit = Visit::unknown(CrawlUrl::parse(url).unwrap());
         visit.time = Timestamp::from_secs(86_400);
         visit.state = if code < 400 {

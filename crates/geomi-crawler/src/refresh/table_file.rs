@@ -6,12 +6,12 @@
 //! told of once and the last good table stays in force, as it does while the file is not
 //! there. Half a table, as an editor may leave it for a moment, is followed for that moment.
 
-use std::error::Error as _;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use geomi_store::StoreError;
 use geomi_store::schedule::{self, FreeHours, Row};
 use geomi_url::CrawlUrl;
 
@@ -24,11 +24,21 @@ const TOLD_MAX: usize = 5;
 /// Hours of the week, from Sunday midnight on, and URLs.
 pub type TableRows = Vec<(usize, CrawlUrl)>;
 
-/// Reads a table, or tells what is wrong in it. Visits of hours that are left free have
-/// moved.
-pub fn read_table(path: &Path) -> Result<TableRows, Vec<String>> {
+/// Why a table cannot be followed.
+#[derive(Debug, thiserror::Error)]
+pub enum TableError {
+    /// The file cannot be read.
+    #[error(transparent)]
+    Unread(#[from] StoreError),
+    /// It can, and these things are wrong in it.
+    #[error("{}", .0.join("; "))]
+    Wrong(Vec<String>),
+}
+
+/// Reads a table. Visits of hours that are left free have moved.
+pub fn read_table(path: &Path) -> Result<TableRows, TableError> {
     let (mut rows, mut free, mut wrong) = (Vec::new(), FreeHours::default(), Vec::new());
-    let done = schedule::read(path, |line, row| {
+    schedule::read(path, |line, row| {
         match row {
             Ok(Row::Visit(hour, url)) => rows.push((hour, url)),
             Ok(Row::Free(hour)) => free.set(hour, true),
@@ -39,23 +49,17 @@ pub fn read_table(path: &Path) -> Result<TableRows, Vec<String>> {
         } else {
             ControlFlow::Break(())
         }
-    });
-    if let Err(error) = done {
-        let cause = error.source().map(|cause| format!(": {cause}"));
-        wrong = vec![format!("{error}{}", cause.unwrap_or_default())];
-    } else if wrong.is_empty() && free.is_whole_week() {
-        let path = path.display();
-        wrong.push(format!(
-            "{path} leaves the whole week free: open an hour to visit in"
-        ));
-    } else if wrong.is_empty() && rows.is_empty() {
-        let path = path.display();
-        wrong.push(format!(
-            "{path} has no visits: write lines such as Monday,9,https://example.com/"
-        ));
+    })?;
+    if wrong.is_empty() && (free.is_whole_week() || rows.is_empty()) {
+        let why = if free.is_whole_week() {
+            "leaves the whole week free: open an hour to visit in"
+        } else {
+            "has no visits: write lines such as Monday,9,https://example.com/"
+        };
+        wrong.push(format!("{} {why}", path.display()));
     }
     if !wrong.is_empty() {
-        return Err(wrong);
+        return Err(TableError::Wrong(wrong));
     }
     for (hour, _) in &mut rows {
         *hour = free.moved(*hour);
@@ -87,7 +91,7 @@ impl TableFile {
     }
 
     /// What is in it, if it is another file than it was when last asked.
-    fn if_new(&mut self) -> Option<Result<TableRows, Vec<String>>> {
+    fn if_new(&mut self) -> Option<Result<TableRows, TableError>> {
         // An editor may take it away for a moment.
         let found = fs::metadata(&self.path).ok()?;
         let stamp = Stamp {
@@ -114,9 +118,8 @@ impl Journey<'_> {
         match read.map(|rows| book.follow(rows, days(self.clock.now()))) {
             Ok(true) => tracing::info!(%file, "the schedule has changed and is followed"),
             Ok(false) => {}
-            Err(wrong) => tracing::warn!(
-                "the schedule has changed and cannot be followed, so the last one is: {}",
-                wrong.join("; "),
+            Err(error) => tracing::warn!(
+                "the schedule has changed and cannot be followed, so the last one is: {error}"
             ),
         }
     }
@@ -142,18 +145,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("week.csv");
         let mut file = TableFile::new(path.clone());
-        assert_eq!(file.if_new(), None, "there is none");
+        assert!(file.if_new().is_none(), "there is none");
         fs::write(&path, "Mon,9,http://a.test/\n").unwrap();
         assert_eq!(file.if_new().unwrap().unwrap().len(), 1);
-        assert_eq!(file.if_new(), None);
+        assert!(file.if_new().is_none());
         fs::write(&path, "Mon,9,http://a.test/\nMon,10,http://a.test/\n").unwrap();
         assert_eq!(file.if_new().unwrap().unwrap().len(), 2);
         fs::write(&path, "Someday,9,http://a.test/\n").unwrap();
-        let wrong = file.if_new().unwrap().unwrap_err();
-        assert!(
-            wrong[0].ends_with("line 1: \"Someday\" is no day: write Sunday to Saturday"),
-            "{wrong:?}"
-        );
-        assert_eq!(file.if_new(), None, "it is told once");
+        let wrong = file.if_new().unwrap().unwrap_err().to_string();
+        let words = "line 1: \"Someday\" is no day: write Sunday to Saturday";
+        assert!(wrong.ends_with(words), "{wrong}");
+        assert!(file.if_new().is_none(), "it is told once");
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use geomi_crawler::refresh::{Pages, TableRows, read_table};
+use geomi_crawler::refresh::{Pages, TableError, TableRows, read_table};
 use geomi_url::CrawlUrl;
 
 use crate::config::Problems;
@@ -12,7 +12,11 @@ use crate::words::plural;
 
 /// Reads a table: hours of the week, and URLs.
 pub(super) fn read(path: &Path, problems: &mut Problems) -> TableRows {
-    read_table(path).unwrap_or_else(|wrong| {
+    read_table(path).unwrap_or_else(|error| {
+        let wrong = match error {
+            TableError::Wrong(wrong) => wrong,
+            TableError::Unread(error) => vec![format!("{:#}", anyhow::Error::new(error))],
+        };
         for why in wrong {
             problems.add_general(format!("--schedule: {why}"));
         }

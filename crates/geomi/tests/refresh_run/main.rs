@@ -189,32 +189,7 @@ fn the_plan_is_told_and_an_edited_one_is_followed() {
         report["visits"]["unchanged"].as_u64().unwrap() > 5,
         "{report:#}"
     );
-    let page = place.read("r.html");
-    assert_eq!(page.matches("<svg").count(), 4);
-    for heading in [
-        "Freshness over time (estimated)",
-        "Mean age over time (estimated)",
-        "Visits by what they found",
-        "Requests a day against the budget",
-        "When changes were found, by day and hour (UTC)",
-        "Change by domain",
-        "Change by depth",
-        "Change by link type",
-        "Predicted against seen",
-    ] {
-        let heading = format!("<h2>{heading}</h2>");
-        assert!(page.contains(&heading), "no {heading}");
-    }
-    for words in [
-        "mean age, hours",
-        "no visit",
-        "budget: 40.0 a day",
-        "success after success (SS) ",
-        "<th>naive",
-        "prefers-color-scheme",
-    ] {
-        assert!(page.contains(words), "no {words}");
-    }
+    the_page_of_the_report_is_whole(&place.read("r.html"));
     requests_are_revisits(&report, 20);
     kinds_have_rates(&report);
 
@@ -241,12 +216,44 @@ fn the_plan_is_told_and_an_edited_one_is_followed() {
 
     groups_have_their_own_table(&place);
 
-    // Edited: one page every hour, and nothing else.
+    an_edited_table_is_followed(&place, &url, &run);
+}
+
+fn the_page_of_the_report_is_whole(page: &str) {
+    assert_eq!(page.matches("<svg").count(), 4);
+    for heading in [
+        "Freshness over time (estimated)",
+        "Mean age over time (estimated)",
+        "Visits by what they found",
+        "Requests a day against the budget",
+        "When changes were found, by day and hour (UTC)",
+        "Change by domain",
+        "Change by depth",
+        "Change by link type",
+        "Predicted against seen",
+    ] {
+        let heading = format!("<h2>{heading}</h2>");
+        assert!(page.contains(&heading), "no {heading}");
+    }
+    for words in [
+        "mean age, hours",
+        "no visit",
+        "budget: 40.0 a day",
+        "success after success (SS) ",
+        "<th>naive",
+        "prefers-color-scheme",
+    ] {
+        assert!(page.contains(words), "no {words}");
+    }
+}
+
+/// Edited: one page every hour, and nothing else.
+fn an_edited_table_is_followed(place: &Workplace, url: &str, run: &dyn Fn(&[&str]) -> String) {
     // As a spreadsheet writes it, with a page that the crawl does not have.
     let mut edited = String::from("\u{feff}Day,Hour,URL\r\nMon,9,http://a.test/new\r\n");
-    edited += &every_hour(&[&url]);
+    edited += &every_hour(&[url]);
     place.write("edited.csv", &edited);
-    let before = visits(&place);
+    let before = visits(place);
     let told = run(&["--schedule", "edited.csv"]);
     let words = "warning: edited.csv names 1 URL of which the crawl has no copy";
     assert!(told.contains(words), "{told}");
@@ -254,7 +261,7 @@ fn the_plan_is_told_and_an_edited_one_is_followed() {
     let status: serde_json::Value = serde_json::from_str(&place.read("c/status.json")).unwrap();
     let table = place.path("edited.csv").display().to_string();
     assert_eq!(status["refresh"]["table"], table, "{status:#}");
-    for (page, count) in visits(&place) {
+    for (page, count) in visits(place) {
         let more = count - before[&page];
         // One may have been waiting when the run before it ended.
         let wanted = if page == url { 100..=146 } else { 0..=1 };

@@ -1,24 +1,15 @@
-use geomi_model::{Change, NetworkState};
+use geomi_model::Change;
 
 use super::*;
-use crate::refresh::instant;
+use crate::refresh::{instant, pages};
 
 pub(crate) const TRIES: u8 = 1;
 
 pub(crate) fn visit(page: u32, day: f64, code: u16, changed: Option<bool>) -> Visit {
-    let url = CrawlUrl::parse(&format!("http://a.test/{page}")).unwrap();
-    let mut visit = Visit::unknown(url);
-    visit.time = instant(day);
-    visit.state = if code < 400 {
-        NetworkState::Ok
-    } else {
-        NetworkState::Code
-    };
-    visit.code = Some(code);
-    visit.attempt = 1;
-    visit.phases.total = Duration::from_millis(5);
-    visit.changed = changed.map(|changed| Change { changed, size: 0 });
-    visit
+    Visit {
+        time: instant(day),
+        ..pages::tests::visit(&format!("http://a.test/{page}"), code, changed)
+    }
 }
 
 fn book(budget: f64) -> RefreshBook {
