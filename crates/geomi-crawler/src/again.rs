@@ -298,7 +298,6 @@ impl Journey<'_> {
         let entry = Entry {
             attempts: 0,
             is_revisit: true,
-            not_before: None,
             ..entry
         };
         let now = self.clock.now();

@@ -1,19 +1,29 @@
-//! What is held back, and when it is looked at again.
+//! URLs that the trap guard defers, and when they are looked at again.
 //!
-//! A URL that is not worth a request as things stand is kept under its holder:
-//! its site, or its domain where that has opened too many hosts. When a holder
-//! shows that it was misjudged, what it held is queued after all, a few hundred
-//! URLs between two rounds of the loop. So a wrong verdict costs time and no
-//! pages.
+//! A deferred URL is kept under its holder: its site, or its domain where that has
+//! opened too many hosts. It is queued after all in one of two cases:
 //!
-//! It does not say what is worth a request: `novelty.rs` does.
+//! * Its holder is open again ([`HeldBook::reopen`]): a few hundred URLs are looked
+//!   at between two rounds of the loop.
+//! * Nothing else is left to fetch ([`Journey::call_last`]). Then each account of a
+//!   holder may fetch the deepest of its URLs that may lead on, one after the
+//!   other, each later than the one before and no more than
+//!   `geomi_novelty::NoveltyConfig::last_calls`. Where no such URL is left, there
+//!   was an end, and everything else is fetched.
+//!
+//! So a finite site is fetched whole, however much it looks like a trap at first,
+//! and of a trap the rest stays here: the crawl is then incomplete and says so.
+//!
+//! `novelty.rs` decides which URLs are deferred.
 
+use std::cmp::Reverse;
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use geomi_frontier::Entry;
-use geomi_novelty::NoveltyRefusal;
+use geomi_novelty::Template;
 use geomi_url::{SiteHash, UrlHash};
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
 use crate::CrawlError;
 use crate::control::Desired;
@@ -24,6 +34,10 @@ use crate::novelty::domain_hash;
 const ROWS_MAX: usize = 512;
 /// URLs remembered as held, so that a link on every page is written once.
 const RECENT_MAX: usize = 1 << 16;
+/// The longest wait before a last call.
+const LAST_CALL_WAIT_MAX: Duration = Duration::from_secs(30);
+/// Holders remembered as given up.
+const GIVEN_UP_MAX: usize = 1 << 16;
 
 /// One look through what a holder has.
 #[derive(Debug)]
@@ -40,11 +54,14 @@ struct Look {
 pub(crate) struct HeldBook {
     looks: VecDeque<Look>,
     recent: HashSet<(u64, u64)>,
+    /// Holders whose last calls were all made and of which nothing was released.
+    given_up: HashSet<SiteHash>,
 }
 
 impl HeldBook {
     /// A holder has shown that it was misjudged.
     pub(crate) fn reopen(&mut self, holder: SiteHash) {
+        self.given_up.remove(&holder);
         if let Some(look) = self.looks.iter_mut().find(|look| look.holder == holder) {
             // What it has come past may be worth a request by now.
             look.again = look.after.is_some();
@@ -63,16 +80,13 @@ impl HeldBook {
     }
 }
 
-/// Whether what is refused by this rule is held back.
-pub(crate) fn is_held(rule: &str) -> bool {
-    [
-        NoveltyRefusal::Template,
-        NoveltyRefusal::Section,
-        NoveltyRefusal::Site,
-        NoveltyRefusal::Calendar,
-    ]
-    .iter()
-    .any(|refusal| refusal.as_str() == rule)
+/// What is released of a holder in one turn of last calls.
+#[derive(Default)]
+struct LastCalls {
+    /// The deepest URL of each account that may lead on.
+    leading: HashMap<Option<u64>, Entry>,
+    /// URLs that lead nowhere, as far as one can tell.
+    ends: Vec<Entry>,
 }
 
 impl Journey<'_> {
@@ -139,7 +153,113 @@ impl Journey<'_> {
         Ok(())
     }
 
-    /// Queues a URL that was held. What was refused when its turn came is known
+    /// Queues deferred URLs when nothing else is left; says whether there were any.
+    pub(crate) fn call_last(&mut self) -> Result<bool, CrawlError> {
+        let mut any = false;
+        for at in 0..self.partitions.len() {
+            let mut after = None;
+            while let Some(holder) = self.partitions[at].next_holder(after)? {
+                after = Some(holder);
+                if !self.novelty.is_on() {
+                    // Nothing is deferred any more.
+                    self.novelty.held.reopen(holder);
+                    any = true;
+                    continue;
+                }
+                if self.novelty.held.given_up.contains(&holder) {
+                    continue;
+                }
+                if self.call_last_of(at, holder)? {
+                    any = true;
+                } else if self.novelty.held.given_up.len() < GIVEN_UP_MAX {
+                    self.novelty.held.given_up.insert(holder);
+                }
+            }
+        }
+        Ok(any)
+    }
+
+    fn call_last_of(&mut self, at: usize, holder: SiteHash) -> Result<bool, CrawlError> {
+        let LastCalls { leading, ends } = self.last_calls(at, holder)?;
+        let config = *self.novelty.config();
+        let mut any = false;
+        for entry in leading.into_values() {
+            let number = if entry.url.site_hash() == holder {
+                let template = Template::of(&entry.url);
+                self.known_of(holder)?.last_call(&config, &template)
+            } else {
+                let may = self.last_call_of_domain(&entry.url)?;
+                may.then_some(0)
+            };
+            if let Some(number) = number {
+                any = true;
+                self.call(holder, entry, number)?;
+            }
+        }
+        if any {
+            return Ok(true);
+        }
+        for entry in ends {
+            let via = entry.via.as_ref().map(Template::of);
+            let known = self.known_of(holder)?;
+            if via.is_some_and(|via| known.is_given_up(&config, &via)) {
+                continue;
+            }
+            any = true;
+            self.call(holder, entry, 0)?;
+        }
+        Ok(any)
+    }
+
+    /// Looks through all that a holder has.
+    fn last_calls(&mut self, at: usize, holder: SiteHash) -> Result<LastCalls, CrawlError> {
+        let config = *self.novelty.config();
+        let mut calls = LastCalls::default();
+        let mut after = None;
+        loop {
+            let entries = self.partitions[at].held(holder, after, ROWS_MAX)?;
+            let is_over = entries.len() < ROWS_MAX;
+            after = entries.last().map(|entry| entry.url.hash64());
+            for entry in entries {
+                let (account, leads_on) = if entry.url.site_hash() == holder {
+                    let template = Template::of(&entry.url);
+                    let known = self.known_of(holder)?;
+                    let account = known.holding_account(&config, &template);
+                    (account, known.may_lead_on(&template))
+                } else {
+                    (None, true)
+                };
+                if leads_on {
+                    calls.keep_deepest(account, entry);
+                } else if calls.ends.len() < ROWS_MAX {
+                    calls.ends.push(entry);
+                }
+            }
+            if is_over {
+                return Ok(calls);
+            }
+        }
+    }
+
+    /// Queues a deferred URL; the later its number, the longer it waits.
+    fn call(&mut self, holder: SiteHash, entry: Entry, number: u32) -> Result<(), CrawlError> {
+        let delay = self.policies.delay_floor(&entry.url.site());
+        let wait = Duration::min(delay * number / 2, LAST_CALL_WAIT_MAX);
+        let not_before = (!wait.is_zero()).then(|| self.clock.now() + wait);
+        let partition = self.partition_of(entry.url.site_hash());
+        if !self.partitions[partition].has_seen(entry.url.hash64())? {
+            self.note_called(&entry.url);
+        }
+        self.release(
+            holder,
+            Entry {
+                not_before,
+                ..entry
+            },
+        )
+    }
+
+    /// Queues a URL that was held. What was turned away when its turn came is known
     /// to the seen test, and is put back; the rest is new.
     fn release(&mut self, holder: SiteHash, entry: Entry) -> Result<(), CrawlError> {
         let at = self.partition_of(holder);
@@ -158,5 +278,28 @@ impl Journey<'_> {
             // It was found again meanwhile, and waits or has been visited.
             _ => Ok(()),
         }
+    }
+
+    /// URLs that are deferred now.
+    pub(crate) fn held_count(&self) -> Result<u64, CrawlError> {
+        let mut count = 0;
+        for partition in &self.partitions {
+            count += partition.held_count()?;
+        }
+        Ok(count)
+    }
+}
+
+impl LastCalls {
+    fn keep_deepest(&mut self, account: Option<u64>, entry: Entry) {
+        // Among equals the first in order of hashes, so that a run can be repeated.
+        let depth = |entry: &Entry| (entry.depth, Reverse(entry.url.hash64().0));
+        let kept = self.leading.entry(account);
+        kept.and_modify(|kept| {
+            if depth(&entry) > depth(kept) {
+                kept.clone_from(&entry);
+            }
+        })
+        .or_insert(entry);
     }
 }

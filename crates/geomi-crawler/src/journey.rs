@@ -203,6 +203,10 @@ impl Journey<'_> {
             self.take_turns()?;
             let wakeup = earlier(self.lease_more()?, self.refresh_wakeup());
             if let Some(ending) = self.ending(wakeup) {
+                if ending.is_natural() && self.call_last()? {
+                    self.commit()?;
+                    continue;
+                }
                 return Ok(ending);
             }
             let events = self.wait(wakeup);

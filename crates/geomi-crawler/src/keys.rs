@@ -190,6 +190,12 @@ pub(crate) fn held(holder: SiteHash, url: UrlHash) -> Vec<u8> {
     key(b'y', &[&holder.0.to_be_bytes(), &url.0.to_be_bytes()])
 }
 
+/// The holder in a key of the kind above.
+pub(crate) fn holder(key: &[u8]) -> Option<SiteHash> {
+    let (holder, _) = key.get(1..)?.split_first_chunk::<8>()?;
+    Some(SiteHash(u64::from_be_bytes(*holder)))
+}
+
 /// All keys of one kind: from here to there.
 pub(crate) fn all(kind: u8) -> ([u8; 1], [u8; 1]) {
     ([kind], [kind + 1])

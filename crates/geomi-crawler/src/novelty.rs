@@ -1,24 +1,25 @@
-//! What was learned of sites and domains, and where a crawl asks it.
+//! The trap guard: what was learned of sites and domains, and where it is used.
 //!
-//! The decisions are those of `geomi-novelty`; here they are kept and put to
-//! use. A link is judged when it is admitted and again when its turn comes,
-//! because queues may hold thousands of a trap's URLs when the verdict falls.
+//! The decisions are those of `geomi-novelty`; here they are kept and applied. A
+//! link is judged when it is admitted and again when its turn comes, because
+//! queues may hold thousands of a trap's URLs when it is recognised.
 //!
 //! The state of a site is in memory while the site is open, and is written when
 //! it has doubled, every 256 pages, and when the site or the crawl is closed. A
 //! crash therefore forgets some of the last pages' evidence and nothing else.
-//! What is refused is held back (`held.rs`), not lost.
+//! Deferred URLs are kept (`held.rs`), not lost.
 
 use geomi_frontier::Entry;
-use geomi_model::Document;
-use geomi_model::Timestamp;
+use geomi_model::{Document, LinkKind, Timestamp};
 use geomi_novelty::{
-    Content, DomainNovelty, DropParams, NoveltyConfig, Sight, SiteNovelty, Template, Ties,
+    Content, DomainNovelty, DropParams, FoundLink, NoveltyConfig, NoveltyRefusal, Sight,
+    SiteNovelty, Template, Ties, telling_numbers,
 };
 use geomi_url::{CrawlUrl, SiteHash, registrable_domain};
 use hashbrown::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::books::Access;
 use crate::held::HeldBook;
 use crate::journey::Journey;
 use crate::mirrors::MIRROR;
@@ -42,6 +43,10 @@ const LINKS_LOOKED_AT: usize = 64;
 const RECORDS_LOOKED_UP: usize = 16;
 /// Waiting pages of the page's own template after which no more are counted.
 const ALIKE_COUNTED: u32 = 3;
+/// Images of a page that are compared.
+const IMAGES_MAX: usize = 16;
+/// How many of the extensions below are those of pictures.
+const PICTURES: usize = 6;
 /// Extensions of what belongs to a page and leads nowhere.
 const ASSETS: [&str; 20] = [
     "png", "jpg", "jpeg", "gif", "webp", "avif", "svg", "ico", "bmp", "css", "js", "mjs", "woff",
@@ -57,9 +62,9 @@ pub(crate) struct NoveltyBook {
     /// Sites that have changed since they were written.
     unsaved: HashSet<SiteHash>,
     domains: HashMap<u64, DomainNovelty>,
-    /// URLs let through to see whether a verdict still holds; a few a site.
-    probes: HashSet<u64>,
-    /// What is held back, as far as it is to be looked at again.
+    /// Deferred URLs that were queued for a last call; a few per site.
+    called: HashSet<u64>,
+    /// Deferred URLs, as far as they are to be looked at again.
     pub(crate) held: HeldBook,
 }
 
@@ -75,7 +80,7 @@ impl NoveltyBook {
             sites: HashMap::new(),
             unsaved: HashSet::new(),
             domains: HashMap::new(),
-            probes: HashSet::new(),
+            called: HashSet::new(),
             held: HeldBook::default(),
         }
     }
@@ -135,7 +140,7 @@ impl NoveltyBook {
     ) -> Result<&mut SiteNovelty, CrawlError> {
         if !self.sites.contains_key(&site) {
             let known = partition.novelty(site)?.unwrap_or_default();
-            if known.has_refused() {
+            if known.has_deferred() {
                 // What an earlier run had reopened may be waiting still.
                 self.held.reopen(site);
             }
@@ -150,16 +155,67 @@ pub(crate) fn domain_hash(url: &CrawlUrl) -> u64 {
     xxh3_64(registrable_domain(url.host()).as_bytes())
 }
 
+/// Why a URL is not worth a request, at least not now.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum NotWorth {
+    /// Its site has the same pages as another.
+    Mirror,
+    /// It differs from a known URL only in parameters without effect, which are
+    /// named here.
+    ParameterIgnored(String),
+    /// The trap guard defers it.
+    Deferred(NoveltyRefusal),
+}
+
+impl NotWorth {
+    /// The name in counters and logs.
+    pub(crate) const fn rule(&self) -> &'static str {
+        match self {
+            Self::Mirror => MIRROR,
+            Self::ParameterIgnored(_) => PARAMETER_IGNORED,
+            Self::Deferred(refusal) => refusal.as_str(),
+        }
+    }
+
+    /// The reason in words.
+    pub(crate) fn reason(&self) -> String {
+        match self {
+            Self::Mirror => "its site has the same pages as another".to_owned(),
+            Self::ParameterIgnored(names) => format!("{names} makes no difference on its site"),
+            Self::Deferred(refusal) => refusal.to_string(),
+        }
+    }
+}
+
 /// Whether a link belongs to a page rather than leading to one.
 pub(crate) fn is_asset(url: &CrawlUrl) -> bool {
-    let extension = url.path().rsplit_once('.').map_or("", |(_, after)| after);
-    ASSETS
+    has_extension(url, &ASSETS)
+}
+
+fn has_extension(url: &CrawlUrl, known: &[&str]) -> bool {
+    let Some((_, extension)) = url.path().rsplit_once('.') else {
+        return false;
+    };
+    known
         .iter()
         .any(|known| extension.eq_ignore_ascii_case(known))
 }
 
+/// Hashes of the images a page embeds, queries left out: those often change with
+/// every answer.
+fn images(document: &Document) -> Vec<u64> {
+    let links = document.links.iter();
+    links
+        .filter(|link| {
+            link.kind == LinkKind::Other && has_extension(&link.url, &ASSETS[..PICTURES])
+        })
+        .take(IMAGES_MAX)
+        .map(|link| xxh3_64(link.url.path().as_bytes()))
+        .collect()
+}
+
 /// What an answer is compared by.
-fn content(read: &Read) -> Option<Content> {
+fn content(read: &Read, images: &[u64]) -> Option<Content> {
     let stored = read.stored.as_ref()?;
     if read.answer.code != Some(200) || stored.content_bytes == 0 {
         return None;
@@ -170,28 +226,42 @@ fn content(read: &Read) -> Option<Content> {
         return Some(Content {
             exact: u64::from_le_bytes(*start),
             words: None,
+            numbers: None,
         });
     }
     // A page without words is a page that says nothing, like all others.
     let [words, seen] =
         [document.wording, document.fingerprint].map(|hash| hash.map_or(0, |hash| hash.0));
     let parts = [seen, document.numbers, document.text_bytes];
-    let bytes: Vec<u8> = parts.into_iter().flat_map(u64::to_le_bytes).collect();
+    let parts = parts.iter().chain(images);
+    let bytes: Vec<u8> = parts.flat_map(|part| part.to_le_bytes()).collect();
     Some(Content {
         exact: xxh3_64(&bytes),
         words: Some(words),
+        numbers: telling_numbers(&read.url, &document.figures),
     })
 }
 
 impl Journey<'_> {
-    /// Why a URL is not worth a request, by name and in words.
-    pub(crate) fn not_worth(
-        &mut self,
-        url: &CrawlUrl,
-    ) -> Result<Option<(&'static str, String)>, CrawlError> {
+    /// Whether robots.txt of a site that is open forbids a URL.
+    pub(crate) fn is_disallowed(&self, url: &CrawlUrl) -> bool {
+        let (site, path) = (url.site_hash(), url.path_and_query());
+        let access = self.robots.access(site, &self.config.agent, path);
+        matches!(access, Access::Disallowed(_))
+    }
+
+    /// A URL was found that was not known: what it says of its site.
+    pub(crate) fn note_found(&mut self, url: &CrawlUrl) -> Result<FoundLink, CrawlError> {
+        let site = url.site_hash();
+        let partition = &self.partitions[usize::from(self.map.partition_of(site).0)];
+        let known = self.novelty.site(partition, site)?;
+        Ok(known.found(url, &Template::of(url)))
+    }
+
+    /// Why a URL is not worth a request now; `None` if it is.
+    pub(crate) fn not_worth(&mut self, url: &CrawlUrl) -> Result<Option<NotWorth>, CrawlError> {
         if self.is_of_mirror(url) {
-            let reason = "its site has the same pages as another".to_owned();
-            return Ok(Some((MIRROR, reason)));
+            return Ok(Some(NotWorth::Mirror));
         }
         if !self.novelty.config.is_on {
             return Ok(None);
@@ -207,22 +277,16 @@ impl Journey<'_> {
         if let Some((stripped, names)) = known.stripped(&config, url, &template)
             && partition.has_seen(stripped)?
         {
-            let reason = format!("{} makes no difference on its site", names.join(", "));
-            return Ok(Some((PARAMETER_IGNORED, reason)));
+            return Ok(Some(NotWorth::ParameterIgnored(names.join(", "))));
         }
-        if known.standing(&config, &template).is_none() {
+        // A last call is not turned away when its turn comes.
+        if known.standing(&config, &template).is_none()
+            || self.novelty.called.remove(&url.hash64().0)
+        {
             return Ok(None);
         }
-        let refusal = known.judge(&config, &template);
-        // A probe that was let in is not turned away when its turn comes.
-        let hash = url.hash64().0;
-        if self.novelty.probes.remove(&hash) {
-            return Ok(None);
-        }
-        if refusal.is_none() {
-            self.novelty.probes.insert(hash);
-        }
-        Ok(refusal.map(|refusal| (refusal.as_str(), refusal.to_string())))
+        let known = self.novelty.site(partition, site)?;
+        Ok(known.judge(&config, &template).map(NotWorth::Deferred))
     }
 
     /// The links of a page to pages that were found elsewhere and are not fetched
@@ -326,8 +390,9 @@ impl Journey<'_> {
         let at = self.partition_of(site);
         let config = self.novelty.config;
         let known = self.novelty.site(&self.partitions[at], site)?;
-        let Some(content) = content(read) else {
-            known.miss(&entry.url);
+        let images = images(&read.document);
+        let Some(content) = content(read, &images) else {
+            known.miss(&entry.url, template);
             return Ok(());
         };
         let via = entry.via.as_ref();
@@ -339,9 +404,11 @@ impl Journey<'_> {
                 template,
                 via: via.as_ref(),
                 content,
-                text_bytes: read.document.text_bytes,
+                images: &images,
                 fresh_links: taken.fresh,
                 fresh_abroad: taken.abroad,
+                fresh_recombined: taken.recombined,
+                fresh_below: taken.below,
                 ties,
             },
         );
@@ -377,7 +444,42 @@ impl Journey<'_> {
         Ok(())
     }
 
-    /// Whether a URL of a site is not refused by what is known now.
+    /// robots.txt forbids a URL: links to its template say nothing of growth.
+    pub(crate) fn note_forbidden(&mut self, url: &CrawlUrl) -> Result<(), CrawlError> {
+        if self.novelty.is_on() {
+            let site = url.site_hash();
+            let at = self.partition_of(site);
+            let known = self.novelty.site(&self.partitions[at], site)?;
+            known.miss(url, &Template::of(url));
+        }
+        Ok(())
+    }
+
+    /// What is known of a site, for last calls.
+    pub(crate) fn known_of(&mut self, site: SiteHash) -> Result<&mut SiteNovelty, CrawlError> {
+        let at = self.partition_of(site);
+        self.novelty.unsaved.insert(site);
+        self.novelty.site(&self.partitions[at], site)
+    }
+
+    /// A deferred URL is queued for a last call.
+    pub(crate) fn note_called(&mut self, url: &CrawlUrl) {
+        self.novelty.called.insert(url.hash64().0);
+    }
+
+    /// Whether a deferred host of a domain is opened in a last call.
+    pub(crate) fn last_call_of_domain(&mut self, url: &CrawlUrl) -> Result<bool, CrawlError> {
+        let config = self.novelty.config;
+        self.with_domain(url, |domain| {
+            let may = domain.last_call(&config);
+            if may {
+                domain.open_anyway();
+            }
+            may
+        })
+    }
+
+    /// Whether a URL of a site is not deferred by what is known now.
     pub(crate) fn stands(&mut self, url: &CrawlUrl) -> Result<bool, CrawlError> {
         let site = url.site_hash();
         let at = self.partition_of(site);

@@ -5,6 +5,8 @@
 //! wins it, value by value; what none of them says is as everywhere. The scope's
 //! share of such a table is [`geomi_scope::SiteScope`].
 
+use std::time::Duration;
+
 use geomi_frontier::{Delay, Politeness, SiteRules};
 use geomi_scope::SiteTables;
 use geomi_url::SiteKey;
@@ -107,6 +109,14 @@ impl SitePolicies {
         })
     }
 
+    /// The shortest delay of a site.
+    pub(crate) fn delay_floor(&self, site: &SiteKey) -> Duration {
+        match self.own(site).unwrap_or(self.general).politeness.delay {
+            Delay::Fixed(delay) => delay,
+            Delay::Adaptive { floor, .. } => floor,
+        }
+    }
+
     /// The traffic given for a site, 0 to 1.
     pub(crate) fn traffic(&self, site: &SiteKey) -> Option<f32> {
         let tables = self.names.of(site);
@@ -132,8 +142,6 @@ impl SitePolicies {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use geomi_url::CrawlUrl;
 
     use super::*;

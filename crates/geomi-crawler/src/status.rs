@@ -186,6 +186,12 @@ pub enum Ending {
 }
 
 impl Ending {
+    /// Whether the crawl came to its end by itself: deferred URLs may still be
+    /// fetched.
+    pub(crate) const fn is_natural(self) -> bool {
+        matches!(self, Self::Finished | Self::SeedsFailed)
+    }
+
     /// In words, as in the last line of a crawl.
     pub const fn as_str(self) -> &'static str {
         match self {

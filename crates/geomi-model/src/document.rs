@@ -48,6 +48,10 @@ pub struct Document {
     /// Hash over what the fingerprint leaves out: dates, counters, nonces, and the
     /// text around the main text.
     pub numbers: u64,
+    /// The first numbers of the main text that can tell two pages of a kind
+    /// apart, such as prices: three digits or more, dates, years and counters left
+    /// out, marks within a number too (`12,340` is 12340).
+    pub figures: Vec<u64>,
     /// Whether a bound of the reader cut the page short.
     pub truncated: bool,
 }

@@ -1,93 +1,105 @@
-//! The balance of a template, a section or a site.
+//! What the requests for a template, a section or a site have brought.
 
 use serde::{Deserialize, Serialize};
 
 /// Supported pages after which a template counts as good.
 const PROVEN_BY: u32 = 3;
-/// What a supported page is worth.
-const SUPPORT: i64 = 10;
-/// What a dead end that a dive has reached is worth to those above it.
+/// What a supported page gives back.
+const SUPPORT: u32 = 10;
+/// What a dead end reached by a dive gives back to everything above it.
 const DIVE: u32 = 30;
-/// So many chapters cost as much as one page.
-const CHAPTERS: u32 = 4;
-/// The first refused URL that is let through as a probe; then at each doubling.
-const FIRST_PROBE: u32 = 64;
+/// What a page far down a growing path or query costs.
+const DEEP: u32 = 15;
 
 /// What a fetched page was worth.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Worth {
-    /// The site has said this before, word and number.
+    /// The site has said exactly this before, and the page leads on.
     Same,
-    /// The same, but the page leads nowhere.
-    SameDeadEnd,
-    /// It has said this before but for numbers and dates.
-    Alike,
-    /// Alike, but of a kind that is finite.
-    AlikeDeadEnd,
-    /// New text as a generator would make it.
+    /// The page repeats or recombines what is known, and leads on; or it is one
+    /// of many dates without content.
+    Repeat,
+    /// The page stands far down a path or query that keeps growing.
+    Deep,
+    /// The site has said exactly this before, and the page leads nowhere.
+    SameLeaf,
+    /// The page repeats what is known but for numbers, and leads nowhere: such
+    /// pages are finite.
+    Leaf,
+    /// New content that leads on, without a sign that there is an end to it.
     New,
-    /// New text on a page that leads nowhere, which nobody looked at closely:
-    /// all is well there.
+    /// New content without evidence for or against it.
     Quiet,
-    /// A long new text that leads to one page only, as chapters do.
-    Chapter,
-    /// New text on a page that belongs to a site.
+    /// New content on a page that belongs to a finite site.
     Supported,
-    /// New content that is no page.
+    /// Content that is not a page.
     File,
 }
 
 impl Worth {
-    const fn change(self) -> i64 {
+    /// What it costs of the budget for repeated content.
+    const fn cost(self) -> u32 {
         match self {
-            Self::Same => -2,
-            Self::SameDeadEnd | Self::Alike | Self::New => -1,
-            Self::AlikeDeadEnd | Self::Quiet | Self::Chapter | Self::File => 0,
-            Self::Supported => SUPPORT,
+            Self::Same => 2,
+            Self::Repeat => 1,
+            Self::Deep => DEEP,
+            Self::SameLeaf
+            | Self::Leaf
+            | Self::New
+            | Self::Quiet
+            | Self::Supported
+            | Self::File => 0,
         }
     }
 
     /// Whether the site had not said this before.
     pub(crate) const fn is_new(self) -> bool {
-        matches!(
-            self,
-            Self::New | Self::Quiet | Self::Chapter | Self::Supported | Self::File
-        )
+        matches!(self, Self::New | Self::Quiet | Self::Supported | Self::File)
     }
 }
 
-/// What requests brought. The balance is kept as what was lost, so that the
-/// budget can be changed while a crawl runs.
+/// What requests brought. Budgets are not part of it, so that they can change
+/// while a crawl runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Account {
     /// Answers with content.
     pub requests: u32,
     /// Of these, with content that was new.
     pub new: u32,
+    /// Of these, with links to pages that were not known.
+    pub led_on: u32,
     /// Pages with support, its own and those found on its pages.
     pub supported: u32,
-    /// URLs refused.
-    pub refused: u32,
-    /// What is missing from the budget.
-    pub lost: u32,
+    /// URLs found.
+    pub found: u32,
+    /// URLs deferred.
+    pub deferred: u32,
+    /// What repeated content has cost, less what support has given back.
+    pub repeated: u32,
+    /// Pages with new content that led on without support, less what support has
+    /// given back.
+    pub unsupported: u32,
+    /// Deferred URLs that were fetched at the end although they may lead on.
+    pub last_calls: u32,
 }
 
 impl Account {
     /// Counts a page, and what it was worth.
-    pub(crate) fn add(&mut self, worth: Worth) {
-        self.count(worth);
-        let mut change = worth.change();
-        if worth == Worth::Chapter && self.requests.is_multiple_of(CHAPTERS) {
-            change = -1;
+    pub(crate) fn add(&mut self, worth: Worth, leads_on: bool) {
+        self.count(worth, leads_on);
+        self.repeated = self.repeated.saturating_add(worth.cost());
+        match worth {
+            Worth::New => self.unsupported = self.unsupported.saturating_add(1),
+            Worth::Supported => self.give_back(SUPPORT),
+            _ => {}
         }
-        let lost = i64::from(self.lost) - change;
-        self.lost = lost.clamp(0, i64::from(u32::MAX)) as u32;
     }
 
-    /// Counts a page whose worth is nobody's concern here.
-    pub(crate) fn count(&mut self, worth: Worth) {
+    /// Counts a page without its worth.
+    pub(crate) fn count(&mut self, worth: Worth, leads_on: bool) {
         self.requests = self.requests.saturating_add(1);
         self.new = self.new.saturating_add(u32::from(worth.is_new()));
+        self.led_on = self.led_on.saturating_add(u32::from(leads_on));
         let is_supported = worth == Worth::Supported;
         self.supported = self.supported.saturating_add(u32::from(is_supported));
     }
@@ -95,28 +107,46 @@ impl Account {
     /// A supported page was found on one of its pages.
     pub(crate) fn credit(&mut self) {
         self.supported = self.supported.saturating_add(1);
-        self.lost = self.lost.saturating_sub(SUPPORT as u32);
+        self.give_back(SUPPORT);
     }
 
-    /// A dive that came through here has reached a dead end.
+    /// A dive through here has reached a dead end.
     pub(crate) fn credit_dive(&mut self) {
         self.supported = self.supported.saturating_add(1);
-        self.lost = self.lost.saturating_sub(DIVE);
+        self.give_back(DIVE);
     }
 
-    /// Requests left of a budget.
+    fn give_back(&mut self, credit: u32) {
+        self.repeated = self.repeated.saturating_sub(credit);
+        self.unsupported = self.unsupported.saturating_sub(credit);
+        self.last_calls = 0;
+    }
+
+    /// What is left of a budget for repeated content.
     pub fn left(&self, budget: u32) -> u32 {
-        budget.saturating_sub(self.lost)
+        budget.saturating_sub(self.repeated)
     }
 
-    /// Whether its pages have shown that they belong to a site.
+    /// Whether its pages have shown that they belong to a finite site.
     pub fn is_proven(&self) -> bool {
         self.supported >= PROVEN_BY
     }
 
-    /// Counts a refusal; says whether this one is to be let through instead.
-    pub(crate) fn refuse(&mut self) -> bool {
-        self.refused = self.refused.saturating_add(1);
-        self.refused >= FIRST_PROBE && self.refused.is_power_of_two()
+    /// URLs found and not fetched yet.
+    pub fn pending(&self) -> u32 {
+        self.found.saturating_sub(self.requests)
+    }
+
+    /// Whether it is closed: it repeats itself, or it has grown to `growth` pages
+    /// and as many that wait without one sign of an end.
+    pub fn is_closed(&self, budget: u32, growth: u32) -> bool {
+        self.left(budget) == 0
+            || (!self.is_proven() && self.unsupported >= growth && self.pending() >= growth)
+    }
+
+    /// Whether it may be closed soon, so that it is worth looking for support.
+    pub(crate) fn is_in_doubt(&self, budget: u32) -> bool {
+        let spent = u64::from(self.repeated) + u64::from(self.unsupported);
+        spent * 10 >= u64::from(budget) * 4
     }
 }

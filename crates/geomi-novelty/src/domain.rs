@@ -22,6 +22,8 @@ pub struct DomainNovelty {
     pub refused: u32,
     /// What is missing from the budget.
     pub lost: u32,
+    /// Hosts opened at the end of a crawl although the budget was used up.
+    pub last_calls: u32,
 }
 
 impl DomainNovelty {
@@ -44,10 +46,19 @@ impl DomainNovelty {
         self.lost = self.lost.saturating_add(1);
     }
 
+    /// Whether a deferred host may be opened at the end of a crawl; if so, there is
+    /// one less for the next time.
+    pub fn last_call(&mut self, config: &NoveltyConfig) -> bool {
+        let may = self.last_calls < config.last_calls;
+        self.last_calls += u32::from(may);
+        may
+    }
+
     /// A host has brought a supported page, its `number`th.
     pub fn support(&mut self, number: u32) -> bool {
         let counts = number <= PAGES_COUNTED && self.lost > 0;
         if counts {
+            self.last_calls = 0;
             self.lost -= 1;
         }
         counts

@@ -1,83 +1,105 @@
-//! What a site's URLs have brought so far, and whether more are worth a request.
+//! The trap guard: which URLs are fetched last because their site does not stop
+//! growing.
 //!
-//! A crawler that follows every link never comes out of a calendar. This crate
-//! learns from what was fetched, site by site, and answers three questions:
-//! is this URL likely to bring something new ([`SiteNovelty::judge`]), which of
-//! its parts make no difference ([`SiteNovelty::stripped`]), and may one more
-//! host of this domain be opened ([`DomainNovelty`]). [`DropParams`] is the
-//! static part: session and tracking parameters known by name. What pages have in
-//! common is told by [`Nearby`] (they say nearly the same), [`Mirrors`] (their
-//! sites have the same pages) and [`Missing`] (they say what their site says of
-//! pages it does not have).
+//! A crawler that follows every link never comes out of an endless calendar. This
+//! crate learns from what was fetched, site by site, and answers three questions:
+//! is this URL deferred ([`SiteNovelty::judge`]), which of its parts have no effect
+//! ([`SiteNovelty::stripped`]), and may another host of this domain be opened
+//! ([`DomainNovelty`]). [`DropParams`] is the static part: session and tracking
+//! parameters known by name. [`Nearby`] finds pages that say nearly the same,
+//! [`Mirrors`] sites with the same pages, and [`Missing`] pages that say what their
+//! site says of pages it does not have.
 //!
-//! It is pure: no clock, no dice, no disk. It never decides about a typed seed.
+//! It is pure: no clock, no random numbers, no disk. It never decides about a typed
+//! seed.
 //!
-//! # The rule
+//! # What a trap is
 //!
-//! Each URL belongs to a **template** (its path with numbers, dates, ids and
-//! slugs made general, and the set of its parameters' names), a **shelf** (all
-//! URLs of its section with as many segments, with a query or without), a
-//! **section** (its first directory; for a URL with a query, its path), and its
-//! site. Each has a balance, which begins at a budget (100, 120, 120, 140
-//! requests) and can never be more. A page that was fetched changes them:
+//! A trap is a part of a site whose URLs do not stop growing. That its pages
+//! resemble each other is not enough: the items of a shop may differ in a price
+//! and a picture only. So a page is evidence only if it *leads on*, that is, links
+//! to pages of its site that were not known. Not counted as leading on are links
+//! that robots.txt or the scope refuses, images and other files, and links to
+//! templates that only redirect or fail. A page that leads nowhere is never
+//! evidence, unless its URL bears a date and it repeats what other dates say.
 //!
-//! | the page brought | change |
-//! |---|---|
-//! | text this site had before, numbers included, or the same bytes | -2 |
-//! | the same, on a page that links to nothing new | -1 |
-//! | text this site had before but for dates and numbers | -1 |
-//! | the same, and it is a dead end that bears no date: such pages are finite | 0 |
-//! | new text, found and linked as a generator would | -1 |
-//! | a long new text with one new link, as a chapter has | -1 every fourth time |
-//! | new text with *support* | +10; for a dead end, what it was found on gains as much |
-//! | a dead end at the end of a *dive* | +30 for all the dive came through |
-//! | an error, a redirect, a new image or file | 0 |
+//! # Accounts
 //!
-//! **Support** is what an endless generator lacks and real sites have: the page is
-//! a dead end (it links to nothing that was not known), or it links to a page of
-//! its own shape that another page linked to before and nobody has fetched yet.
-//! Generators grow trees and chains, whose every page is linked from one place
-//! and links to fresh ones only; sites are graphs. Links to neighbours by number
-//! are no support, nor are those of calendars, lists and filters; and a page
-//! whose next ones in a row or choice are known but wait is no dead end but the
-//! midst of something. Where all is well nobody looks that closely, and such
-//! pages count for nothing.
+//! Each URL belongs to a **template** (its path with numbers, dates, ids and slugs
+//! made general, and the names of its parameters), a **shelf** (all URLs of its
+//! section with as many segments, with a query or without), a **section** (its
+//! first directory; for a URL with a query, its path), and its site. Each has an
+//! [`Account`] with two sums:
 //!
-//! **Dives** find dead ends where there are any: while a balance is below 60 %,
-//! one new link of a page jumps the queue, then one of the page it leads to, and
-//! so on ([`SiteNovelty::dives_from`]). A wide tree shows its first leaf after a
-//! few requests instead of after all of its inner pages.
+//! | page | repeated | unsupported |
+//! |---|---|---|
+//! | exactly what the site said before, and leads on | +2 | |
+//! | the same words, no new details, and leads on | +1 | |
+//! | the same on a page that bears a date, leading on or not | +1 | |
+//! | leads only to new combinations of known query pairs, whatever it says | +1 | |
+//! | more than 8 segments and query pairs long, and leads only to longer forms of its URL | +15 | |
+//! | repeats what is known and leads nowhere | | |
+//! | new content that leads on, without *support* | | +1 |
+//! | new content with support | -10 | -10 |
+//! | a dead end that a *dive* reached: everything the dive came through | -30 | -30 |
 //!
-//! A template at zero is closed. A shelf, section or site at zero is closed for
-//! templates and shelves that have not proven themselves by three supported
-//! pages; those that have neither pay for it nor feed it. A section with three
-//! pages that are more than a year ahead and lead on is an endless calendar: all
-//! of its URLs are closed that only a date tells apart. Of the URLs refused, the
-//! 64th, 128th, 256th … are let through as probes. [`Observation::has_reopened`]
-//! says when what was refused is to be looked at again.
+//! **Details** tell pages with the same words apart: numbers of three digits or
+//! more that are not near a number of the URL ([`telling_numbers`]), and embedded
+//! images. Dates, counters and years are no details.
 //!
-//! So a trap of one template costs at most 100 requests, one that spreads over
-//! templates 120, one that spreads over sections 140, each plus what is under way
-//! and some probes. The laboratory in `tests/` says what good sites and traps
-//! cost.
+//! **Support** is what endless generators lack and finite sites have: the page
+//! leads nowhere, or it links to a page of its own shape that another page linked
+//! to before and that is not fetched yet. Generators grow trees and chains; sites
+//! are graphs. Links to neighbours by number are no support, nor are links of
+//! calendars, lists and filters. A supported page that leads nowhere also gives
+//! credit to the template it was found on.
+//!
+//! **Dives** find dead ends: where an account is in doubt (40 % of its budget), one
+//! new link of a page jumps the queue, then one of the page it leads to, and so on
+//! ([`SiteNovelty::dives_from`]). A wide tree shows its first leaf after a few
+//! requests instead of after all of its inner pages.
+//!
+//! # When URLs are deferred
+//!
+//! * An account with 90 (template), 100 (shelf and section) or 110 (site) repeated
+//!   is closed.
+//! * An account with 400 unsupported and 400 pending URLs, and fewer than three
+//!   supported pages, is closed: it branches without an end in sight. A chain,
+//!   where each page leads to one more, is not.
+//! * A section with three pages more than a year ahead that lead on is an endless
+//!   calendar: its URLs that only a date tells apart are deferred.
+//! * A site with 25,000 unsupported pages has had its budget. No finite site of
+//!   20,000 pages reaches it, and larger ones get it back by support.
+//!
+//! A closed shelf, section or site does not concern templates and shelves that have
+//! proven themselves by three supported pages.
+//!
+//! What is deferred is not lost: it is released when its account is open again, and
+//! otherwise at the end of the crawl, when nothing else is left. Then URLs that may
+//! lead on come first, the deepest of each account, one after the other and each
+//! later than the one before, 20 per account ([`SiteNovelty::last_call`]). If there
+//! is an end, it is found there: the account is open again, or no URL that may lead
+//! on is left, and everything else in it is fetched. If it still grows, the rest
+//! stays where it is and is reported.
+//!
+//! So a trap that repeats or recombines content costs at most 140 requests or so: a
+//! few before anything repeats, 110, and 20 at the end.
 //!
 //! # Where it fails
 //!
-//! * A chain of more than a hundred short pages, each named by the one before it
-//!   alone, looks endless and is cut; of long ones, four hundred are fetched.
-//! * Pages that differ in numbers only, link to fresh pages and are sparsely
-//!   linked look like a calendar, and are cut after a hundred.
-//! * More than a hundred pages of one template that say the very same are not
-//!   fetched to the last.
-//! * A graph of tens of thousands of pages that link to each other at random,
-//!   without lists, menus or dead ends, looks like a generator.
-//! * Several requests to a site at a time leave a dive a smaller share: rows of
-//!   some hundred pages with numbers below them may be cut then.
-//! * A generator that makes dead ends of new text with every step, or links
-//!   sideways as a site does, looks like a site. Depth and page limits remain.
+//! * A chain of more than 110 pages that differ in small numbers only (an empty
+//!   calendar without recognisable dates, a list that lists nothing) looks endless,
+//!   and the rest of it stays deferred.
+//! * An endless generator of new text in a chain costs 25,000 requests, a branching
+//!   one 400 or more. A generator that makes dead ends with every step, or prints
+//!   a new large number or picture on every page, looks like a site. Depth and
+//!   page limits remain.
+//! * A finite site that branches for 400 pages without a dead end or a second link
+//!   to any page is deferred.
 //!
-//! Memory is bounded: 256 templates, 64 shelves, 16 sections, 512 texts and 512
-//! comparisons a site. What does not fit is judged by section and site alone.
+//! Memory is bounded: 256 templates, 64 shelves, 17 sections, 3 x 512 content
+//! hashes, 512 comparisons and 1,024 query pairs per site. What does not fit is
+//! judged by section and site alone.
 
 mod account;
 mod dive;
@@ -87,7 +109,9 @@ mod memory;
 mod mirrors;
 mod missing;
 mod nearby;
+mod numbers;
 mod params;
+mod recombined;
 mod site;
 mod standing;
 mod template;
@@ -99,29 +123,38 @@ pub use drop_params::{BadParam, DEFAULT_DROP_PARAMS, DropParams};
 pub use mirrors::{Met, Mirror, MirrorPage, Mirrors, PAGES_MAX as MIRROR_PAGES_MAX};
 pub use missing::{Missing, Shape};
 pub use nearby::{BUCKET_MAX, DISTANCE_MAX, Near, Nearby, PAGES_MAX};
+pub use numbers::telling_numbers;
 pub use params::Param;
-pub use site::{Content, Observation, Sight, SiteNovelty, Ties};
+pub use site::{Content, FoundLink, Observation, Sight, SiteNovelty, Ties};
 pub use standing::{NoveltyRefusal, SiteStanding, TemplateStanding};
 pub use template::Template;
 
 /// The numbers of the rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NoveltyConfig {
-    /// Whether anything is refused. A crawl that refuses nothing need not learn.
+    /// Whether the trap guard is on. A crawl without it need not learn.
     pub is_on: bool,
-    /// Requests a template may cost that bring nothing.
+    /// Repeated content after which a template is closed.
     pub template_budget: u32,
     /// The same for a section.
     pub section_budget: u32,
     /// The same for a site.
     pub site_budget: u32,
+    /// Unsupported pages, and as many pending URLs, after which an account is
+    /// closed.
+    pub growth_budget: u32,
+    /// Unsupported pages of one site, at most.
+    pub site_pages: u32,
+    /// Deferred URLs of one account that are fetched at the end although they may
+    /// lead on; and hosts of one domain.
+    pub last_calls: u32,
     /// Hosts of one registrable domain that may be opened without bringing
     /// anything.
     pub domain_hosts: u32,
     /// Pairs of pages that must agree before a parameter is ignored.
     pub pairs_min: u32,
-    /// The year it is, by which dates far ahead are told; where it is not known,
-    /// none is.
+    /// The current year, by which dates far ahead are recognised; `None` if it is
+    /// not known.
     pub year: Option<u16>,
 }
 
@@ -129,9 +162,12 @@ impl Default for NoveltyConfig {
     fn default() -> Self {
         Self {
             is_on: true,
-            template_budget: 100,
-            section_budget: 120,
-            site_budget: 140,
+            template_budget: 90,
+            section_budget: 100,
+            site_budget: 110,
+            growth_budget: 400,
+            site_pages: 25_000,
+            last_calls: 20,
             domain_hosts: 40,
             pairs_min: 8,
             year: None,

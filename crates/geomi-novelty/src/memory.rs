@@ -28,6 +28,33 @@ impl Ring {
     }
 }
 
+/// Slots of a [`HashTable`].
+const SLOTS: usize = 512;
+
+/// Hashes met lately, each in a slot of its own: a new one takes the place of
+/// another.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct HashTable {
+    /// Empty until there is a hash.
+    slots: Vec<u64>,
+}
+
+impl HashTable {
+    /// Whether all of these were there already; they are now.
+    pub(crate) fn meet_all(&mut self, hashes: &[u64]) -> bool {
+        if self.slots.is_empty() && !hashes.is_empty() {
+            self.slots = vec![0; SLOTS];
+        }
+        let mut are_known = true;
+        for hash in hashes {
+            let slot = &mut self.slots[*hash as usize % SLOTS];
+            are_known &= *slot == *hash;
+            *slot = *hash;
+        }
+        are_known
+    }
+}
+
 /// One URL with a part taken out, and what it brought.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Note {
@@ -37,6 +64,8 @@ pub(crate) struct Note {
     pub(crate) stripped: u64,
     /// What came.
     pub(crate) content: u64,
+    /// Whether the same came under another spelling.
+    pub(crate) is_paired: bool,
 }
 
 /// The last notes; a new one takes the place of the oldest.
@@ -48,10 +77,9 @@ pub(crate) struct Notes {
 
 impl Notes {
     /// What was noted of this spelling.
-    pub(crate) fn find(&self, of: u64, stripped: u64) -> Option<u64> {
-        let mut notes = self.notes.iter();
-        let note = notes.find(|note| note.stripped == stripped && note.of == of)?;
-        Some(note.content)
+    pub(crate) fn find(&mut self, of: u64, stripped: u64) -> Option<&mut Note> {
+        let mut notes = self.notes.iter_mut();
+        notes.find(|note| note.stripped == stripped && note.of == of)
     }
 
     pub(crate) fn add(&mut self, note: Note) {
@@ -90,6 +118,10 @@ mod tests {
 
     #[test]
     fn notes_are_found_by_part_and_spelling() {
+        let content = |notes: &mut Notes, of, stripped| {
+            let note = notes.find(of, stripped);
+            note.map(|note| note.content)
+        };
         let mut notes = Notes::default();
         for stripped in 0..600 {
             let of = stripped % 2;
@@ -97,13 +129,14 @@ mod tests {
                 of,
                 stripped,
                 content: 7,
+                is_paired: false,
             });
         }
-        assert_eq!(notes.find(1, 599), Some(7));
-        assert_eq!(notes.find(0, 599), None);
-        assert_eq!(notes.find(0, 0), None, "forgotten");
+        assert_eq!(content(&mut notes, 1, 599), Some(7));
+        assert_eq!(content(&mut notes, 0, 599), None);
+        assert_eq!(content(&mut notes, 0, 0), None, "forgotten");
         assert_eq!(notes.take(1).len(), 256);
-        assert_eq!(notes.find(1, 599), None);
-        assert_eq!(notes.find(0, 598), Some(7));
+        assert_eq!(content(&mut notes, 1, 599), None);
+        assert_eq!(content(&mut notes, 0, 598), Some(7));
     }
 }

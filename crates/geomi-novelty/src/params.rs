@@ -13,6 +13,8 @@ use crate::template::is_id;
 
 /// Parts of one URL that are looked at.
 const PARTS_MAX: usize = 8;
+/// Pages a part must have made no difference to before it is ignored.
+const PAGES_MIN: u32 = 3;
 
 /// What is known of one part of a template's URLs.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -23,12 +25,16 @@ pub struct Param {
     pub same: u32,
     /// Pairs that did not.
     pub different: u32,
+    /// Pages, told apart by everything else in their URLs, among which there were
+    /// pairs that brought the same.
+    pub pages: u32,
 }
 
 impl Param {
-    /// Whether it makes no difference.
+    /// Whether it makes no difference. One page under many spellings is not
+    /// enough: a number that names items looks the same while they are sold out.
     pub fn is_ignored(&self, pairs_min: u32) -> bool {
-        self.different == 0 && self.same >= pairs_min
+        self.different == 0 && self.same >= pairs_min && self.pages >= PAGES_MIN
     }
 }
 

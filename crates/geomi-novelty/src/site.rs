@@ -1,14 +1,16 @@
-//! What one site has brought: accounts, texts, and parts that do not matter.
+//! What one site has brought: accounts, texts, and URL parts without effect.
 
 use std::collections::BTreeMap;
 
 use geomi_url::{CrawlUrl, UrlHash};
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::account::Worth;
 use crate::dive::{Dive, Pick};
-use crate::memory::{Note, Notes, Ring};
+use crate::memory::{HashTable, Note, Notes, Ring};
 use crate::params::{hash_without, parts};
+use crate::recombined::PairTable;
 use crate::template::are_neighbours;
 use crate::{
     Account, NoveltyConfig, NoveltyRefusal, Param, SiteStanding, Template, TemplateStanding,
@@ -22,16 +24,23 @@ const SECTIONS_MAX: usize = 16;
 const OTHER_SECTIONS: &str = "*";
 /// Shelves a site may have.
 const SHELVES_MAX: usize = 64;
-/// Bytes of text from which on a page may be a chapter.
-const CHAPTER_BYTES: u64 = 4_096;
-/// Nobody's events are so many years ahead.
+/// A calendar page more years ahead than this is no event.
 const FAR_YEARS: u16 = 1;
-/// Pages as far ahead as that which make a calendar an endless one.
+/// Pages that far ahead after which a calendar counts as endless.
 const FAR_PAGES: u32 = 3;
 /// Pages of a dated template among which dives look for its end.
 const DATED_DIVES: u32 = 100;
 /// Links to waiting pages of its template that make a page the midst of a choice.
 const MIDST: u32 = 3;
+/// Answers without content after which links to a template are no evidence.
+const IDLE_AFTER: u32 = 3;
+/// Path segments and query pairs beyond which a URL that grows from page to page
+/// is no tree.
+const DEEP_PARTS: usize = 8;
+/// One page in so many may lead on before a template counts as leading on.
+const LEAF_SHARE: u32 = 16;
+/// What a supported page gives back to the budget of a site.
+const SITE_SUPPORT: u32 = 10;
 /// Parts of a template that are learned about.
 const PARAMS_MAX: usize = 16;
 
@@ -44,6 +53,9 @@ pub struct Content {
     /// Equal for pages that differ in numbers and dates only; `None` for what
     /// is no page or has no words.
     pub words: Option<u64>,
+    /// Numbers that tell pages with the same words apart
+    /// ([`telling_numbers`](crate::telling_numbers)).
+    pub numbers: Option<u64>,
 }
 
 /// A page that was fetched.
@@ -57,12 +69,17 @@ pub struct Sight<'a> {
     pub via: Option<&'a Template>,
     /// What came.
     pub content: Content,
-    /// Bytes of its text.
-    pub text_bytes: u64,
-    /// Links of it that nobody had seen before.
+    /// Hashes of the images it embeds.
+    pub images: &'a [u64],
+    /// Links to pages that were not known; images, links that robots.txt forbids
+    /// and links to templates that bring no content left out.
     pub fresh_links: u32,
     /// Of these, those that leave its domain.
     pub fresh_abroad: u32,
+    /// Of these, new combinations of known query pairs.
+    pub fresh_recombined: u32,
+    /// Of these, those whose path and query begin with the page's own.
+    pub fresh_below: u32,
     /// Its links to pages that were found elsewhere and are not fetched yet;
     /// `None` if nobody looked.
     pub ties: Option<Ties>,
@@ -91,6 +108,27 @@ impl Sight<'_> {
     const fn is_dead_end(&self) -> bool {
         self.fresh_links == self.fresh_abroad && self.fresh_abroad <= 2
     }
+
+    /// Whether all it leads to is new combinations of known filters.
+    const fn only_recombines(&self) -> bool {
+        self.fresh_links > 0 && self.fresh_recombined == self.fresh_links
+    }
+
+    /// Whether it stands far down a URL that grows from page to page.
+    fn is_deep(&self) -> bool {
+        self.fresh_links > 0
+            && self.fresh_below == self.fresh_links
+            && self.template.parts() > DEEP_PARTS
+    }
+}
+
+/// What a link that was not known looks like.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FoundLink {
+    /// Its template has brought no content so far: it is no sign of growth.
+    pub is_idle: bool,
+    /// It is a new combination of known query pairs.
+    pub is_recombined: bool,
 }
 
 /// What a page has taught.
@@ -115,6 +153,8 @@ struct Kind {
     params: Vec<Param>,
     /// Whether a dive through it has reached a dead end.
     has_bottom: bool,
+    /// Answers without content: redirects, errors, what robots.txt forbids.
+    idle: u32,
 }
 
 /// A part of a site.
@@ -134,9 +174,15 @@ pub struct SiteNovelty {
     kinds: BTreeMap<u64, Kind>,
     exact: Ring,
     words: Ring,
+    numbers: Ring,
+    images: HashTable,
     notes: Notes,
-    /// URLs refused.
-    refused: u32,
+    pairs: PairTable,
+    /// Pages with new content that led on without support, of all templates, less
+    /// what support has given back.
+    unsupported: u32,
+    /// URLs deferred.
+    deferred: u32,
     #[serde(skip)]
     dive: Dive,
 }
@@ -152,9 +198,30 @@ impl SiteNovelty {
         self.account.supported
     }
 
-    /// Whether a URL was ever refused.
-    pub const fn has_refused(&self) -> bool {
-        self.refused > 0
+    /// Whether a URL was ever deferred.
+    pub const fn has_deferred(&self) -> bool {
+        self.deferred > 0
+    }
+
+    /// Takes in a link to a page that was not known. To be asked before
+    /// [`SiteNovelty::judge`].
+    pub fn found(&mut self, url: &CrawlUrl, template: &Template) -> FoundLink {
+        let is_recombined = self.pairs.meet(url);
+        let count = |account: &mut Account| account.found = account.found.saturating_add(1);
+        count(&mut self.account);
+        if let Some(shelf) = self.shelves.get_mut(&template.shelf()) {
+            count(shelf);
+        }
+        count(&mut self.section_mut(template.section()).account);
+        let kind = self.kinds.get_mut(&template.hash());
+        let is_idle = kind.is_some_and(|kind| {
+            count(&mut kind.account);
+            kind.account.requests == 0 && kind.idle >= IDLE_AFTER
+        });
+        FoundLink {
+            is_idle,
+            is_recombined,
+        }
     }
 
     /// Takes in a page.
@@ -163,17 +230,13 @@ impl SiteNovelty {
         let worth = self.worth(sight);
         let template = sight.template;
         let hash = template.hash();
+        let leads_on = !sight.is_dead_end();
         self.add(worth, config, template, sight);
         self.credit(worth, sight);
         self.go_on_diving(worth, sight);
-        let has_room = self.kinds.len() < TEMPLATES_MAX || self.kinds.contains_key(&hash);
         let mut known = Vec::new();
-        if has_room {
-            let kind = self.kinds.entry(hash).or_insert_with(|| Kind {
-                text: template.text().to_owned(),
-                ..Kind::default()
-            });
-            kind.account.add(worth);
+        if let Some(kind) = kind_of(&mut self.kinds, template) {
+            kind.account.add(worth, leads_on);
             known = learn(kind, &mut self.notes, config, hash, sight);
         }
         Observation {
@@ -194,6 +257,12 @@ impl SiteNovelty {
         template: &Template,
         sight: &Sight<'_>,
     ) {
+        let leads_on = !sight.is_dead_end();
+        match worth {
+            Worth::New => self.unsupported = self.unsupported.saturating_add(1),
+            Worth::Supported => self.unsupported = self.unsupported.saturating_sub(SITE_SUPPORT),
+            _ => {}
+        }
         let kind = self.kinds.get(&template.hash());
         let mut is_proven = kind.is_some_and(|kind| kind.account.is_proven());
         let shelf = template.shelf();
@@ -201,70 +270,71 @@ impl SiteNovelty {
             let shelf = self.shelves.entry(shelf).or_default();
             let was_proven = shelf.is_proven();
             if is_proven {
-                shelf.count(worth);
+                shelf.count(worth, leads_on);
             } else {
-                shelf.add(worth);
+                shelf.add(worth, leads_on);
             }
             is_proven |= was_proven;
         }
-        let is_far = !sight.is_dead_end() && is_ahead(config, template, FAR_YEARS);
+        let is_far = leads_on && is_ahead(config, template, FAR_YEARS);
         let section = self.section_mut(template.section());
         section.far = section.far.saturating_add(u32::from(is_far));
         if is_proven {
-            section.account.count(worth);
-            self.account.count(worth);
+            section.account.count(worth, leads_on);
+            self.account.count(worth, leads_on);
         } else {
-            section.account.add(worth);
-            self.account.add(worth);
+            section.account.add(worth, leads_on);
+            self.account.add(worth, leads_on);
         }
     }
 
-    /// How many accounts are closed, less those that no longer care for it;
-    /// `None` while nothing was refused.
+    /// How many accounts are closed, less those that are proven by now; `None`
+    /// while nothing was deferred.
     fn closed(&self, config: &NoveltyConfig) -> Option<i64> {
-        if self.refused == 0 {
+        if self.deferred == 0 {
             return None;
         }
+        let growth = config.growth_budget;
+        let count = |account: &Account, budget: u32| {
+            i64::from(account.is_closed(budget, growth)) - i64::from(account.is_proven())
+        };
         let kinds = self.kinds.values().map(|kind| &kind.account);
-        let count = |is: bool| i64::from(is);
-        let of_kinds: i64 = kinds
-            .map(|kind| count(kind.left(config.template_budget) == 0) - count(kind.is_proven()))
-            .sum();
+        let kinds: i64 = kinds.map(|kind| count(kind, config.template_budget)).sum();
         let shelves = self.shelves.values();
-        let of_shelves: i64 = shelves
-            .map(|shelf| count(shelf.left(config.section_budget) == 0) - count(shelf.is_proven()))
+        let shelves: i64 = shelves
+            .map(|shelf| count(shelf, config.section_budget))
             .sum();
         let sections = self.sections.values();
-        let of_sections: i64 = sections
-            .map(|section| count(section.account.left(config.section_budget) == 0))
+        let sections: i64 = sections
+            .map(|section| i64::from(section.account.is_closed(config.section_budget, growth)))
             .sum();
-        let of_site = count(self.account.left(config.site_budget) == 0);
-        Some(of_kinds + of_shelves + of_sections + of_site)
+        let site = i64::from(self.account.is_closed(config.site_budget, growth));
+        Some(kinds + shelves + sections + site)
     }
 
     /// Whether it is worth looking for links sideways on pages of this template:
-    /// where all is well nobody needs the proof.
+    /// where all is well no proof is needed.
     pub fn needs_proof(&self, config: &NoveltyConfig, template: &Template) -> bool {
-        let low = |account: &Account, budget: u32| {
-            u64::from(account.left(budget)) * 10 <= u64::from(budget) * 6
-        };
+        if u64::from(self.unsupported) * 10 >= u64::from(config.site_pages) * 6 {
+            return true;
+        }
         let kind = self.kinds.get(&template.hash()).map(|kind| &kind.account);
-        if kind.is_some_and(|kind| low(kind, config.template_budget)) {
+        if kind.is_some_and(|kind| kind.is_in_doubt(config.template_budget)) {
             return true;
         }
         if kind.is_some_and(Account::is_proven) {
             return false;
         }
         let shelf = self.shelves.get(&template.shelf());
-        if shelf.is_some_and(|shelf| low(shelf, config.section_budget)) {
+        if shelf.is_some_and(|shelf| shelf.is_in_doubt(config.section_budget)) {
             return true;
         }
         if shelf.is_some_and(Account::is_proven) {
             return false;
         }
         let section = self.section(template.section());
-        section.is_some_and(|section| low(&section.account, config.section_budget))
-            || low(&self.account, config.site_budget)
+        section.is_some_and(|section| section.account.is_in_doubt(config.section_budget))
+            || self.account.is_in_doubt(config.site_budget)
     }
 
     /// Whether a link of a page speaks for it, given that the link's target was
@@ -312,58 +382,122 @@ impl SiteNovelty {
         self.dive.step(url, template, link);
     }
 
-    /// An answer brought nothing to learn from.
-    pub fn miss(&mut self, url: &CrawlUrl) {
+    /// A URL brought no content: a redirect, an error, or robots.txt forbids it.
+    pub fn miss(&mut self, url: &CrawlUrl, template: &Template) {
+        if let Some(kind) = kind_of(&mut self.kinds, template) {
+            kind.idle = kind.idle.saturating_add(1);
+        }
         if self.dive.awaits(url) {
             self.dive.end();
         }
     }
 
-    /// Why a URL is not worth a request; `None` if it is.
+    /// Why a URL is deferred; `None` if it is not.
     pub fn standing(&self, config: &NoveltyConfig, template: &Template) -> Option<NoveltyRefusal> {
         if !config.is_on {
             return None;
         }
+        let growth = config.growth_budget;
         let section = self.section(template.section());
         let is_endless = section.is_some_and(|section| section.far >= FAR_PAGES);
         if is_endless && template.is_only_dated() {
             return Some(NoveltyRefusal::Calendar);
         }
         let kind = self.kinds.get(&template.hash()).map(|kind| &kind.account);
-        if kind.is_some_and(|kind| kind.left(config.template_budget) == 0) {
+        if kind.is_some_and(|kind| kind.is_closed(config.template_budget, growth)) {
             return Some(NoveltyRefusal::Template);
+        }
+        if self.unsupported >= config.site_pages {
+            return Some(NoveltyRefusal::Budget);
         }
         if kind.is_some_and(Account::is_proven) {
             return None;
         }
         let shelf = self.shelves.get(&template.shelf());
-        if shelf.is_some_and(|shelf| shelf.left(config.section_budget) == 0) {
+        if shelf.is_some_and(|shelf| shelf.is_closed(config.section_budget, growth)) {
             return Some(NoveltyRefusal::Section);
         }
         if shelf.is_some_and(Account::is_proven) {
             return None;
         }
-        if section.is_some_and(|section| section.account.left(config.section_budget) == 0) {
+        if section.is_some_and(|section| section.account.is_closed(config.section_budget, growth)) {
             return Some(NoveltyRefusal::Section);
         }
-        (self.account.left(config.site_budget) == 0).then_some(NoveltyRefusal::Site)
+        let is_closed = self.account.is_closed(config.site_budget, growth);
+        is_closed.then_some(NoveltyRefusal::Site)
     }
 
-    /// The same for a URL whose turn has come: refusals are counted, and now and
-    /// then one is let through as a probe.
+    /// The same for a URL that was found or whose turn has come: deferred URLs are
+    /// counted.
     pub fn judge(&mut self, config: &NoveltyConfig, template: &Template) -> Option<NoveltyRefusal> {
         let refusal = self.standing(config, template)?;
-        self.refused = self.refused.saturating_add(1);
-        let account = match refusal {
-            NoveltyRefusal::Calendar => return Some(refusal),
+        self.deferred = self.deferred.saturating_add(1);
+        let account = self.account_of(refusal, template);
+        account.deferred = account.deferred.saturating_add(1);
+        Some(refusal)
+    }
+
+    /// The account on which a URL of this template was deferred.
+    fn account_of(&mut self, refusal: NoveltyRefusal, template: &Template) -> &mut Account {
+        match refusal {
             NoveltyRefusal::Template => {
                 let kind = self.kinds.get_mut(&template.hash());
-                &mut kind.expect("a refused template is known").account
+                &mut kind.expect("a closed template is known").account
             }
-            NoveltyRefusal::Section => &mut self.section_mut(template.section()).account,
-            NoveltyRefusal::Site => &mut self.account,
+            _ => self.calling_account(refusal, template),
+        }
+    }
+
+    /// The account that counts last calls: templates share that of their section,
+    /// because a trap may have many.
+    fn calling_account(&mut self, refusal: NoveltyRefusal, template: &Template) -> &mut Account {
+        match refusal {
+            NoveltyRefusal::Template | NoveltyRefusal::Section | NoveltyRefusal::Calendar => {
+                &mut self.section_mut(template.section()).account
+            }
+            NoveltyRefusal::Site | NoveltyRefusal::Budget => &mut self.account,
+        }
+    }
+
+    /// Whether pages of a template may lead on to more: some did, or none was
+    /// fetched yet.
+    pub fn may_lead_on(&self, template: &Template) -> bool {
+        let kind = self.kinds.get(&template.hash()).map(|kind| &kind.account);
+        kind.is_none_or(|kind| kind.requests == 0 || kind.led_on > kind.requests / LEAF_SHARE)
+    }
+
+    /// Whether a deferred URL that may lead on is fetched at the end of a crawl, and
+    /// which number of its account it is. To be asked for one URL of an account
+    /// at a time, the deepest first: if there is an end, it is found there.
+    pub fn last_call(&mut self, config: &NoveltyConfig, template: &Template) -> Option<u32> {
+        let Some(refusal) = self.standing(config, template) else {
+            return Some(0);
         };
-        (!account.refuse()).then_some(refusal)
+        let account = self.calling_account(refusal, template);
+        if account.last_calls >= config.last_calls {
+            return None;
+        }
+        account.last_calls += 1;
+        Some(account.last_calls)
+    }
+
+    /// What tells the accounts apart that count last calls.
+    pub fn holding_account(&self, config: &NoveltyConfig, template: &Template) -> Option<u64> {
+        Some(match self.standing(config, template)? {
+            NoveltyRefusal::Template | NoveltyRefusal::Section | NoveltyRefusal::Calendar => {
+                xxh3_64(template.section().as_bytes())
+            }
+            NoveltyRefusal::Site | NoveltyRefusal::Budget => 0,
+        })
+    }
+
+    /// Whether a template is deferred and its last calls are used up: what was
+    /// found there stays where it is.
+    pub fn is_given_up(&mut self, config: &NoveltyConfig, template: &Template) -> bool {
+        let refusal = self.standing(config, template);
+        refusal.is_some_and(|refusal| {
+            self.calling_account(refusal, template).last_calls >= config.last_calls
+        })
     }
 
     /// What the seen test is to know a URL by, where parts of it make no
@@ -423,7 +557,10 @@ impl SiteNovelty {
     /// What is known of the site.
     pub fn site(&self, config: &NoveltyConfig) -> SiteStanding {
         let kinds = self.kinds.values();
-        let is_closed = |kind: &&Kind| kind.account.left(config.template_budget) == 0;
+        let is_closed = |kind: &&Kind| {
+            let (budget, growth) = (config.template_budget, config.growth_budget);
+            kind.account.is_closed(budget, growth)
+        };
         let ignored = kinds.clone().flat_map(|kind| {
             let params = kind.params.iter();
             let ignored = params.filter(|param| param.is_ignored(config.pairs_min));
@@ -444,28 +581,34 @@ impl SiteNovelty {
     fn worth(&mut self, sight: &Sight<'_>) -> Worth {
         let is_same = self.exact.meet(sight.content.exact);
         let Some(words) = sight.content.words else {
-            return if is_same { Worth::Same } else { Worth::File };
+            return Worth::File;
         };
-        let is_alike = self.words.meet(words);
+        let has_words = self.words.meet(words);
+        let numbers = sight.content.numbers;
+        let has_numbers = numbers.is_none_or(|numbers| self.numbers.meet(numbers));
+        let has_images = self.images.meet_all(sight.images);
         let is_dead_end = sight.is_dead_end();
-        if is_same {
-            return if is_dead_end {
-                Worth::SameDeadEnd
-            } else {
-                Worth::Same
-            };
-        }
-        let sideways = sight.ties.is_some_and(|ties| ties.sideways);
         let dives = self.dive.awaits(sight.url);
+        let sideways = sight.ties.is_some_and(|ties| ties.sideways);
         let is_midst = sight.ties.is_some_and(|ties| sight.is_midst(ties, dives));
         let is_end = is_dead_end && !is_midst;
-        if is_alike {
+        if is_same || (has_words && has_numbers && has_images) {
             let is_finite = !sight.template.is_dated() && (is_end || sideways);
-            return if is_finite {
-                Worth::AlikeDeadEnd
-            } else {
-                Worth::Alike
+            return match (is_finite, is_same) {
+                (true, true) => Worth::SameLeaf,
+                (true, false) => Worth::Leaf,
+                (false, true) if !is_dead_end => Worth::Same,
+                (false, _) => Worth::Repeat,
             };
+        }
+        if sight.only_recombines() {
+            return Worth::Repeat;
+        }
+        if sight.is_deep() && !self.has_ends(sight.template) {
+            return Worth::Deep;
+        }
+        if is_end && self.pairs.is_shared(sight.url) {
+            return Worth::Quiet;
         }
         if is_end && sight.ties.is_none() && !dives {
             let is_plain = sight.template.can_link_sideways() && sight.via != Some(sight.template);
@@ -481,15 +624,13 @@ impl SiteNovelty {
         if is_dead_end && !sight.template.is_choice() && self.has_bottom(sight.template) {
             return Worth::Quiet;
         }
-        let is_chapter = sight.fresh_links == 1
-            && sight.text_bytes >= CHAPTER_BYTES
-            && sight.url.query().is_none()
-            && !sight.template.is_dated();
-        if is_chapter {
-            Worth::Chapter
-        } else {
-            Worth::New
-        }
+        Worth::New
+    }
+
+    /// Whether the section of a template has shown that it comes to ends.
+    fn has_ends(&self, template: &Template) -> bool {
+        let section = self.section(template.section());
+        section.is_some_and(|section| section.account.is_proven())
     }
 
     fn has_bottom(&self, template: &Template) -> bool {
@@ -525,7 +666,7 @@ impl SiteNovelty {
             return;
         }
         let is_bottom = match worth {
-            Worth::Supported | Worth::AlikeDeadEnd => sight.is_dead_end(),
+            Worth::Supported | Worth::Leaf => sight.is_dead_end(),
             _ => false,
         };
         if !is_bottom {
@@ -565,6 +706,18 @@ impl SiteNovelty {
     }
 }
 
+/// The kind of a template, where there is room for it.
+fn kind_of<'a>(kinds: &'a mut BTreeMap<u64, Kind>, template: &Template) -> Option<&'a mut Kind> {
+    let hash = template.hash();
+    if kinds.len() >= TEMPLATES_MAX && !kinds.contains_key(&hash) {
+        return None;
+    }
+    Some(kinds.entry(hash).or_insert_with(|| Kind {
+        text: template.text().to_owned(),
+        ..Kind::default()
+    }))
+}
+
 /// Whether a template's date is more than so many years ahead.
 fn is_ahead(config: &NoveltyConfig, template: &Template, years: u16) -> bool {
     let bounds = config.year.zip(template.year());
@@ -597,16 +750,22 @@ fn learn(
         let param = &mut kind.params[at];
         let (of, stripped) = (part.key(template), hash_without(sight.url, &[&part]));
         let content = sight.content.exact;
+        let was_ignored = param.is_ignored(config.pairs_min);
         match notes.find(of, stripped.0) {
-            Some(before) if before == content => param.same = param.same.saturating_add(1),
+            Some(before) if before.content == content => {
+                param.same = param.same.saturating_add(1);
+                param.pages = param.pages.saturating_add(u32::from(!before.is_paired));
+                before.is_paired = true;
+            }
             Some(_) => param.different = param.different.saturating_add(1),
             None => notes.add(Note {
                 of,
                 stripped: stripped.0,
                 content,
+                is_paired: false,
             }),
         }
-        if param.same == config.pairs_min && param.is_ignored(config.pairs_min) {
+        if !was_ignored && param.is_ignored(config.pairs_min) {
             known.extend(notes.take(of).into_iter().map(UrlHash));
         } else if param.is_ignored(config.pairs_min) {
             known.push(stripped);

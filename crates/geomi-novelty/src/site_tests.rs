@@ -18,10 +18,13 @@ fn a_parameter_that_matters_is_never_ignored() {
                 content: Content {
                     exact,
                     words: Some(1),
+                    numbers: None,
                 },
-                text_bytes: 100,
+                images: &[],
                 fresh_links: 0,
                 fresh_abroad: 0,
+                fresh_recombined: 0,
+                fresh_below: 0,
                 ties: None,
             },
         );
@@ -48,10 +51,13 @@ fn memory_stays_bounded() {
             content: Content {
                 exact: n,
                 words: Some(n),
+                numbers: Some(n),
             },
-            text_bytes: 100,
+            images: &[n],
             fresh_links: 0,
             fresh_abroad: 0,
+            fresh_recombined: 0,
+            fresh_below: 0,
             ties: None,
         };
         site.observe(&config, &sight);

@@ -6,20 +6,32 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Account, Param};
 
-/// Why a URL is not worth a request.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+/// Why a URL is deferred.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum NoveltyRefusal {
-    /// Its template brings nothing new.
+    /// URLs of its template go on without an end.
     Template,
-    /// Its part of the site brings nothing new.
+    /// URLs of its part of the site go on without an end.
     Section,
-    /// Its site brings nothing new.
+    /// URLs of its site go on without an end.
     Site,
-    /// It is a day of a calendar without an end.
+    /// It is a date of a calendar without an end.
     Calendar,
+    /// Its site has had its budget of pages that show no end.
+    Budget,
 }
 
 impl NoveltyRefusal {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Template,
+        Self::Section,
+        Self::Site,
+        Self::Calendar,
+        Self::Budget,
+    ];
+
     /// The name in counters and logs.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -27,21 +39,27 @@ impl NoveltyRefusal {
             Self::Section => "section-exhausted",
             Self::Site => "site-novelty",
             Self::Calendar => "endless-calendar",
+            Self::Budget => "site-budget",
         }
+    }
+
+    /// The refusal of this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|refusal| refusal.as_str() == name)
     }
 }
 
 impl fmt::Display for NoveltyRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = match self {
-            Self::Template => "URLs of its template",
-            Self::Section => "URLs of its part of the site",
-            Self::Site => "URLs of its site",
-            Self::Calendar => {
-                return f.write_str("its part of the site goes on for years to come");
-            }
-        };
-        write!(f, "{what} have brought nothing new for too long")
+        f.write_str(match self {
+            Self::Template => "URLs of its template lead on and on without new content",
+            Self::Section => "URLs of its part of the site lead on and on without new content",
+            Self::Site => "URLs of its site lead on and on without new content",
+            Self::Calendar => "it is a date of a calendar that goes on for years to come",
+            Self::Budget => "its site has had its budget of pages that show no end",
+        })
     }
 }
 
@@ -54,7 +72,7 @@ pub struct TemplateStanding {
     pub section: String,
     /// What its URLs brought.
     pub account: Account,
-    /// Requests left that bring nothing.
+    /// What is left of its budget for repeated content.
     pub left: u32,
     /// The same of its section.
     pub section_left: u32,
@@ -69,7 +87,7 @@ pub struct TemplateStanding {
 pub struct SiteStanding {
     /// What its URLs brought.
     pub account: Account,
-    /// Requests left that bring nothing.
+    /// What is left of its budget for repeated content.
     pub left: u32,
     /// Templates known.
     pub templates: u32,

@@ -50,8 +50,8 @@ pub struct Template {
     is_dated: bool,
     /// The year its date begins with.
     year: Option<u16>,
-    /// Parameters of its query.
-    names: usize,
+    /// Pairs of its query.
+    pairs: usize,
     /// Whether it is one page of a list.
     is_list: bool,
 }
@@ -93,12 +93,12 @@ impl Template {
             }
         }
         let mut is_dated = year.is_some() || text.contains("{date}");
-        let mut names = 0;
+        let mut pairs = 0;
         let section_is_query = url.query().is_some();
         if let Some(query) = url.query() {
             section_len = text.len() + 1;
             let told = push_names(&mut text, query);
-            names = told.names;
+            pairs = told.pairs;
             is_dated |= told.is_dated;
             is_list |= told.is_list;
             year = year.or_else(|| year_in(query));
@@ -110,7 +110,7 @@ impl Template {
             segments,
             is_dated,
             year,
-            names,
+            pairs,
             is_list,
         }
     }
@@ -150,7 +150,7 @@ impl Template {
     /// Whether a page of this template that links to pages found elsewhere says
     /// something for it. Calendars, lists and filters do so without an end.
     pub(crate) const fn can_link_sideways(&self) -> bool {
-        !self.is_dated && !self.is_list && self.names < 2
+        !self.is_dated && !self.is_list && self.pairs < 2
     }
 
     /// Whether two templates look alike from afar: as many segments, both with a
@@ -166,7 +166,12 @@ impl Template {
 
     /// Whether its query is a choice among several things.
     pub(crate) const fn is_choice(&self) -> bool {
-        self.names >= 2
+        self.pairs >= 2
+    }
+
+    /// Path segments and query pairs.
+    pub(crate) const fn parts(&self) -> usize {
+        self.segments + self.pairs
     }
 
     pub(crate) const fn segments(&self) -> usize {
@@ -336,7 +341,7 @@ fn push_without_digits(text: &mut String, word: &str) {
 
 /// What the names of a query's parameters tell.
 struct Told {
-    names: usize,
+    pairs: usize,
     is_dated: bool,
     is_list: bool,
 }
@@ -356,11 +361,12 @@ fn push_names(text: &mut String, query: &str) -> Told {
             name
         })
         .collect();
+    let pairs = names.len();
     names.sort_unstable();
     names.dedup();
     let has = |known: &[&str]| names.iter().any(|name| known.contains(&&**name));
     let told = Told {
-        names: names.len(),
+        pairs,
         is_dated: has(&DATE_NAMES),
         is_list: has(&LIST_NAMES),
     };

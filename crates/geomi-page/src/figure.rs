@@ -31,6 +31,8 @@ pub(crate) enum Kind {
 
 /// The digits of a group that its value is made of.
 const VALUE_DIGITS: u32 = 10;
+/// Smaller numbers are days, page numbers and counts on many pages.
+const TELLING_MIN: u64 = 100;
 /// Seconds since 1970 that may be a time of these years.
 const UNIX_TIMES: std::ops::Range<u32> = 1_400_000_000..2_100_000_000;
 
@@ -65,6 +67,8 @@ pub(crate) struct Figure {
     is_spaced: bool,
     /// All groups after a comma have three digits.
     are_thousands: bool,
+    /// All digits as one number, marks left out.
+    digits_value: u64,
 }
 
 impl Figure {
@@ -81,6 +85,7 @@ impl Figure {
             is_open_spaced: false,
             is_spaced: false,
             are_thousands: true,
+            digits_value: 0,
         }
     }
 
@@ -92,6 +97,10 @@ impl Figure {
         let room = VALUE_DIGITS.saturating_sub(self.last_digits);
         self.last_digits += digits.len() as u32;
         self.hash = digits.iter().copied().fold(self.hash, fnv::add);
+        for digit in digits {
+            let ten_times = self.digits_value.wrapping_mul(10);
+            self.digits_value = ten_times.wrapping_add(u64::from(digit - b'0'));
+        }
         if let Some(group) = self.groups.get_mut(self.count as usize - 1) {
             group.digits = self.last_digits;
             for digit in digits.iter().take(room as usize) {
@@ -134,6 +143,14 @@ impl Figure {
             self.open_joint = mark;
         }
         goes_on
+    }
+
+    /// The digits as one number (`12,340` and `123.40` are 12340), if it can
+    /// tell two pages of a kind apart: it has three digits or more and is not a
+    /// plain year.
+    pub(crate) fn telling(&self) -> Option<u64> {
+        let is_year = self.count == 1 && self.groups[0].is_year();
+        (self.digits_value >= TELLING_MIN && !is_year).then_some(self.digits_value)
     }
 
     /// Whether the last thing was a digit, and not a mark behind it.

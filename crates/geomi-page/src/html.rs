@@ -108,6 +108,7 @@ pub(crate) fn examine(input: &PageInput<'_>, limits: &ReadLimits) -> (Document, 
         simhash: text.simhash,
         spam_percent: spam.score_percent(),
         numbers: text.numbers,
+        figures: text.figures,
         truncated: resolved.truncated,
     };
     (document, spam)

@@ -78,7 +78,7 @@ const BUFFER_BYTES: usize = 4096;
 const KEPT_BYTES: usize = 256;
 
 /// What a text came to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Measured {
     /// Bytes with white space folded.
     pub(crate) text_bytes: u64,
@@ -89,6 +89,8 @@ pub(crate) struct Measured {
     /// Hash over what the fingerprint leaves out: with it, and the size, two
     /// texts that differ in a number are told apart.
     pub(crate) numbers: u64,
+    /// The first numbers of the main text that can tell two pages apart.
+    pub(crate) figures: Vec<u64>,
     /// Bytes of what the page is about.
     pub(crate) main_bytes: u64,
     /// Words of it.
@@ -121,6 +123,8 @@ pub(crate) struct VisibleText {
     text_bytes: u64,
     /// Hash over what was left out.
     left_out: u64,
+    /// The first numbers of the main text that can tell two pages apart.
+    figures: Vec<u64>,
     /// The last byte was white space, or nothing was seen yet.
     in_space: bool,
     /// What the main text is like.
@@ -151,6 +155,7 @@ impl VisibleText {
             any_flushed: false,
             text_bytes: 0,
             left_out: fnv::START,
+            figures: Vec::new(),
             in_space: true,
             sketch: Sketch::new(),
             sketched: 0,
@@ -245,6 +250,7 @@ impl VisibleText {
             fingerprint: main.or(around),
             wording: any_words.then(|| Fingerprint(main_words ^ around_words.rotate_left(32))),
             numbers: fnv::add_u64(self.left_out, beside),
+            figures: self.figures,
             main_bytes: self.main_bytes.min(self.text_bytes),
             says_not_found,
             words: self.sketch.words(),

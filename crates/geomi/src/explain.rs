@@ -216,12 +216,15 @@ fn template_words(text: &mut String, url: &UrlReport) {
     let novelty = &url.novelty;
     let account = &novelty.account;
     let brought = format!(
-        "{}: {} answered, {} new, {} with support, {} refused; {} left, {} in {}",
+        "{}: {} found, {} answered, {} new, {} led on, {} with support, {} deferred; \
+         budget for repeated content: {} left, {} in {}",
         novelty.template,
+        words::count(account.found.into()),
         words::count(account.requests.into()),
         words::count(account.new.into()),
+        words::count(account.led_on.into()),
         words::count(account.supported.into()),
-        words::count(account.refused.into()),
+        words::count(account.deferred.into()),
         novelty.left,
         novelty.section_left,
         novelty.section
@@ -354,13 +357,16 @@ fn novelty_words(text: &mut String, site: &SiteReport) {
     let novelty = &site.novelty;
     let account = &novelty.account;
     let brought = format!(
-        "{} answered, {} new, {} with support; {} may still bring nothing",
+        "{} found, {} answered, {} new, {} led on, {} with support; \
+         budget for repeated content: {} left",
+        words::count(account.found.into()),
         words::count(account.requests.into()),
         words::count(account.new.into()),
+        words::count(account.led_on.into()),
         words::count(account.supported.into()),
         novelty.left
     );
-    row(text, "novelty", brought);
+    row(text, "trap guard", brought);
     if let Some(mirror) = &site.mirror {
         let evidence = format!(
             "of {}: {} of {} compared say the same",
@@ -373,7 +379,7 @@ fn novelty_words(text: &mut String, site: &SiteReport) {
     for (template, requests) in &novelty.closed {
         row(
             text,
-            "exhausted",
+            "deferred",
             format!("{template} after {requests} requests"),
         );
     }

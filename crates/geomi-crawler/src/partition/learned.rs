@@ -11,8 +11,11 @@ use crate::mirrors::MirrorRecord;
 use crate::refresh::SiteSigns;
 use crate::{CrawlError, keys};
 
-/// Format of what was learned of a site. The first had no shelves.
-const NOVELTY_FORMAT: u8 = 2;
+/// Format of what was learned of a site. The first had no shelves, the second
+/// counted pages that lead nowhere.
+const NOVELTY_FORMAT: u8 = 3;
+/// Format of what is known of a domain. The first had no last calls.
+const DOMAIN_FORMAT: u8 = 2;
 
 impl Partition {
     /// What a site's robots.txt permitted.
@@ -45,13 +48,19 @@ impl Partition {
 
     /// How many hosts of a domain were opened.
     pub(crate) fn domain(&self, domain: u64) -> Result<Option<DomainNovelty>, CrawlError> {
-        read(&*self.store, "domain", &keys::domain(domain))
+        match self.store.get(&keys::domain(domain))? {
+            Some(bytes) if bytes.first() != Some(&DOMAIN_FORMAT) => Ok(None),
+            Some(bytes) => keys::decode_as(DOMAIN_FORMAT, "domain", &bytes).map(Some),
+            None => Ok(None),
+        }
     }
 
     /// Keeps how many hosts of a domain were opened.
     pub(crate) fn set_domain(&mut self, domain: u64, novelty: &DomainNovelty) {
-        self.batch
-            .put(&keys::domain(domain), &keys::encode(novelty));
+        self.batch.put(
+            &keys::domain(domain),
+            &keys::encode_as(DOMAIN_FORMAT, novelty),
+        );
     }
 
     /// Keeps a page of a site's sample.

@@ -91,6 +91,37 @@ impl Partition {
         self.batch.delete(&keys::held(holder, url.hash64()));
     }
 
+    /// The first holder after that one.
+    pub(crate) fn next_holder(
+        &self,
+        after: Option<SiteHash>,
+    ) -> Result<Option<SiteHash>, CrawlError> {
+        let (first, end) = keys::all(b'y');
+        let from = after.map_or(first.to_vec(), |after| {
+            let mut key = keys::held(after, UrlHash(u64::MAX));
+            // The next key there can be.
+            key.push(0);
+            key
+        });
+        let mut holder = None;
+        self.store.scan(&from, &end, &mut |key, _| {
+            holder = keys::holder(key);
+            Scan::Stop
+        })?;
+        Ok(holder)
+    }
+
+    /// URLs that are kept back.
+    pub(crate) fn held_count(&self) -> Result<u64, CrawlError> {
+        let (first, end) = keys::all(b'y');
+        let mut count = 0;
+        self.store.scan(&first, &end, &mut |_, _| {
+            count += 1;
+            Scan::Continue
+        })?;
+        Ok(count)
+    }
+
     /// Up to `len` URLs that are kept back by one holder, after that one.
     pub(crate) fn held(
         &self,

@@ -10,6 +10,7 @@ use crate::CrawlError;
 use crate::books::{Access, Unaddressed};
 use crate::control::Desired;
 use crate::journey::Journey;
+use crate::novelty::NotWorth;
 use crate::partition::Reading;
 use crate::stage::fetch::{Enclosed, Validators};
 
@@ -103,9 +104,12 @@ impl Journey<'_> {
         if !entry.is_seed
             && !entry.is_revisit
             && entry.attempts == 0
-            && let Some((rule, reason)) = self.not_worth(&entry.url.clone())?
+            && let Some(reason) = self.not_worth(&entry.url)?
         {
-            self.refuse(lease, rule, &reason, now)?;
+            match reason {
+                NotWorth::Deferred(refusal) => self.defer(lease, refusal, now)?,
+                _ => self.refuse(lease, reason.rule(), &reason.reason(), now)?,
+            }
             return Ok(false);
         }
         let path = entry.url.path_and_query();
@@ -116,7 +120,10 @@ impl Journey<'_> {
                 self.dispatch(lease, enclosed);
                 return Ok(true);
             }
-            Access::Disallowed(reason) => self.refuse(lease, "robots", &reason, now)?,
+            Access::Disallowed(reason) => {
+                self.note_forbidden(&entry.url)?;
+                self.refuse(lease, "robots", &reason, now)?;
+            }
             Access::Unreachable(state, reason) => self.give_up(lease, state, reason, now)?,
         }
         Ok(false)

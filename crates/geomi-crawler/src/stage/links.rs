@@ -12,9 +12,8 @@ use geomi_novelty::{DomainNovelty, Template};
 use geomi_scope::{Refusal, candidate_seed};
 use geomi_url::{CrawlUrl, UrlHash, registrable_domain};
 
-use crate::held::is_held;
 use crate::journey::Journey;
-use crate::novelty::{PARAMETER_IGNORED, is_asset};
+use crate::novelty::{NotWorth, is_asset};
 use crate::refresh::Herald;
 use crate::seeds::Added;
 use crate::stage::admit::{Admission, Found, Standing, may_follow};
@@ -84,11 +83,15 @@ fn leaves_domain(entry: &Entry) -> bool {
 pub(crate) struct Taken {
     /// Queued.
     pub(crate) admitted: u32,
-    /// In scope and new, whether queued or not worth it; images and the like
-    /// left out.
+    /// In scope and new, whether queued or deferred. Left out are images and other
+    /// files, what robots.txt forbids, and templates that bring no content.
     pub(crate) fresh: u32,
     /// Of the fresh ones, those that leave the page's domain.
     pub(crate) abroad: u32,
+    /// Of the fresh ones, new combinations of known query pairs.
+    pub(crate) recombined: u32,
+    /// Of the fresh ones, those whose URL begins with the page's own.
+    pub(crate) below: u32,
 }
 
 impl std::ops::AddAssign for Taken {
@@ -96,6 +99,8 @@ impl std::ops::AddAssign for Taken {
         self.admitted += more.admitted;
         self.fresh += more.fresh;
         self.abroad += more.abroad;
+        self.recombined += more.recombined;
+        self.below += more.below;
     }
 }
 
@@ -268,7 +273,11 @@ impl Journey<'_> {
                 self.partitions[home].counters.refusal(refusal.as_str());
                 // A page whose links have grown past a limit is no dead end.
                 let fresh = u32::from(has_grown(&refusal));
-                Ok(Taken { fresh, ..none })
+                Ok(Taken {
+                    fresh,
+                    below: fresh,
+                    ..none
+                })
             }
             Admission::CandidateSeed => {
                 self.add_candidate(on, url)?;
@@ -277,32 +286,46 @@ impl Journey<'_> {
         }
     }
 
-    /// Takes in a URL that is wanted, if it is worth a request.
+    /// Takes in a URL that is wanted, if it is worth a request now.
     fn admit_worthy(&mut self, home: usize, to: usize, entry: Entry) -> Result<Taken, CrawlError> {
-        let refusal = if entry.is_seed || entry.redirects > 0 {
+        let is_exempt = entry.is_seed || entry.redirects > 0;
+        let mut taken = self.growth(&entry)?;
+        let not_worth = if is_exempt {
             None
         } else {
             self.not_worth(&entry.url)?
         };
-        let is_known = refusal
-            .as_ref()
-            .is_some_and(|(rule, _)| *rule == PARAMETER_IGNORED);
-        let fresh = u32::from(!is_known && !is_asset(&entry.url));
-        let abroad = u32::from(fresh > 0 && self.novelty.is_on() && leaves_domain(&entry));
-        let mut taken = Taken {
-            admitted: 0,
-            fresh,
-            abroad,
-        };
-        if let Some((rule, _)) = refusal {
-            self.partitions[home].counters.refusal(rule);
-            if is_held(rule) {
-                self.hold(&entry);
+        match not_worth {
+            None => taken.admitted = u32::from(self.hand_over(home, to, entry)?),
+            Some(reason) => {
+                self.partitions[home].counters.refusal(reason.rule());
+                match reason {
+                    NotWorth::Deferred(_) => self.hold(&entry),
+                    NotWorth::ParameterIgnored(_) => return Ok(Taken::default()),
+                    NotWorth::Mirror => {}
+                }
             }
-            return Ok(taken);
         }
-        taken.admitted = u32::from(self.hand_over(home, to, entry)?);
         Ok(taken)
+    }
+
+    /// What a URL that was found says about the growth of its site.
+    fn growth(&mut self, entry: &Entry) -> Result<Taken, CrawlError> {
+        if !self.novelty.is_on() || is_asset(&entry.url) || self.is_disallowed(&entry.url) {
+            return Ok(Taken::default());
+        }
+        let found = self.note_found(&entry.url)?;
+        if found.is_idle {
+            return Ok(Taken::default());
+        }
+        let own = entry.via.as_ref().map(CrawlUrl::as_str);
+        Ok(Taken {
+            admitted: 0,
+            fresh: 1,
+            abroad: u32::from(leaves_domain(entry)),
+            recombined: u32::from(found.is_recombined),
+            below: u32::from(own.is_some_and(|own| entry.url.as_str().starts_with(own))),
+        })
     }
 
     /// Takes in one link of a page before all others, where its site is in doubt.

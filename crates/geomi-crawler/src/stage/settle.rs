@@ -6,13 +6,12 @@ use geomi_frontier::{Entry, Lease, Settlement, SiteSignal, Timing, Work};
 use geomi_model::{
     Capture, CaptureKind, Change, Document, NetworkState, Timestamp, UrlRecord, Visit,
 };
-use geomi_novelty::Template;
+use geomi_novelty::{NoveltyRefusal, Template};
 
 use crate::crew::Event;
 use crate::fate::{Attempt, Fate};
-use crate::held::is_held;
 use crate::journey::Journey;
-use crate::partition::Stored;
+use crate::partition::{Partition, Stored};
 use crate::seeds::SeedOutcome;
 use crate::stage::judge::judge;
 use crate::stage::keep::keep;
@@ -321,11 +320,46 @@ impl Journey<'_> {
         let Work::Page(entry, _) = lease.work().clone() else {
             unreachable!("only pages are refused")
         };
-        let partition = self.partition_of(lease.site());
         tracing::debug!(url = %entry.url, reason, "refused");
-        self.settled_now.insert(entry.url.hash64().0);
-        let partition = &mut self.partitions[partition];
+        let partition = self.turn_away(&entry, rule, now)?;
         partition.counters.refused += 1;
+        partition.set_refused(&entry);
+        if entry.is_seed {
+            tracing::warn!(url = %entry.url, reason, "seed refused");
+            self.edit_seed(entry.seed, |seed| seed.outcome = SeedOutcome::Refused)?;
+        }
+        self.refresh_refused(&entry.url, now);
+        self.frontier.settle(lease, Settlement::NotAsked, now);
+        Ok(())
+    }
+
+    /// A URL that the trap guard defers: kept for later.
+    pub(crate) fn defer(
+        &mut self,
+        lease: Lease,
+        refusal: NoveltyRefusal,
+        now: Timestamp,
+    ) -> Result<(), CrawlError> {
+        let Work::Page(entry, _) = lease.work().clone() else {
+            unreachable!("only pages are deferred")
+        };
+        self.turn_away(&entry, refusal.as_str(), now)?;
+        self.hold(&entry);
+        self.refresh_refused(&entry.url, now);
+        self.frontier.settle(lease, Settlement::NotAsked, now);
+        Ok(())
+    }
+
+    /// Remembers that a URL was not requested when its turn came.
+    fn turn_away(
+        &mut self,
+        entry: &Entry,
+        rule: &str,
+        now: Timestamp,
+    ) -> Result<&mut Partition, CrawlError> {
+        self.settled_now.insert(entry.url.hash64().0);
+        let partition = self.partition_of(entry.url.site_hash());
+        let partition = &mut self.partitions[partition];
         partition.counters.refusal(rule);
         let before = partition.record(&entry.url)?.unwrap_or_default();
         let record = UrlRecord {
@@ -334,18 +368,7 @@ impl Journey<'_> {
             ..before
         };
         partition.set_record(&entry.url, &record);
-        if is_held(rule) {
-            self.hold(&entry);
-        } else {
-            partition.set_refused(&entry);
-        }
-        if entry.is_seed {
-            tracing::warn!(url = %entry.url, reason, "seed refused");
-            self.edit_seed(entry.seed, |seed| seed.outcome = SeedOutcome::Refused)?;
-        }
-        self.refresh_refused(&entry.url, now);
-        self.frontier.settle(lease, Settlement::NotAsked, now);
-        Ok(())
+        Ok(partition)
     }
 
     /// A page whose site is known to be out of reach ends as its site did.

@@ -1,6 +1,7 @@
 //! A crawl without network: model webs go through the real rule in the orders a
 //! crawl may take.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use geomi_novelty::{Content, NoveltyConfig, Sight, SiteNovelty, Template, Ties};
@@ -9,6 +10,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// The year in which the laboratory stands.
 pub(crate) const YEAR: u16 = 2026;
+/// No model web is that large.
+const REQUESTS_MAX: usize = 50_000;
 
 /// What a model web answers.
 pub(crate) struct Page {
@@ -16,7 +19,8 @@ pub(crate) struct Page {
     pub(crate) words: u64,
     /// Equal for the same page.
     pub(crate) exact: u64,
-    pub(crate) text_bytes: u64,
+    /// Numbers that tell pages with the same words apart.
+    pub(crate) numbers: Option<u64>,
     pub(crate) links: Vec<String>,
 }
 
@@ -29,7 +33,7 @@ pub(crate) fn unique(at: &str, links: Vec<String>) -> Page {
     Page {
         words: hash(at),
         exact: hash(at),
-        text_bytes: 1_000,
+        numbers: None,
         links,
     }
 }
@@ -120,14 +124,19 @@ pub(crate) struct Crawl<'w> {
     pub(crate) asked: Vec<String>,
 }
 
-/// Crawls a model to its end, or until so many requests.
-pub(crate) fn crawl(web: &Web, seeds: &[String], order: Order, requests_max: usize) -> Vec<String> {
+/// Crawls a model to its end.
+pub(crate) fn crawl(
+    web: &Web,
+    seeds: &[String],
+    order: Order,
+    config: NoveltyConfig,
+) -> Vec<String> {
     let mut crawl = Crawl {
         web,
         order,
         config: NoveltyConfig {
             year: Some(YEAR),
-            ..NoveltyConfig::default()
+            ..config
         },
         sites: BTreeMap::new(),
         seen: HashSet::new(),
@@ -145,7 +154,7 @@ pub(crate) fn crawl(web: &Web, seeds: &[String], order: Order, requests_max: usi
             is_dive: false,
         });
     }
-    while crawl.asked.len() < requests_max && crawl.round() {}
+    while crawl.asked.len() < REQUESTS_MAX && (crawl.round() || crawl.last_calls()) {}
     crawl.asked
 }
 
@@ -199,7 +208,8 @@ impl Crawl<'_> {
         let page = (self.web)(&text);
         let Some(page) = page else {
             self.fetched.insert(entry.url.hash64().0);
-            self.site(&entry.url).known.miss(&entry.url);
+            let template = Template::of(&entry.url);
+            self.site(&entry.url).known.miss(&entry.url, &template);
             return;
         };
         let template = Template::of(&entry.url);
@@ -210,12 +220,9 @@ impl Crawl<'_> {
             .collect();
         let ties = self.ties(&entry.url, &template, &links);
         let dived = self.dive(entry, &template, &links);
-        let (mut fresh_links, mut fresh_abroad) = (u32::from(dived), 0);
+        let mut fresh = dived.unwrap_or_default();
         for link in &links {
-            if self.admit(entry, link, false) {
-                fresh_links += 1;
-                fresh_abroad += u32::from(link.host() != entry.url.host());
-            }
+            fresh += self.admit(entry, link, false).unwrap_or_default();
         }
         let via = entry.via.as_ref();
         let via = via
@@ -228,10 +235,13 @@ impl Crawl<'_> {
             content: Content {
                 exact: page.exact,
                 words: Some(page.words),
+                numbers: page.numbers,
             },
-            text_bytes: page.text_bytes,
-            fresh_links,
-            fresh_abroad,
+            images: &[],
+            fresh_links: fresh.links,
+            fresh_abroad: fresh.abroad,
+            fresh_recombined: fresh.recombined,
+            fresh_below: fresh.below,
             ties,
         };
         self.fetched.insert(entry.url.hash64().0);
@@ -271,21 +281,16 @@ impl Crawl<'_> {
         Some(ties)
     }
 
-    fn dive(&mut self, entry: &Entry, template: &Template, links: &[CrawlUrl]) -> bool {
+    fn dive(&mut self, entry: &Entry, template: &Template, links: &[CrawlUrl]) -> Option<Fresh> {
         let config = self.config;
         let known = &self.site(&entry.url).known;
-        let Some(pick) = known.dives_from(&config, &entry.url, template) else {
-            return false;
-        };
+        let pick = known.dives_from(&config, &entry.url, template)?;
         let own = links.iter().filter(|link| {
             link.origin() == entry.url.origin() && !self.seen.contains(&link.hash64().0)
         });
-        let Some(link) = pick.among(template, own) else {
-            return false;
-        };
-        let link = link.clone();
+        let link = pick.among(template, own)?.clone();
         let admitted = self.admit(entry, &link, true);
-        if admitted && self.seen.contains(&link.hash64().0) {
+        if admitted.is_some() && self.seen.contains(&link.hash64().0) {
             self.site(&entry.url)
                 .known
                 .dive(&entry.url, template, &link);
@@ -293,10 +298,10 @@ impl Crawl<'_> {
         admitted
     }
 
-    /// Takes in a link; says whether it was new.
-    fn admit(&mut self, on: &Entry, link: &CrawlUrl, is_dive: bool) -> bool {
+    /// Takes in a link; says what it is like if it was new.
+    fn admit(&mut self, on: &Entry, link: &CrawlUrl, is_dive: bool) -> Option<Fresh> {
         if self.seen.contains(&link.hash64().0) {
-            return false;
+            return None;
         }
         let config = self.config;
         let template = Template::of(link);
@@ -304,7 +309,7 @@ impl Crawl<'_> {
         if let Some((stripped, _)) = known.stripped(&config, link, &template)
             && !self.seen.insert(stripped.0)
         {
-            return false;
+            return None;
         }
         let entry = Entry {
             url: link.clone(),
@@ -315,12 +320,74 @@ impl Crawl<'_> {
         };
         self.seen.insert(link.hash64().0);
         let site = self.site(link);
+        let found = site.known.found(link, &template);
         if site.known.judge(&config, &template).is_some() {
             site.held.push(entry);
-            return true;
+        } else {
+            self.queue(entry);
         }
-        self.queue(entry);
-        true
+        (!found.is_idle).then(|| Fresh {
+            links: 1,
+            abroad: u32::from(link.host() != on.url.host()),
+            recombined: u32::from(found.is_recombined),
+            below: u32::from(link.path_and_query().starts_with(on.url.path_and_query())),
+        })
+    }
+
+    /// When nothing else is left: deferred URLs that may lead on, as many as each
+    /// account allows; where none of these is left, the others.
+    fn last_calls(&mut self) -> bool {
+        let config = self.config;
+        let mut released = Vec::new();
+        for site in self.sites.values_mut() {
+            let Site { known, held, .. } = site;
+            let mut stays = Vec::new();
+            let (mut leading, ends): (Vec<Entry>, Vec<Entry>) = std::mem::take(held)
+                .into_iter()
+                .partition(|entry| known.may_lead_on(&Template::of(&entry.url)));
+            let mut called = HashSet::new();
+            leading.sort_by_key(|entry| Reverse(entry.depth));
+            for entry in leading {
+                let template = Template::of(&entry.url);
+                let account = known.holding_account(&config, &template);
+                if called.insert(account) && known.last_call(&config, &template).is_some() {
+                    released.push(entry);
+                } else {
+                    stays.push(entry);
+                }
+            }
+            for entry in ends {
+                let via = entry.via.as_ref().map(Template::of);
+                if !released.is_empty() || via.is_some_and(|via| known.is_given_up(&config, &via)) {
+                    stays.push(entry);
+                } else {
+                    released.push(entry);
+                }
+            }
+            *held = stays;
+        }
+        for entry in &released {
+            self.fetch(entry);
+        }
+        !released.is_empty()
+    }
+}
+
+/// What a page leads to that was not known.
+#[derive(Clone, Copy, Default)]
+struct Fresh {
+    links: u32,
+    abroad: u32,
+    recombined: u32,
+    below: u32,
+}
+
+impl std::ops::AddAssign for Fresh {
+    fn add_assign(&mut self, more: Self) {
+        self.links += more.links;
+        self.abroad += more.abroad;
+        self.recombined += more.recombined;
+        self.below += more.below;
     }
 }
 

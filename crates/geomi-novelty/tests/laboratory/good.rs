@@ -133,7 +133,7 @@ fn graph(sites: u64, pages: u64, links: u64, says: Say) -> Good {
 }
 
 /// Each page links to the next one, and to the front page.
-fn chain(kind: &str, pages: u64, text_bytes: u64, menu: u64) -> Good {
+fn chain(kind: &str, pages: u64, menu: u64) -> Good {
     let name = format!("chain {kind} of {pages}");
     site(name, (pages + menu) as usize, move |at| {
         let mut links: Vec<String> = (0..menu)
@@ -143,10 +143,7 @@ fn chain(kind: &str, pages: u64, text_bytes: u64, menu: u64) -> Good {
         if !at.starts_with("/menu") && number(at) + 1 < pages {
             links.push(format!("/chapter/{}.html", number(at) + 1));
         }
-        Some(Page {
-            text_bytes,
-            ..unique(at, links)
-        })
+        Some(unique(at, links))
     })
 }
 
@@ -274,9 +271,11 @@ pub(crate) fn all() -> Vec<Good> {
     all.push(graph(1, 1_000, 50, alike));
     all.push(graph(1, 5_000, 10, alike));
     all.push(graph(1, 8_000, 6, unique));
-    all.push(chain("long text", 300, 6_000, 0));
-    all.push(chain("long text and menu", 300, 6_000, 20));
-    all.push(chain("short text", 90, 600, 20));
+    all.push(chain("alone", 3_000, 0));
+    all.push(chain("beside a menu", 3_000, 20));
+    all.push(chain("in front of all", 20_000, 3));
+    all.push(graph(1, 20_000, 2, unique));
+    all.push(graph(1, 20_000, 3, unique));
     all.push(board(
         "board by page",
         500,

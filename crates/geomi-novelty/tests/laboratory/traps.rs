@@ -6,8 +6,31 @@ use crate::good::{number, word};
 /// A trap: its name, its mouth, what stands inside.
 pub(crate) struct Trap {
     pub(crate) name: String,
+    pub(crate) says: Says,
     mouth: &'static str,
     inside: fn(&str) -> Option<Page>,
+}
+
+/// What a trap's pages say, on which it depends what they may cost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Says {
+    /// What is known already, or combinations of it.
+    Known,
+    /// New text, and each page leads to several others.
+    NewBranching,
+    /// New text, and each page leads to one more.
+    NewChain,
+}
+
+impl Says {
+    /// Requests it may cost; a crawl adds robots.txt and what is under way.
+    pub(crate) const fn cost_max(self) -> usize {
+        match self {
+            Self::Known => 145,
+            Self::NewBranching => 480,
+            Self::NewChain => 1_100,
+        }
+    }
 }
 
 /// How the good pages lie.
@@ -68,7 +91,7 @@ impl Trap {
 }
 
 fn letters(text: &str, k: u64) -> String {
-    word(hash(&format!("{text}{k}")) % 1_000_000)
+    word(hash(&format!("{text}{k}")) % 1_000_000_000_000)
 }
 
 fn numbers(at: &str, count: u64) -> Vec<u64> {
@@ -161,9 +184,40 @@ fn same(_: &str, links: Vec<String>) -> Page {
     }
 }
 
+/// Which traps have new text on every page; all others repeat or recombine.
+fn says(name: &str) -> Says {
+    const BRANCHING: [&str; 8] = [
+        "maze of 3",
+        "maze of 5 in root",
+        "maze by query",
+        "link farm",
+        "link farm in good folder",
+        "farm that names the good",
+        "back to the front",
+        "two parameters",
+    ];
+    // Words in a directory of good pages look like these.
+    const CHAINS: [&str; 6] = [
+        "words in root",
+        "words in good folder",
+        "maze of 1",
+        "pages in a window, new text",
+        "pages in a path, new text",
+        "growing path in front",
+    ];
+    if BRANCHING.contains(&name) {
+        Says::NewBranching
+    } else if CHAINS.contains(&name) {
+        Says::NewChain
+    } else {
+        Says::Known
+    }
+}
+
 pub(crate) fn all() -> Vec<Trap> {
     let trap = |name: &str, mouth, inside| Trap {
         name: name.to_owned(),
+        says: says(name),
         mouth,
         inside,
     };

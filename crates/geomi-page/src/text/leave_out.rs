@@ -14,6 +14,8 @@ const NONCE_BYTES_MIN: usize = 16;
 /// hyphen, and in all.
 const UUID_START_BYTES: u8 = 8;
 const UUID_BYTES: u8 = 36;
+/// Numbers of the main text that are remembered.
+const FIGURES_MAX: usize = 8;
 /// Measures that may follow a number before the word that decides.
 const MEASURES_MAX: u32 = 2;
 
@@ -377,10 +379,23 @@ impl VisibleText {
     /// Keeps the number, which stands there.
     fn keep_number(&mut self, place: usize) {
         let hash = self.number.figure.hash();
+        self.note_figure();
         self.words_from = place;
         let unhashed = (place - self.sketched) as u64;
         self.part().number(hash, unhashed);
         self.state = State::Running;
+    }
+
+    /// Remembers a number of the main text that can tell two pages apart.
+    fn note_figure(&mut self) {
+        if !self.is_main || self.figures.len() == FIGURES_MAX {
+            return;
+        }
+        if let Some(value) = self.number.figure.telling()
+            && !self.figures.contains(&value)
+        {
+            self.figures.push(value);
+        }
     }
 
     /// Leaves the number out, and its words up to `end`.

@@ -180,6 +180,11 @@ const ARCHIVE: Preset = Preset {
         ),
         choice("scope.mimes_wanted", "[]", "every content type is wanted"),
         choice(
+            "scope.trap_guard",
+            "\"off\"",
+            "an archive is whole or says why; limits and exclusions bound it",
+        ),
+        choice(
             "scope.url_chars_max",
             "8000",
             "the length RFC 9110 asks everybody to support",

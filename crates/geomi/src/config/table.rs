@@ -39,6 +39,7 @@ const MINUTE: Duration = Duration::from_mins(1);
 const ORDERS: &[&str] = &["rtt", "round-robin", "fifo", "priority"];
 const ROTATIONS: &[&str] = &["site", "request"];
 pub(super) const ROBOTS: &[&str] = &["respect", "ignore"];
+const ON_OFF: &[&str] = &["on", "off"];
 const SITEMAPS: &[&str] = &["robots", "guess", "none"];
 const SCOPES: &[&str] = &["page", "path", "host", "domain", "any", "party"];
 
@@ -483,22 +484,23 @@ pub(crate) const KEYS: &[Key] = &[
         "Parameters that links lose: \"name\", \"name*\", \"name:token\"; \"none\" to keep all.",
     ),
     key(
-        "scope.novelty",
-        "true",
-        Kind::Flag(|d, on| d.crawl.novelty.is_on = on),
-        "Whether URLs are refused whose kind brings nothing new.",
-    ),
+        "scope.trap_guard",
+        "\"on\"",
+        Kind::Choice(ON_OFF, |d, place| d.crawl.novelty.is_on = place == 0),
+        "Whether URLs of parts of a site that do not stop growing are fetched last, and only some.",
+    )
+    .flag(SCOPE, "trap-guard", "on|off", "GEOMI_TRAP_GUARD"),
     key(
         "scope.template_budget",
-        "100",
+        "90",
         Kind::Count(1, MAX_BUDGET, |d, n| {
             d.crawl.novelty.template_budget = n as u32;
         }),
-        "Requests URLs of one template may cost that bring nothing.",
+        "Pages of one URL template that repeat content and lead on before the rest is deferred.",
     ),
     key(
         "scope.section_budget",
-        "120",
+        "100",
         Kind::Count(1, MAX_BUDGET, |d, n| {
             d.crawl.novelty.section_budget = n as u32;
         }),
@@ -506,9 +508,29 @@ pub(crate) const KEYS: &[Key] = &[
     ),
     key(
         "scope.site_budget",
-        "140",
+        "110",
         Kind::Count(1, MAX_BUDGET, |d, n| d.crawl.novelty.site_budget = n as u32),
         "The same for a whole site.",
+    ),
+    key(
+        "scope.growth_budget",
+        "400",
+        Kind::Count(1, MAX_BUDGET, |d, n| {
+            d.crawl.novelty.growth_budget = n as u32
+        }),
+        "Pages with new content, and as many waiting URLs, without a dead end before a part is deferred.",
+    ),
+    key(
+        "scope.site_pages",
+        "25000",
+        Kind::Count(1, MAX_BUDGET, |d, n| d.crawl.novelty.site_pages = n as u32),
+        "Pages with new content that lead on without any sign of an end, at most, per site.",
+    ),
+    key(
+        "scope.last_calls",
+        "20",
+        Kind::Count(0, MAX_BUDGET, |d, n| d.crawl.novelty.last_calls = n as u32),
+        "Deferred URLs of a part of a site that are tried at the end of a crawl, to find its end.",
     ),
     key(
         "scope.domain_hosts",
