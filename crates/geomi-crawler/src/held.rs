@@ -279,15 +279,6 @@ impl Journey<'_> {
             _ => Ok(()),
         }
     }
-
-    /// URLs that are deferred now.
-    pub(crate) fn held_count(&self) -> Result<u64, CrawlError> {
-        let mut count = 0;
-        for partition in &self.partitions {
-            count += partition.held_count()?;
-        }
-        Ok(count)
-    }
 }
 
 impl LastCalls {

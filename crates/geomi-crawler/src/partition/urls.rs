@@ -111,17 +111,6 @@ impl Partition {
         Ok(holder)
     }
 
-    /// URLs that are kept back.
-    pub(crate) fn held_count(&self) -> Result<u64, CrawlError> {
-        let (first, end) = keys::all(b'y');
-        let mut count = 0;
-        self.store.scan(&first, &end, &mut |_, _| {
-            count += 1;
-            Scan::Continue
-        })?;
-        Ok(count)
-    }
-
     /// Up to `len` URLs that are kept back by one holder, after that one.
     pub(crate) fn held(
         &self,
