@@ -342,8 +342,8 @@ fn a_redirect_leads_to_no_address_that_was_not_allowed() {
     let mut config = seeded(&house, &["/"]);
     config.scope.kind = ScopeKind::Any;
     config.fetch.address_policy.allow_all = false;
-    let typed = &mut config.fetch.address_policy.typed_hosts;
-    typed.insert(site.host().to_owned());
+    let named = &config.fetch.address_policy.named_hosts;
+    named.insert(geomi_fetch::NamedHost::of(&site));
     let status = house.crawl(&config);
     assert_eq!(status.counters.redirected, targets.len() as u64);
     let inside = house

@@ -49,6 +49,12 @@ pub enum FetchError {
         /// The text as given.
         text: String,
     },
+    /// A host is not written `HOST` or `HOST:PORT`.
+    #[error("{text:?} is not a host: write HOST or HOST:PORT, for example wiki.local:8080")]
+    NamedHost {
+        /// The text as given.
+        text: String,
+    },
     /// A proxy is not written as a URL with a port.
     #[error("{text:?} is no proxy: write http://HOST:PORT or socks5://USER:PASSWORD@HOST:PORT")]
     Proxy {

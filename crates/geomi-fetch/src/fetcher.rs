@@ -85,15 +85,15 @@ impl Fetcher {
         &self.shared.config
     }
 
-    /// The addresses at which a host may be asked. IPv6 literals come with
-    /// their brackets or without.
-    pub async fn resolve(&self, host: &str) -> Resolution {
-        self.shared.resolver.resolve(host).await
+    /// The addresses at which a host may be asked for this port. IPv6 literals
+    /// come with their brackets or without.
+    pub async fn resolve(&self, host: &str, port: u16) -> Resolution {
+        self.shared.resolver.resolve(host, port).await
     }
 
     /// What [`Fetcher::resolve`] does, with every address it considered.
-    pub async fn look_up(&self, host: &str) -> LookUp {
-        self.shared.resolver.explain(host).await
+    pub async fn look_up(&self, host: &str, port: u16) -> LookUp {
+        self.shared.resolver.explain(host, port).await
     }
 
     /// Asks for one URL at one address.
@@ -104,7 +104,7 @@ impl Fetcher {
             ..FetchOutcome::default()
         };
         let shared = &self.shared;
-        if let Err(refusal) = shared.permit(request.url.host(), request.addr) {
+        if let Err(refusal) = shared.permit(&request.url, request.addr) {
             outcome.error = Some(refusal.to_string());
             return outcome;
         }
@@ -186,11 +186,12 @@ impl Shared {
     }
 
     /// Checks the address again: the request may not come from `resolve`.
-    fn permit(&self, host: &str, addr: IpAddr) -> Result<(), Refusal> {
-        if self.config.override_for(host) == Some(addr) {
+    fn permit(&self, url: &CrawlUrl, addr: IpAddr) -> Result<(), Refusal> {
+        if self.config.override_for(url.host()) == Some(addr) {
             return Ok(());
         }
-        self.config.address_policy.check(host, addr)
+        let policy = &self.config.address_policy;
+        policy.check(url.host(), url.port(), addr)
     }
 
     /// An exchange over an idle connection, or else over a new one. A connection

@@ -29,9 +29,9 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() {
 //! let mut config = FetchConfig::default();
-//! config.address_policy.typed_hosts.insert("localhost".to_owned());
+//! config.address_policy.named_hosts.insert("localhost".parse().unwrap());
 //! let fetcher = Fetcher::new(config).unwrap();
-//! let Resolution::Addresses { addrs, .. } = fetcher.resolve("localhost").await else {
+//! let Resolution::Addresses { addrs, .. } = fetcher.resolve("localhost", 80).await else {
 //!     panic!("localhost has an address");
 //! };
 //! // Port 1 is not served: the outcome says so, and nothing is an error.
@@ -54,6 +54,7 @@ mod fetcher;
 mod head;
 mod http2;
 mod link;
+mod named;
 mod outcome;
 mod policy;
 mod pool;
@@ -71,8 +72,9 @@ pub use config::{FetchConfig, HostPattern, parse_override};
 pub use error::FetchError;
 pub use fetcher::Fetcher;
 pub use head::Headers;
+pub use named::{NamedHost, NamedHosts, is_internal_name};
 pub use outcome::{Body, FetchOutcome};
-pub use policy::{AddressPolicy, Refusal, SharedHosts, is_public};
+pub use policy::{AddressPolicy, Refusal, is_public};
 pub use proxy::{Proxy, ProxyRotation};
 pub use request::FetchRequest;
 pub use resolve::{AddressSource, Considered, LookUp, Resolution};

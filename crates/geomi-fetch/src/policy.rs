@@ -4,18 +4,17 @@
 //! Without a rule, a crawler inside a network is a way to read that network
 //! (server-side request forgery). So every address that is not plainly on the
 //! public internet is refused, unless the operator allowed its range, allowed
-//! everything, or typed the host as a seed.
+//! everything, or named the host, whose address nobody outside can choose
+//! ([`crate::NamedHosts`]).
 //!
 //! An address that carries an IPv4 address inside is judged by what it carries
 //! where a real network translates it (NAT64, 6to4), and refused where only a
 //! trick would write it so (IPv4-mapped and IPv4-compatible).
 
-use std::collections::HashSet;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::Cidr;
+use crate::{Cidr, NamedHosts};
 
 /// What is allowed beyond the public internet, and whether that is. The default
 /// allows the public internet and nothing else.
@@ -28,31 +27,8 @@ pub struct AddressPolicy {
     /// No address of the public internet may be asked: nobody there could
     /// reach the operator.
     pub deny_public: bool,
-    /// Hosts the user typed, in lower case and without brackets; they may be
-    /// anywhere.
-    pub typed_hosts: HashSet<String>,
-    /// Hosts that are found to be allowed while requests are made.
-    pub shared_hosts: SharedHosts,
-}
-
-/// Hosts that may be anywhere, as those of seeds that come while a crawl runs.
-/// Clones share them.
-#[derive(Clone, Debug, Default)]
-pub struct SharedHosts(Arc<RwLock<HashSet<String>>>);
-
-impl SharedHosts {
-    /// Allows a host, from the next request on.
-    pub fn insert(&self, host: &str) {
-        let host = bare_host(host).to_ascii_lowercase();
-        // A set has no half-inserted state: a poisoned lock is as good as another.
-        let mut hosts = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        hosts.insert(host);
-    }
-
-    fn contains(&self, bare: &str) -> bool {
-        let hosts = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        hosts.contains(bare)
-    }
+    /// Hosts the operator named; they may be at any address.
+    pub named_hosts: NamedHosts,
 }
 
 /// An address that may not be asked, and why.
@@ -71,8 +47,8 @@ impl fmt::Display for Refusal {
 }
 
 impl AddressPolicy {
-    /// Whether `host` may be asked at `addr`.
-    pub fn check(&self, host: &str, addr: IpAddr) -> Result<(), Refusal> {
+    /// Whether `host` may be asked at `addr` and `port`.
+    pub fn check(&self, host: &str, port: u16, addr: IpAddr) -> Result<(), Refusal> {
         let Some(reason) = not_public(addr) else {
             return if self.deny_public {
                 Err(Refusal {
@@ -85,8 +61,7 @@ impl AddressPolicy {
         };
         if self.allow_all
             || self.allow.iter().any(|range| range.contains(addr))
-            || self.typed_hosts.contains(bare_host(host))
-            || self.shared_hosts.contains(bare_host(host))
+            || self.named_hosts.contains(host, port)
         {
             return Ok(());
         }
@@ -106,12 +81,14 @@ pub(crate) fn bare_host(host: &str) -> &str {
         .unwrap_or(host)
 }
 
-/// The IANA special-purpose IPv4 registry, less the entries inside others.
-const V4_SPECIAL: [(Cidr, &str); 15] = [
+/// The IANA special-purpose IPv4 registry, less the entries inside others, and
+/// the address at which a cloud answers its machines although it is a public one.
+const V4_SPECIAL: [(Cidr, &str); 16] = [
     (Cidr::v4(0, 0, 0, 0, 8), "this network"),
     (Cidr::v4(10, 0, 0, 0, 8), "private"),
     (Cidr::v4(100, 64, 0, 0, 10), "carrier-grade NAT"),
     (Cidr::v4(127, 0, 0, 0, 8), "loopback"),
+    (Cidr::v4(168, 63, 129, 16, 32), "cloud metadata"),
     (Cidr::v4(169, 254, 0, 0, 16), "link-local"),
     (Cidr::v4(172, 16, 0, 0, 12), "private"),
     (Cidr::v4(192, 0, 0, 0, 24), "protocol assignments"),
@@ -198,20 +175,8 @@ mod tests {
             allow_all: true,
             ..AddressPolicy::default()
         };
-        assert!(policy.check("example.com", ip("8.8.8.8")).is_err());
-        assert!(policy.check("localhost", ip("127.0.0.1")).is_ok());
-    }
-
-    #[test]
-    fn a_host_that_is_shared_later_counts_for_every_clone() {
-        let policy = AddressPolicy::default();
-        let in_use = policy.clone();
-        assert!(in_use.check("intranet", ip("10.0.0.1")).is_err());
-        policy.shared_hosts.insert("Intranet");
-        policy.shared_hosts.insert("[::1]");
-        assert!(in_use.check("intranet", ip("10.0.0.1")).is_ok());
-        assert!(in_use.check("[::1]", ip("::1")).is_ok());
-        assert!(in_use.check("elsewhere", ip("10.0.0.1")).is_err());
+        assert!(policy.check("example.com", 80, ip("8.8.8.8")).is_err());
+        assert!(policy.check("localhost", 80, ip("127.0.0.1")).is_ok());
     }
 
     #[test]
@@ -225,6 +190,8 @@ mod tests {
             "100.128.0.0",
             "126.255.255.255",
             "128.0.0.0",
+            "168.63.129.15",
+            "168.63.129.17",
             "169.253.255.255",
             "172.15.255.255",
             "172.32.0.0",
@@ -240,7 +207,7 @@ mod tests {
             "2002:808:808::1",
         ] {
             assert!(is_public(ip(addr)), "{addr}");
-            assert_eq!(AddressPolicy::default().check("h", ip(addr)), Ok(()));
+            assert_eq!(AddressPolicy::default().check("h", 80, ip(addr)), Ok(()));
         }
     }
 
@@ -254,6 +221,7 @@ mod tests {
             ("100.127.255.255", "carrier-grade NAT"),
             ("127.0.0.1", "loopback"),
             ("127.255.255.255", "loopback"),
+            ("168.63.129.16", "cloud metadata"),
             ("169.254.169.254", "link-local"),
             ("172.16.0.1", "private"),
             ("172.31.255.255", "private"),
@@ -281,6 +249,10 @@ mod tests {
                 "64:ff9b::169.254.169.254",
                 "NAT64 of an address that is not public",
             ),
+            (
+                "64:ff9b::168.63.129.16",
+                "NAT64 of an address that is not public",
+            ),
             ("64:ff9b:1::8.8.8.8", "not global unicast"),
             ("2002:7f00:1::1", "6to4 of an address that is not public"),
             ("2002:c0a8:1::1", "6to4 of an address that is not public"),
@@ -296,7 +268,9 @@ mod tests {
             ("ff02::1", "multicast"),
             ("4000::1", "not global unicast"),
         ] {
-            let refusal = AddressPolicy::default().check("h", ip(addr)).unwrap_err();
+            let refusal = AddressPolicy::default()
+                .check("h", 80, ip(addr))
+                .unwrap_err();
             assert_eq!((refusal.addr, refusal.reason), (ip(addr), reason));
         }
     }
@@ -307,15 +281,19 @@ mod tests {
             allow: vec!["10.1.0.0/16".parse().unwrap()],
             ..AddressPolicy::default()
         };
-        assert!(policy.check("h", ip("10.1.2.3")).is_ok());
-        assert!(policy.check("h", ip("10.2.2.3")).is_err());
-        policy.typed_hosts.insert("intranet".to_owned());
-        policy.typed_hosts.insert("::1".to_owned());
-        assert!(policy.check("intranet", ip("10.2.2.3")).is_ok());
-        assert!(policy.check("[::1]", ip("::1")).is_ok());
-        assert!(policy.check("other", ip("10.2.2.3")).is_err());
+        assert!(policy.check("h", 80, ip("10.1.2.3")).is_ok());
+        assert!(policy.check("h", 80, ip("10.2.2.3")).is_err());
+        for host in ["intranet:8080", "[::1]", "www.example.com"] {
+            policy.named_hosts.insert(host.parse().unwrap());
+        }
+        assert!(policy.check("intranet", 8080, ip("10.2.2.3")).is_ok());
+        assert!(policy.check("intranet", 80, ip("10.2.2.3")).is_err());
+        assert!(policy.check("[::1]", 80, ip("::1")).is_ok());
+        assert!(policy.check("other", 80, ip("10.2.2.3")).is_err());
+        let owned_by_a_stranger = policy.check("www.example.com", 80, ip("127.0.0.1"));
+        assert!(owned_by_a_stranger.is_err());
         policy.allow_all = true;
-        assert!(policy.check("other", ip("127.0.0.1")).is_ok());
+        assert!(policy.check("other", 80, ip("127.0.0.1")).is_ok());
     }
 
     #[test]
@@ -324,6 +302,6 @@ mod tests {
             allow: vec!["0.0.0.0/0".parse().unwrap()],
             ..AddressPolicy::default()
         };
-        assert!(policy.check("h", ip("::ffff:127.0.0.1")).is_err());
+        assert!(policy.check("h", 80, ip("::ffff:127.0.0.1")).is_err());
     }
 }

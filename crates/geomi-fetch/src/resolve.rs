@@ -118,20 +118,20 @@ impl Resolver {
         })
     }
 
-    pub(crate) async fn resolve(self: &Arc<Self>, host: &str) -> Resolution {
+    pub(crate) async fn resolve(self: &Arc<Self>, host: &str, port: u16) -> Resolution {
         let host = bare_host(host);
         let found = self.find(host).await;
-        self.judge(host, &found)
+        self.judge(host, port, &found)
     }
 
-    pub(crate) async fn explain(self: &Arc<Self>, host: &str) -> LookUp {
+    pub(crate) async fn explain(self: &Arc<Self>, host: &str, port: u16) -> LookUp {
         let host = bare_host(host);
         let found = self.find(host).await;
         let is_decided = found.source == AddressSource::Override;
         let policy = &self.config.address_policy;
         let consider = |&addr: &IpAddr| Considered {
             addr,
-            refused: match policy.check(host, addr) {
+            refused: match policy.check(host, port, addr) {
                 Err(refusal) if !is_decided => Some(refusal.reason),
                 _ => None,
             },
@@ -142,7 +142,7 @@ impl Resolver {
                 Ok(found) => found.addrs.iter().map(consider).collect(),
                 Err(_) => Vec::new(),
             },
-            resolution: self.judge(host, &found),
+            resolution: self.judge(host, port, &found),
         }
     }
 
@@ -173,7 +173,7 @@ impl Resolver {
         }
     }
 
-    fn judge(&self, host: &str, found: &Found) -> Resolution {
+    fn judge(&self, host: &str, port: u16, found: &Found) -> Resolution {
         match &found.answer {
             Err(error) => Resolution::Failed {
                 error: error.to_string(),
@@ -183,16 +183,21 @@ impl Resolver {
                 canonical: None,
                 expires_in: found.expires_in,
             },
-            Ok(known) => self.permitted(host, known, found.expires_in),
+            Ok(known) => self.permitted((host, port), known, found.expires_in),
         }
     }
 
-    fn permitted(&self, host: &str, known: &Addresses, expires_in: Duration) -> Resolution {
+    fn permitted(
+        &self,
+        (host, port): (&str, u16),
+        known: &Addresses,
+        expires_in: Duration,
+    ) -> Resolution {
         let policy = &self.config.address_policy;
         let mut refusal = None;
         let mut permitted = Vec::with_capacity(known.addrs.len());
         for &addr in &*known.addrs {
-            match policy.check(host, addr) {
+            match policy.check(host, port, addr) {
                 Ok(()) => permitted.push(addr),
                 Err(refused) => refusal = refusal.or(Some(refused)),
             }

@@ -65,6 +65,8 @@ pub enum Work {
     Resolve {
         /// The name to look up.
         host: String,
+        /// The port to be asked, which the address policy wants to know.
+        port: u16,
         /// Look-ups that failed already.
         attempts: u8,
     },

@@ -27,6 +27,24 @@ impl SiteKey {
         &self.0
     }
 
+    /// Its host, as it stands in a URL.
+    pub fn host(&self) -> &str {
+        self.split().0
+    }
+
+    /// Its port; 80 where 80 and 443 are one.
+    pub fn port(&self) -> u16 {
+        self.split().1.unwrap_or(80)
+    }
+
+    fn split(&self) -> (&str, Option<u16>) {
+        match self.0.rsplit_once(':') {
+            // What follows the last colon of an IPv6 literal is not a number.
+            Some((host, port)) if !port.ends_with(']') => (host, port.parse().ok()),
+            _ => (&self.0, None),
+        }
+    }
+
     /// 64-bit hash of the key.
     pub fn hash64(&self) -> SiteHash {
         SiteHash(xxh3_64(self.0.as_bytes()))

@@ -170,15 +170,15 @@ impl Seeds {
         Some(PathBuf::from(format!("geomi-{stem}")))
     }
 
-    /// Hosts the user named may be anywhere: all that were typed, and of a
-    /// file, which may be long or found by an earlier crawl, those whose name
-    /// says that they are not on the internet.
-    fn allow_hosts(&self, written: &mut Written) {
-        let typed = self.arguments.iter().map(|seed| seed.url.host());
-        let mut hosts: Vec<&str> = typed.chain(self.survey.internal.iter()).collect();
-        hosts.sort_unstable();
-        hosts.dedup();
-        written.extend("fetch.allow_hosts", hosts.into_iter().map(str::to_owned));
+    /// Internal hosts the user named may be at private addresses, at the ports
+    /// they were named with. A public name may not: its owner decides where it
+    /// leads.
+    fn allow_hosts(&mut self, written: &mut Written) {
+        for seed in &self.arguments {
+            self.survey.internal.take(&seed.url);
+        }
+        let hosts = self.survey.internal.iter().map(ToString::to_string);
+        written.extend("fetch.allow_hosts", hosts);
     }
 
     /// The list as a stream, and what will come of it.
@@ -194,7 +194,7 @@ impl Seeds {
         let vetting = Vetting {
             running,
             overrides: config.fetch.overrides.clone(),
-            allowed: config.fetch.address_policy.shared_hosts.clone(),
+            allowed: config.fetch.address_policy.named_hosts.clone(),
             internal: self.survey.internal,
         };
         Some(seeds_file::stream(self.list?, vetting))

@@ -136,7 +136,8 @@ fn what_a_pipe_brings_and_cannot_be_used_is_told_and_passed_over() {
     assert_eq!(asked(&server).len(), 2);
     // The host of these seeds is allowed in the next run, too.
     let used = place.read("out/geomi.toml");
-    assert!(used.contains("allow_hosts = [\"127.0.1.1\"]"), "{used}");
+    let named = format!("allow_hosts = [\"127.0.1.1:{}\"]", server.port());
+    assert!(used.contains(&named), "{used}");
     let again = place.geomi(&["crawl", "-o", "out", "--again", "--no-progress"]);
     assert_eq!(again.code, Some(0), "{again:#?}");
     assert_eq!(

@@ -92,7 +92,7 @@ impl Pass<'_> {
         let step = if let Some(step) = known {
             AddressStep { took: None, ..step }
         } else {
-            let step = self.look_up(url.host()).await;
+            let step = self.look_up(url).await;
             self.sites.entry(site).or_default().address = Some(step.clone());
             step
         };
@@ -110,9 +110,9 @@ impl Pass<'_> {
         (step, outcome)
     }
 
-    async fn look_up(&self, host: &str) -> AddressStep {
+    async fn look_up(&self, url: &CrawlUrl) -> AddressStep {
         let started = self.clock.now();
-        let look_up = self.fetcher.look_up(host).await;
+        let look_up = self.fetcher.look_up(url.host(), url.port()).await;
         AddressStep {
             took: Some(self.clock.now().since(started)),
             chosen: match &look_up.resolution {

@@ -30,7 +30,7 @@ impl Journey<'_> {
     pub(crate) fn settle_resolution(&mut self, lease: Lease, resolution: Resolution) {
         let now = self.clock.now();
         let site = lease.site();
-        let Work::Resolve { attempts, host } = lease.work() else {
+        let Work::Resolve { attempts, host, .. } = lease.work() else {
             unreachable!("a look-up was leased")
         };
         let last_try = attempts.saturating_add(1) >= self.config.tries;

@@ -63,9 +63,9 @@ pub(crate) async fn carry_out(
     enclosed: Enclosed,
 ) -> Carried {
     let request = match lease.work() {
-        Work::Resolve { host, .. } => {
+        Work::Resolve { host, port, .. } => {
             // Boxed: looking up is rare, and its future large.
-            let resolution = Box::pin(fetcher.resolve(host)).await;
+            let resolution = Box::pin(fetcher.resolve(host, *port)).await;
             return Carried::Resolved(Box::new(lease), resolution);
         }
         Work::Robots(errand, addr) => robots_request(errand.url.clone(), *addr),

@@ -58,7 +58,7 @@ async fn every_spelling_of_an_address_inside_is_refused() {
     for spelling in INSIDE {
         let text = format!("http://{spelling}:{}/", server.addr.port());
         let url = CrawlUrl::parse(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
-        let resolution = strict.resolve(url.host()).await;
+        let resolution = strict.resolve(url.host(), url.port()).await;
         let Resolution::Refused { addr, .. } = resolution else {
             // The name servers, of which there are none, were asked for it.
             assert_eq!(spelling, "localhost.", "{resolution:?}");
@@ -106,7 +106,7 @@ async fn an_allowed_range_opens_no_more_than_itself() {
         ("[2002:7f01:203::1]", false),
         ("10.0.0.1", false),
     ] {
-        let resolution = fetcher.resolve(host).await;
+        let resolution = fetcher.resolve(host, 80).await;
         let is_given = matches!(resolution, Resolution::Addresses { .. });
         assert_eq!(is_given, is_open, "{host}: {resolution:?}");
     }

@@ -138,15 +138,15 @@ async fn a_name_is_looked_up_once_however_many_ask() {
     let asking: Vec<_> = (0..50)
         .map(|_| {
             let fetcher = fetcher.clone();
-            tokio::spawn(async move { fetcher.resolve("busy.test").await })
+            tokio::spawn(async move { fetcher.resolve("busy.test", 80).await })
         })
         .collect();
     for asked in asking {
         assert_eq!(addrs(asked.await.unwrap()), numbered(1));
     }
-    assert_eq!(addrs(fetcher.resolve("busy.test").await), numbered(1));
+    assert_eq!(addrs(fetcher.resolve("busy.test", 80).await), numbered(1));
     assert_eq!(server.asked(), 1);
-    assert_eq!(addrs(fetcher.resolve("other.test").await), numbered(2));
+    assert_eq!(addrs(fetcher.resolve("other.test", 80).await), numbered(2));
     assert_eq!(server.asked(), 2);
 }
 
@@ -155,7 +155,7 @@ async fn an_alias_says_whose_addresses_it_leads_to() {
     let server = NameServer::start(100).await;
     let fetcher = server.fetcher(|_| ());
     for (name, expected) in [("alias1.Test", Some("host.test")), ("own.test", None)] {
-        match fetcher.resolve(name).await {
+        match fetcher.resolve(name, 80).await {
             Resolution::Addresses { canonical, .. } => assert_eq!(canonical.as_deref(), expected),
             other => panic!("{other:?}"),
         }
@@ -172,14 +172,14 @@ async fn the_time_an_answer_holds_is_kept_within_bounds() {
     let secs = Duration::from_secs;
     // The server says 30 s.
     let fetcher = server.fetcher(|config| config.dns_ttl_min = secs(100));
-    assert_eq!(expires_in(fetcher.resolve("a.test").await), secs(100));
+    assert_eq!(expires_in(fetcher.resolve("a.test", 80).await), secs(100));
     let fetcher = server.fetcher(|config| {
         config.dns_ttl_min = secs(1);
         config.dns_ttl_max = secs(10);
     });
-    assert_eq!(expires_in(fetcher.resolve("a.test").await), secs(10));
+    assert_eq!(expires_in(fetcher.resolve("a.test", 80).await), secs(10));
     let fetcher = server.fetcher(|config| config.dns_ttl_min = secs(1));
-    let said = expires_in(fetcher.resolve("a.test").await);
+    let said = expires_in(fetcher.resolve("a.test", 80).await);
     assert!(said > secs(25) && said <= secs(30), "{said:?}");
 }
 
@@ -187,10 +187,10 @@ async fn the_time_an_answer_holds_is_kept_within_bounds() {
 async fn a_failure_is_remembered() {
     let server = NameServer::start(100).await;
     let fetcher = server.fetcher(|_| ());
-    let failed = fetcher.resolve("missing.test").await;
+    let failed = fetcher.resolve("missing.test", 80).await;
     assert!(matches!(failed, Resolution::Failed { .. }), "{failed:?}");
     let asked = server.asked();
-    assert_eq!(fetcher.resolve("missing.test").await, failed);
+    assert_eq!(fetcher.resolve("missing.test", 80).await, failed);
     assert_eq!(server.asked(), asked);
 }
 
@@ -198,7 +198,7 @@ async fn a_failure_is_remembered() {
 async fn a_silent_name_server_is_given_up() {
     let server = NameServer::start(0).await;
     let fetcher = server.fetcher(|config| config.dns_timeout = Duration::from_millis(50));
-    let failed = fetcher.resolve("slow.test").await;
+    let failed = fetcher.resolve("slow.test", 80).await;
     assert!(matches!(failed, Resolution::Failed { .. }), "{failed:?}");
 }
 
@@ -210,16 +210,16 @@ async fn a_busy_name_is_refreshed_before_its_time_is_up() {
         config.dns_ttl_max = Duration::from_secs(1);
     });
     while server.asked() < 2 {
-        assert_eq!(addrs(fetcher.resolve("busy.test").await), numbered(1));
+        assert_eq!(addrs(fetcher.resolve("busy.test", 80).await), numbered(1));
         tokio::task::yield_now().await;
     }
     // The refresh is under way and unanswered, and still nobody waits.
-    assert_eq!(addrs(fetcher.resolve("busy.test").await), numbered(1));
+    assert_eq!(addrs(fetcher.resolve("busy.test", 80).await), numbered(1));
     server.permits.add_permits(1);
-    while addrs(fetcher.resolve("busy.test").await) == numbered(1) {
+    while addrs(fetcher.resolve("busy.test", 80).await) == numbered(1) {
         tokio::task::yield_now().await;
     }
-    assert_eq!(addrs(fetcher.resolve("busy.test").await), numbered(2));
+    assert_eq!(addrs(fetcher.resolve("busy.test", 80).await), numbered(2));
     assert_eq!(*server.asked.borrow_and_update(), 2);
 }
 
@@ -229,20 +229,20 @@ async fn an_abandoned_look_up_leaves_the_name_free() {
     let fetcher = server.fetcher(|_| ());
     let asking = tokio::spawn({
         let fetcher = fetcher.clone();
-        async move { fetcher.resolve("a.test").await }
+        async move { fetcher.resolve("a.test", 80).await }
     });
     server.asked.wait_for(|asked| *asked == 1).await.unwrap();
     asking.abort();
     assert!(asking.await.unwrap_err().is_cancelled());
     server.permits.add_permits(10);
-    assert_eq!(addrs(fetcher.resolve("a.test").await).len(), 1);
+    assert_eq!(addrs(fetcher.resolve("a.test", 80).await).len(), 1);
 }
 
 #[tokio::test]
 async fn the_policy_has_the_last_word_on_names() {
     let server = NameServer::start(100).await;
     let fetcher = server.fetcher(|config| config.address_policy = AddressPolicy::default());
-    let refused = fetcher.resolve("inside.test").await;
+    let refused = fetcher.resolve("inside.test", 80).await;
     let expected = Resolution::Refused {
         addr: numbered(1)[0],
         reason: "private",
@@ -250,10 +250,21 @@ async fn the_policy_has_the_last_word_on_names() {
     assert_eq!(refused, expected);
     let fetcher = server.fetcher(|config| {
         config.address_policy = AddressPolicy::default();
-        let typed = &mut config.address_policy.typed_hosts;
-        typed.insert("inside.test".to_owned());
+        let named = &config.address_policy.named_hosts;
+        named.insert("inside.test:8080".parse().unwrap());
+        named.insert("www.example.com:8080".parse().unwrap());
     });
-    assert_eq!(addrs(fetcher.resolve("inside.test").await).len(), 1);
+    let named = fetcher.resolve("inside.test", 8080).await;
+    assert_eq!(addrs(named).len(), 1);
+    // Another port was not named, and what a public name leads to is not the
+    // operator's to say.
+    for (host, port) in [("inside.test", 80), ("www.example.com", 8080)] {
+        let refused = fetcher.resolve(host, port).await;
+        assert!(
+            matches!(refused, Resolution::Refused { .. }),
+            "{host}:{port}"
+        );
+    }
 }
 
 #[tokio::test]
@@ -266,8 +277,8 @@ async fn a_name_that_moves_inside_is_refused_from_then_on() {
         };
         (config.dns_ttl_min, config.dns_ttl_max) = (Duration::ZERO, Duration::ZERO);
     });
-    assert_eq!(addrs(fetcher.resolve("rebind.test").await), numbered(1));
-    let moved = fetcher.resolve("rebind.test").await;
+    assert_eq!(addrs(fetcher.resolve("rebind.test", 80).await), numbered(1));
+    let moved = fetcher.resolve("rebind.test", 80).await;
     assert!(matches!(moved, Resolution::Refused { addr, .. } if addr == numbered(2)[0]));
 }
 
@@ -275,7 +286,7 @@ async fn a_name_that_moves_inside_is_refused_from_then_on() {
 async fn literals_and_localhost_need_no_name_server() {
     let server = NameServer::start(0).await;
     let fetcher = server.fetcher(|_| ());
-    let of = async |host: &str| addrs(fetcher.resolve(host).await);
+    let of = async |host: &str| addrs(fetcher.resolve(host, 80).await);
     assert_eq!(of("192.0.2.7").await, [IpAddr::from([192, 0, 2, 7])]);
     assert_eq!(of("[2001:db8::1]").await[0].to_string(), "2001:db8::1");
     assert_eq!(of("localhost").await[0], IpAddr::from([127, 0, 0, 1]));
@@ -294,7 +305,7 @@ async fn overrides_come_first_and_need_no_permission() {
         ..FetchConfig::default()
     })
     .unwrap();
-    let of = async |host: &str| addrs(fetcher.resolve(host).await);
+    let of = async |host: &str| addrs(fetcher.resolve(host, 80).await);
     assert_eq!(of("one.test").await, [IpAddr::from([192, 0, 2, 1])]);
     let any = of("any.test").await;
     assert_eq!(any, [IpAddr::from([127, 0, 0, 1])]);
@@ -310,7 +321,7 @@ async fn overrides_come_first_and_need_no_permission() {
 #[tokio::test]
 async fn loopback_by_name_is_refused_unless_allowed() {
     let strict = Fetcher::new(FetchConfig::default()).unwrap();
-    let refused = strict.resolve("localhost").await;
+    let refused = strict.resolve("localhost", 80).await;
     assert!(matches!(
         refused,
         Resolution::Refused {
@@ -319,6 +330,6 @@ async fn loopback_by_name_is_refused_unless_allowed() {
         }
     ));
     // Only the IPv4 range is allowed here, so only that address is given.
-    let allowed = addrs(fetcher().resolve("localhost").await);
+    let allowed = addrs(fetcher().resolve("localhost", 80).await);
     assert_eq!(allowed, [IpAddr::from([127, 0, 0, 1])]);
 }

@@ -1,7 +1,7 @@
 //! A ready site is served: what it needs next becomes a lease.
 
 use geomi_model::Timestamp;
-use geomi_url::{SiteHash, SiteKey};
+use geomi_url::SiteHash;
 
 use super::{Action, Frontier};
 use crate::entry::{Errand, Lease, LeaseId, Work};
@@ -27,9 +27,12 @@ impl Frontier {
         }
         if site.needs_address(now) {
             site.address = Need::Asked;
-            let host = host_of(&site.state.key).to_owned();
-            let attempts = site.lookups_failed;
-            return Some(self.lease(hash, None, None, Work::Resolve { host, attempts }, now));
+            let work = Work::Resolve {
+                host: site.state.key.host().to_owned(),
+                port: site.state.key.port(),
+                attempts: site.lookups_failed,
+            };
+            return Some(self.lease(hash, None, None, work, now));
         }
         if site.asks_robots(self.config.ask_robots)
             && site.errands.is_empty()
@@ -125,16 +128,5 @@ impl Frontier {
             position,
             work,
         })
-    }
-}
-
-/// The host of a site key, its port taken off.
-fn host_of(key: &SiteKey) -> &str {
-    let text = key.as_str();
-    match text.rsplit_once(':') {
-        Some((host, port)) if !port.contains(']') && port.bytes().all(|b| b.is_ascii_digit()) => {
-            host
-        }
-        _ => text,
     }
 }

@@ -97,7 +97,7 @@ impl World {
         self.is_dirty = true;
         let took = self.now.since(flight.started);
         let url = match flight.lease.work() {
-            Work::Resolve { host, attempts } => {
+            Work::Resolve { host, attempts, .. } => {
                 let (host, attempts) = (host.clone(), *attempts);
                 self.looked_up(flight.lease, &host, attempts);
                 return Ok(());

@@ -300,14 +300,13 @@ pub(super) fn add_private(draft: &mut Draft, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-#[expect(
-    clippy::unnecessary_wraps,
-    reason = "the table holds setters that may fail"
-)]
-pub(super) fn add_host(draft: &mut Draft, host: &str) -> Result<(), String> {
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    let hosts = &mut draft.crawl.fetch.address_policy.typed_hosts;
-    hosts.insert(bare.to_ascii_lowercase());
+/// A public name is passed over: directories of earlier versions list every
+/// typed host here, and those are refused inside when they lead there.
+pub(super) fn add_host(draft: &mut Draft, text: &str) -> Result<(), String> {
+    let host = text
+        .parse()
+        .map_err(|error: FetchError| error.to_string())?;
+    draft.crawl.fetch.address_policy.named_hosts.insert(host);
     Ok(())
 }
 

@@ -29,25 +29,6 @@ impl<'a> Locality<'a> {
     }
 }
 
-/// Endings of names that the public name system does not serve.
-const INTERNAL: [&str; 7] = [
-    ".localhost",
-    ".local",
-    ".internal",
-    ".lan",
-    ".home.arpa",
-    ".test",
-    ".intranet",
-];
-
-impl Locality<'_> {
-    /// Whether a name is plainly one of an internal network, wherever it leads.
-    pub(crate) fn looks_internal(&self, host: &str) -> bool {
-        let has_no_dot = !host.contains(['.', ':']);
-        has_no_dot || INTERNAL.iter().any(|ending| host.ends_with(ending)) || self.is_local(host)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use geomi_fetch::parse_override;

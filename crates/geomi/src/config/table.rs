@@ -340,7 +340,7 @@ pub(crate) const KEYS: &[Key] = &[
         "fetch.allow_hosts",
         "[]",
         Kind::List(draft::add_host),
-        "Hosts that may be at such addresses; those of typed seeds are added.",
+        "Internal hosts that may be at such addresses, as HOST or HOST:PORT; those of seeds are added.",
     ),
     key(
         "fetch.name_servers",

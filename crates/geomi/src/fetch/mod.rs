@@ -105,7 +105,7 @@ fn question(args: &FetchArgs, global: &Global, problems: &mut Problems) -> Optio
 }
 
 /// The configuration of a crawl whose seed the URL is, or the one it is linked
-/// from: its host was typed, so it may be anywhere.
+/// from. An internal host that was typed may be at a private address.
 fn configure(
     args: &FetchArgs,
     global: &Global,
@@ -122,8 +122,9 @@ fn configure(
         problems,
     );
     let seed = question.map(|question| question.seed.clone().unwrap_or(question.url.clone()));
-    let typed = seed.iter().map(|url| url.host().to_owned());
-    written.extend("fetch.allow_hosts", typed);
+    let typed = seed.iter().map(geomi_fetch::NamedHost::of);
+    let internal = typed.filter(geomi_fetch::NamedHost::is_internal);
+    written.extend("fetch.allow_hosts", internal.map(|host| host.to_string()));
     let seeds = seed.map(|url| geomi_crawler::SeedInput { url, topic: None });
     config::resolve(&written, seeds.into_iter().collect(), problems)
 }

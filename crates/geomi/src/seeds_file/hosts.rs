@@ -1,4 +1,4 @@
-//! Hosts of listed seeds whose names say that they are not on the internet.
+//! Hosts of seeds whose names say that they are not on the internet.
 //!
 //! They may be at private addresses, since the operator named them. They are
 //! written to geomi.toml, so that a crawl that is resumed by its directory alone
@@ -7,9 +7,8 @@
 
 use std::collections::BTreeSet;
 
+use geomi_fetch::NamedHost;
 use geomi_url::CrawlUrl;
-
-use crate::config::Locality;
 
 /// Hosts that are listed at most.
 const HOSTS_MAX: usize = 10_000;
@@ -19,25 +18,27 @@ const BYTES_MAX: usize = 512 << 10;
 /// The hosts found so far.
 #[derive(Debug, Default)]
 pub(crate) struct InternalHosts {
-    hosts: BTreeSet<String>,
+    hosts: BTreeSet<NamedHost>,
     bytes: usize,
     has_left_out: bool,
 }
 
 impl InternalHosts {
-    /// Takes the host of a seed, if its name is of that kind. Says whether it is
-    /// one that was not there before.
-    pub(crate) fn take(&mut self, url: &CrawlUrl) -> bool {
-        let host = url.host();
-        if !Locality::new(&[]).looks_internal(host) || self.hosts.contains(host) {
-            return false;
+    /// Takes the host and port of a seed, if its name is of that kind. Returns
+    /// them if they were not there before.
+    pub(crate) fn take(&mut self, url: &CrawlUrl) -> Option<NamedHost> {
+        let host = NamedHost::of(url);
+        if !host.is_internal() || self.hosts.contains(&host) {
+            return None;
         }
-        if self.hosts.len() >= HOSTS_MAX || self.bytes + host.len() > BYTES_MAX {
+        let bytes = url.authority().len();
+        if self.hosts.len() >= HOSTS_MAX || self.bytes + bytes > BYTES_MAX {
             self.has_left_out = true;
-            return false;
+            return None;
         }
-        self.bytes += host.len();
-        self.hosts.insert(host.to_owned())
+        self.bytes += bytes;
+        self.hosts.insert(host.clone());
+        Some(host)
     }
 
     /// Whether some were left out.
@@ -46,8 +47,8 @@ impl InternalHosts {
     }
 
     /// All of them.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
-        self.hosts.iter().map(String::as_str)
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &NamedHost> {
+        self.hosts.iter()
     }
 }
 
@@ -62,9 +63,10 @@ mod tests {
     #[test]
     fn internal_names_are_kept_once_and_not_without_bound() {
         let mut hosts = InternalHosts::default();
-        let mut take = |url: &str| hosts.take(&url.parse().unwrap());
+        let mut take = |url: &str| hosts.take(&url.parse().unwrap()).is_some();
         assert!(take("http://127.0.0.1:8000/"));
-        assert!(!take("http://127.0.0.1:9000/x"), "known");
+        assert!(!take("http://127.0.0.1:8000/x"), "known");
+        assert!(take("http://127.0.0.1:9000/x"), "another port");
         assert!(!take("https://example.com/"), "public");
         assert!(take("http://intranet/"));
         for number in 0..HOSTS_MAX {
@@ -75,6 +77,6 @@ mod tests {
         let mut hosts = InternalHosts::default();
         let long = format!("http://{}.{}.test/", "a".repeat(60), "b".repeat(60));
         hosts.bytes = BYTES_MAX - 100;
-        assert!(!hosts.take(&long.parse().unwrap()) && hosts.has_left_out());
+        assert!(hosts.take(&long.parse().unwrap()).is_none() && hosts.has_left_out());
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use geomi_crawler::{SeedInput, SeedStream};
-use geomi_fetch::{HostPattern, SharedHosts};
+use geomi_fetch::{HostPattern, NamedHost, NamedHosts};
 
 use super::hosts::{InternalHosts, LEFT_OUT};
 use super::lines::Lines;
@@ -29,7 +29,7 @@ pub(crate) struct Vetting {
     /// Addresses the operator decided.
     pub(crate) overrides: Vec<(HostPattern, IpAddr)>,
     /// Hosts that may be at private addresses, known to whoever fetches.
-    pub(crate) allowed: SharedHosts,
+    pub(crate) allowed: NamedHosts,
     /// Those the configuration has already.
     pub(crate) internal: InternalHosts,
 }
@@ -90,7 +90,7 @@ struct Reader {
     vetting: Vetting,
     bad: BadLines,
     /// Hosts of this batch that are to be allowed.
-    fresh_hosts: Vec<String>,
+    fresh_hosts: Vec<NamedHost>,
     outcome: Arc<Outcome>,
 }
 
@@ -167,9 +167,7 @@ impl Reader {
         if !Locality::new(overrides).is_local(host) {
             running.vet_public(host)?;
         }
-        if internal.take(&seed.url) {
-            self.fresh_hosts.push(host.to_owned());
-        }
+        self.fresh_hosts.extend(internal.take(&seed.url));
         Ok(seed)
     }
 
@@ -178,11 +176,12 @@ impl Reader {
         if self.fresh_hosts.is_empty() {
             return;
         }
-        for host in &self.fresh_hosts {
+        let hosts = std::mem::take(&mut self.fresh_hosts);
+        let words = hosts.iter().map(NamedHost::to_string).collect();
+        for host in hosts {
             self.vetting.allowed.insert(host);
         }
-        let hosts = std::mem::take(&mut self.fresh_hosts);
-        if let Err(error) = self.vetting.running.allow_hosts(hosts) {
+        if let Err(error) = self.vetting.running.allow_hosts(words) {
             eprintln!("warning: hosts of seeds are not kept for the next run: {error}");
         }
     }

@@ -4,6 +4,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod addresses;
 mod server;
 
 use std::io::Write as _;
