@@ -24,6 +24,7 @@ use crate::args::{DemoArgs, Global};
 use crate::config::{self, Place, Problems, Raw, Setting};
 use crate::serve;
 use crate::session::{Session, tell};
+use crate::terminal::stderr_line;
 use crate::verify;
 
 const SITES: u32 = 40;
@@ -58,7 +59,7 @@ pub(crate) fn run(args: &DemoArgs, global: &Global) -> anyhow::Result<Exit> {
             Some(_) => "going on crawling",
             None => "crawling",
         };
-        eprintln!(
+        stderr_line!(
             "a web of {SITES} sites with {PAGES} pages each is up on 127.0.1.x port {}; {verb} it into {}",
             server.port(),
             root.display()
@@ -110,7 +111,7 @@ fn console(
         let free = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0);
         let started = serve::beside(root, usual).or_else(|_| serve::beside(root, free));
         started
-            .inspect_err(|error| eprintln!("warning: no console: {error:#}"))
+            .inspect_err(|error| stderr_line!("warning: no console: {error:#}"))
             .ok()
     };
     if let Some(console) = &console {

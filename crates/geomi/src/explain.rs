@@ -22,7 +22,8 @@ use serde_json::Value;
 use crate::Exit;
 use crate::args::{ExplainArgs, Format, Global};
 use crate::config::{self, Problems, Sources};
-use crate::session::{self, print};
+use crate::session;
+use crate::terminal::print;
 use crate::words;
 
 /// Runs the command.

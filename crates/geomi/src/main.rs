@@ -10,6 +10,7 @@ mod cat;
 mod command;
 mod config;
 mod crawl;
+mod csv;
 mod demo;
 mod explain;
 mod export;
@@ -28,10 +29,10 @@ mod settings;
 mod signals;
 mod sim;
 mod table;
+mod terminal;
 mod verify;
 mod words;
 
-use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use clap::FromArgMatches as _;
@@ -39,6 +40,7 @@ use clap::FromArgMatches as _;
 use args::{Cli, Color, Format, Global, Task};
 use config::Problems;
 use running::{commands, list};
+use terminal::{Style, Styled};
 
 /// How a command ended; the numbers are a contract with the user.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,6 +79,7 @@ impl From<Exit> for ExitCode {
 }
 
 fn main() -> ExitCode {
+    terminal::tell_panics_safely();
     let colours = command::help_colours(std::env::args_os());
     let matches = command::command().color(colours).get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
@@ -123,18 +126,20 @@ fn no_csv() -> anyhow::Error {
 
 /// Tells what went wrong, all of it.
 fn complain(error: &anyhow::Error, global: &Global) -> Exit {
-    let (on, off) = if has_colours(global) {
-        ("\x1b[1;31m", "\x1b[0m")
-    } else {
-        ("", "")
+    let complaint = |words: &str| {
+        let mut text = Styled::new(has_colours(global));
+        text.push_in(Style::Alarm, "error:");
+        text.push(" ");
+        text.push(words);
+        terminal::print_err_styled(&text);
     };
     if let Some(problems) = error.downcast_ref::<Problems>() {
         for problem in problems.iter() {
-            eprintln!("{on}error:{off} {problem}");
+            complaint(problem);
         }
         return Exit::Usage;
     }
-    eprintln!("{on}error:{off} {error:#}");
+    complaint(&format!("{error:#}"));
     Exit::Error
 }
 
@@ -142,7 +147,7 @@ fn has_colours(global: &Global) -> bool {
     match global.color {
         Color::Always => true,
         Color::Never => false,
-        Color::Auto => std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+        Color::Auto => terminal::is_stderr_terminal() && std::env::var_os("NO_COLOR").is_none(),
     }
 }
 
@@ -155,7 +160,7 @@ fn listen(global: &Global) {
         _ => tracing::Level::DEBUG,
     };
     tracing_subscriber::fmt()
-        .with_writer(std::io::stderr)
+        .with_writer(terminal::LogEvents)
         .with_max_level(level)
         .with_ansi(false)
         .with_target(false)

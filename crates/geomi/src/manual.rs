@@ -12,7 +12,7 @@ use crate::Exit;
 use crate::args::{CompletionsArgs, ManArgs};
 use crate::command::visible;
 use crate::config::Problems;
-use crate::session::print;
+use crate::terminal::print;
 
 /// Prints a completion script.
 pub(crate) fn complete(args: &CompletionsArgs) -> anyhow::Result<Exit> {

@@ -5,13 +5,13 @@
 //! is never touched: it is for data.
 
 use std::fmt::Write as _;
-use std::io::IsTerminal as _;
 use std::time::Duration;
 
 use geomi_crawler::{Phase, Status};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::args::Global;
+use crate::terminal::{self, one_line, stderr_line};
 use crate::words;
 
 /// Seconds between two lines where nothing is redrawn.
@@ -39,7 +39,7 @@ impl Progress {
     pub(crate) fn new(global: &Global) -> Self {
         if global.no_progress || global.quiet {
             Self::None
-        } else if std::io::stderr().is_terminal() && global.verbose == 0 {
+        } else if terminal::is_stderr_terminal() && global.verbose == 0 {
             Self::Screen(Screen::new())
         } else {
             Self::Lines {
@@ -60,11 +60,11 @@ impl Progress {
             } => {
                 if status.state == Phase::Stopping && !*told_stopping {
                     *told_stopping = true;
-                    eprintln!("{}", stopping(status));
+                    stderr_line!("{}", stopping(status));
                 }
                 if status.elapsed_s >= *next_s {
                     *next_s = status.elapsed_s + LINE_EVERY_S;
-                    eprintln!("{}", line(status));
+                    stderr_line!("{}", line(status));
                 }
             }
         }
@@ -99,7 +99,7 @@ impl Screen {
 
     fn show(&mut self, status: &Status) {
         for (bar, text) in self.lines.iter().zip(screen(status)) {
-            bar.set_message(text);
+            bar.set_message(one_line(&text).into_owned());
         }
     }
 

@@ -1,11 +1,10 @@
 //! One run of a crawl as this process sees it: lock, signals, progress, output,
 //! exit code. `geomi crawl` and `geomi demo` differ only in what they pass in.
 
-use std::io::{self, BufWriter, Stdout, Write as _};
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::Context as _;
 use geomi_crawler::{
     Clock, Control, CrawlConfig, CrawlError, Desired, Ending, LogLine, NoFaults, Observer,
     SeedStream, Status, Surroundings, SystemClock,
@@ -20,6 +19,7 @@ use crate::progress::Progress;
 use crate::report;
 use crate::running::server::{Desk, Server};
 use crate::signals::Listener;
+use crate::terminal::{self, print, stderr_line};
 
 /// A crawl directory that is ours to write.
 #[derive(Debug)]
@@ -94,8 +94,7 @@ impl Session {
         let server = self.reachable(&control, config);
         let mut watcher = Watcher {
             progress: Progress::new(global),
-            lines: (global.format == Format::Jsonl)
-                .then(|| BufWriter::with_capacity(64 << 10, io::stdout())),
+            lines: (global.format == Format::Jsonl).then(terminal::stdout_lines),
             control: control.clone(),
             failure: None,
         };
@@ -108,7 +107,7 @@ impl Session {
         let outcome = geomi_crawler::run_from(config, &self.dir, surroundings, seeds);
         watcher.close();
         if let Some(error) = watcher.failure.take() {
-            eprintln!("warning: standard output was closed ({error}); the crawl was stopped");
+            stderr_line!("warning: standard output was closed ({error}); the crawl was stopped");
         }
         match outcome {
             Ok(status) => {
@@ -117,7 +116,7 @@ impl Session {
                 Ok((status, exit))
             }
             Err(error) if error.is_disk_full() => {
-                eprintln!("error: {error}");
+                stderr_line!("error: {error}");
                 Ok((self.disk_full(&control), Exit::DiskFull))
             }
             Err(error @ CrawlError::Partitions { .. }) => {
@@ -175,7 +174,7 @@ pub(crate) fn tell(
     global: &Global,
 ) -> anyhow::Result<()> {
     if status.reason == Some(Ending::DiskFull) {
-        eprintln!("{}", room_needed(root));
+        stderr_line!("{}", room_needed(root));
     }
     let line = report::last_line_of(status, root);
     let words = if global.quiet {
@@ -187,9 +186,9 @@ pub(crate) fn tell(
         Format::Human => print(&words)?,
         Format::Json => {
             print(&serde_json::to_string_pretty(status)?)?;
-            eprintln!("{words}");
+            stderr_line!("{words}");
         }
-        Format::Jsonl => eprintln!("{words}"),
+        Format::Jsonl => stderr_line!("{words}"),
         Format::Csv => unreachable!("csv was refused before"),
     }
     Ok(())
@@ -211,16 +210,6 @@ fn exit_of(status: &Status, signals: &Listener, by_command: bool) -> Exit {
         Some(Ending::Stopped) if by_command => Exit::Signal(143),
         Some(Ending::Stopped) => signals.exit_code().map_or(Exit::Error, Exit::Signal),
         Some(Ending::Finished) | None => Exit::Done,
-    }
-}
-
-/// Writes to standard output; a reader that went away is not our failure.
-pub(crate) fn print(text: &str) -> anyhow::Result<()> {
-    match writeln!(io::stdout(), "{text}") {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(error).context("cannot write to standard output")
-        }
-        _ => Ok(()),
     }
 }
 
@@ -259,7 +248,7 @@ fn explain_lock(error: StoreError) -> anyhow::Error {
 struct Watcher {
     progress: Progress,
     /// Where `--format jsonl` goes.
-    lines: Option<BufWriter<Stdout>>,
+    lines: Option<terminal::Lines>,
     control: Control,
     /// Why standard output cannot be written to any more.
     failure: Option<io::Error>,
@@ -274,7 +263,7 @@ impl Watcher {
     }
 
     fn flush(&mut self) {
-        if let Some(Err(error)) = self.lines.as_mut().map(BufWriter::flush) {
+        if let Some(Err(error)) = self.lines.as_mut().map(Write::flush) {
             self.give_up(error);
         }
     }

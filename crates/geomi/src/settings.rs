@@ -12,7 +12,7 @@ use crate::config::keys::KEYS;
 use crate::config::{self, FILE_NAME, Place, Problems, SiteValue, Sources, Written};
 use crate::crawl::settings;
 use crate::seeds_file;
-use crate::session::print;
+use crate::terminal::print;
 
 /// Writes geomi.toml with every key; never over a file that is there.
 pub(crate) fn init(args: &InitArgs) -> anyhow::Result<Exit> {

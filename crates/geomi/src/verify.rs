@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::Exit;
 use crate::args::{Format, Global, VerifyArgs};
 use crate::config::Problems;
-use crate::session::print;
+use crate::terminal::print;
 use crate::words;
 
 /// Runs the command.

@@ -21,8 +21,8 @@ use super::usage::Usage;
 use crate::Exit;
 use crate::args::{BenchFrontierArgs, Format, Global};
 use crate::config::{Place, Problems, parse_size};
-use crate::session::print;
 use crate::table::{aligned, columns};
+use crate::terminal::{print, stderr_line};
 use crate::words;
 
 /// Where the curve has its points, beside its end.
@@ -84,12 +84,12 @@ pub(super) fn run(args: &BenchFrontierArgs, global: &Global) -> anyhow::Result<E
         let point = bench.reach(mark)?;
         if global.format == Format::Human {
             // The way to the next point is long: this one is told at once.
-            eprintln!("{}", point.words());
+            stderr_line!("{}", point.words());
         }
         points.push(point);
     }
     if cfg!(debug_assertions) {
-        eprintln!(
+        stderr_line!(
             "warning: this is a debug build, its figures mean little: use `cargo run --release`"
         );
     }

@@ -30,8 +30,8 @@ use crate::Exit;
 use crate::args::{BenchArgs, BenchTask, Format, Global};
 use crate::config::{self, Place, Problems, Raw, Setting, parse_size};
 use crate::progress::Progress;
-use crate::session::print;
 use crate::signals::Listener;
+use crate::terminal::{print, stderr_line};
 use crate::words;
 pub(crate) use stages::Stage;
 use usage::Usage;
@@ -97,7 +97,7 @@ fn run_journey(args: &BenchArgs, global: &Global) -> anyhow::Result<Exit> {
         stages,
     };
     if cfg!(debug_assertions) {
-        eprintln!(
+        stderr_line!(
             "warning: this is a debug build, its figures mean little: use `cargo run --release`"
         );
     }
@@ -259,7 +259,7 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         if let Err(error) = std::fs::remove_dir_all(&self.path) {
-            eprintln!("warning: cannot remove {}: {error}", self.path.display());
+            stderr_line!("warning: cannot remove {}: {error}", self.path.display());
         }
     }
 }

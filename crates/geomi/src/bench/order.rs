@@ -23,8 +23,8 @@ use super::Scratch;
 use crate::Exit;
 use crate::args::{BenchOrderArgs, Format, Global};
 use crate::config::{self, Place, Problems, Raw, Setting};
-use crate::session::print;
 use crate::signals::Listener;
+use crate::terminal::print;
 
 /// Latencies of the sites: the laboratory's `mixed`.
 const LATENCY: Latency = Latency::LogNormal {

@@ -18,7 +18,7 @@ use serde_json::json;
 use super::usage::Usage;
 use crate::Exit;
 use crate::args::{Format, Global};
-use crate::session::print;
+use crate::terminal::print;
 use crate::words;
 
 /// Arguments of `geomi bench refresh`.

@@ -1,6 +1,6 @@
 //! The test web in a process of its own: this program, started again.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, Command, Stdio};
 
 use anyhow::Context as _;
@@ -9,6 +9,7 @@ use geomi_url::CrawlUrl;
 
 use crate::Exit;
 use crate::args::ServeTestwebArgs;
+use crate::terminal::print;
 
 /// A web served by a child; it ends with this value.
 #[derive(Debug)]
@@ -70,10 +71,7 @@ pub(crate) fn serve(args: &ServeTestwebArgs) -> anyhow::Result<Exit> {
         ..ServerOptions::default()
     };
     let server = ServerThread::start(web, options)?;
-    let mut out = std::io::stdout();
-    writeln!(out, "{}", server.port())
-        .and_then(|()| out.flush())
-        .context("nobody listens")?;
+    print(&server.port().to_string())?;
     let mut ignored = [0; 1024];
     while std::io::stdin().read(&mut ignored)? > 0 {}
     server.stop();

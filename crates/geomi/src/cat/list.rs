@@ -5,7 +5,7 @@ use geomi_store::cdxj::Entry;
 use serde_json::{Value, json};
 
 use crate::args::Format;
-use crate::report_command::csv;
+use crate::csv;
 use crate::table;
 
 const COLUMNS: [&str; 9] = [

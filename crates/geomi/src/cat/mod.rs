@@ -10,7 +10,6 @@
 
 mod args;
 mod list;
-mod safe;
 
 use anyhow::Context as _;
 use data_encoding::BASE64;
@@ -27,7 +26,7 @@ use crate::Exit;
 use crate::args::{Format, Global};
 use crate::config::{Place, Problems};
 use crate::seeds_file;
-use crate::session::print;
+use crate::terminal::{print, print_bytes, print_csv, stderr_line};
 pub(crate) use args::{AFTER_HELP, CatArgs};
 
 /// Runs the command.
@@ -42,7 +41,11 @@ pub(crate) fn run(args: &CatArgs, global: &Global) -> anyhow::Result<Exit> {
     };
     let entries = find(&archive, &url, args, global)?;
     if args.list {
-        print(&list::listed(&entries, global.format))?;
+        let listed = list::listed(&entries, global.format);
+        match global.format {
+            Format::Csv => print_csv(&listed)?,
+            _ => print(&listed)?,
+        }
         return Ok(Exit::Done);
     }
     let at = match moment {
@@ -61,7 +64,7 @@ pub(crate) fn run(args: &CatArgs, global: &Global) -> anyhow::Result<Exit> {
         note(entry, &read);
     }
     match global.format {
-        Format::Human => safe::write(&part(args, entry, &read)?)?,
+        Format::Human => show(&part(args, entry, &read)?)?,
         Format::Json => print(&format!("{:#}", object(entry, &read)?))?,
         Format::Jsonl => print(&object(entry, &read)?.to_string())?,
         Format::Csv => unreachable!("csv without --list was refused before"),
@@ -115,7 +118,7 @@ fn find(
     let others = archive.captures(url, Spelling::SameKey)?;
     if let Some(first) = others.first() {
         if !global.quiet {
-            eprintln!("note: {url} was not captured, {} was", first.fields.url);
+            stderr_line!("note: {url} was not captured, {} was", first.fields.url);
         }
         return Ok(others);
     }
@@ -135,7 +138,7 @@ fn find(
 /// Says what the bytes alone do not tell.
 fn note(entry: &Entry, read: &Readback) {
     if let Some((original, _)) = &read.original {
-        eprintln!(
+        stderr_line!(
             "note: captured at {} as unchanged; its content is that of {} at {}",
             list::time(entry),
             original.fields.url,
@@ -143,11 +146,19 @@ fn note(entry: &Entry, read: &Readback) {
         );
     }
     if read.content().truncated {
-        eprintln!("note: the answer is longer than what is read at once, and was cut");
+        stderr_line!("note: the answer is longer than what is read at once, and was cut");
     }
     if let Some(reason) = read.content().info.field("WARC-Truncated") {
-        eprintln!("note: the answer was cut when it was captured ({reason})");
+        stderr_line!("note: the answer was cut when it was captured ({reason})");
     }
+}
+
+fn show(part: &[u8]) -> anyhow::Result<()> {
+    if print_bytes(part)? {
+        return Ok(());
+    }
+    let what = "this is no text and would garble the terminal: send it to a file with > FILE, or choose --headers";
+    Err(Problems::one(what).into())
 }
 
 /// The part of a capture that was asked for.
@@ -198,7 +209,7 @@ fn text(entry: &Entry, answer: &StoredAnswer) -> anyhow::Result<String> {
     plain_text(&input, &ReadLimits::default()).ok_or_else(|| {
         let kind = content_type.as_deref().unwrap_or("of no stated type");
         let what = format!("{url} is {kind} and has no text to show; --body has its bytes");
-        Problems::one(safe::plain(&what)).into()
+        Problems::one(what).into()
     })
 }
 

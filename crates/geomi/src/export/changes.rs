@@ -13,7 +13,7 @@ use super::source::Source;
 use crate::args::Global;
 use crate::config::{self, Problems, Sources};
 use crate::crawl::sets;
-use crate::report_command::csv;
+use crate::csv;
 
 /// The first line.
 pub(crate) const HEADER: &str = "time,url,size_fetched,size_changed,changed,found";

@@ -27,7 +27,7 @@ use serde_json::json;
 
 use crate::Exit;
 use crate::args::{Format, Global};
-use crate::session::print;
+use crate::terminal::{print, stderr_line};
 use crate::words;
 use args::Kind;
 pub(crate) use args::{AFTER_HELP, ExportArgs};
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &ExportArgs, global: &Global) -> anyhow::Result<Exit> {
     let source = Source::open(CrawlDir::new(&args.dir), filter)?;
     let target = Target::of(args)?;
     if let Some(note) = source.missing()?.filter(|_| !global.quiet) {
-        eprintln!("{note}");
+        stderr_line!("{note}");
     }
     let total = source.total()?;
     let exported = match (args.kind, &target) {
@@ -104,7 +104,7 @@ fn explain(error: anyhow::Error, target: &Target) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     if let Some(StoreError::DiskFull { .. }) = error.downcast_ref() {
-        eprintln!("error: {error}; free some space and run the same command again");
+        stderr_line!("error: {error}; free some space and run the same command again");
         return Ok(Exit::DiskFull);
     }
     Err(error)
@@ -119,12 +119,12 @@ fn tell(
     total: u64,
 ) -> anyhow::Result<()> {
     for warning in &exported.warnings {
-        eprintln!("warning: {warning}");
+        stderr_line!("warning: {warning}");
     }
     let made = exported.made.map_or_else(String::new, |(noun, count)| {
         format!(", {}", words::plural(count, noun))
     });
-    eprintln!(
+    stderr_line!(
         "exported {} of {} as {}{made} -> {}",
         words::count(exported.visits),
         words::plural(total, "visit"),

@@ -1,13 +1,14 @@
 //! Where an export goes, and that it appears there whole or not at all.
 
 use std::fs;
-use std::io::{self, BufWriter, IsTerminal as _, Stdout, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use geomi_store::{AtomicFile, StoreError};
 
 use super::args::{ExportArgs, Kind};
 use crate::config::Problems;
+use crate::terminal;
 
 /// Where to.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -33,7 +34,7 @@ impl Target {
             return match args.kind {
                 Kind::Parquet => refuse(format!("a {kind} export is no text: name a file with -o")),
                 Kind::Files => refuse(format!("a {kind} export is a folder: name it with -o")),
-                Kind::Warc if io::stdout().is_terminal() => refuse(
+                Kind::Warc if terminal::is_stdout_terminal() => refuse(
                     "a warc export is no text for a terminal: name a file with -o, or pipe it"
                         .to_owned(),
                 ),
@@ -81,7 +82,7 @@ impl Target {
     /// Opens a target that is not a folder.
     pub(crate) fn open(&self) -> Result<Sink, StoreError> {
         Ok(match self {
-            Self::Stdout => Sink::Stdout(BufWriter::with_capacity(64 << 10, io::stdout())),
+            Self::Stdout => Sink::Stdout(terminal::stdout_lines()),
             Self::File(path) | Self::Folder(path) => Sink::File(AtomicFile::create(path)?),
         })
     }
@@ -116,7 +117,7 @@ fn is_free(path: &Path, kind: Kind) -> anyhow::Result<bool> {
 #[derive(Debug)]
 pub(crate) enum Sink {
     /// Standard output.
-    Stdout(BufWriter<Stdout>),
+    Stdout(terminal::Lines),
     /// A file.
     File(AtomicFile),
 }

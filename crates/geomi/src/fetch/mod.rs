@@ -7,10 +7,8 @@
 mod human;
 mod json;
 
-use std::io::Write as _;
 use std::sync::Arc;
 
-use anyhow::Context as _;
 use geomi_crawler::{CrawlConfig, HopEnd, Probe, Question, SystemClock, probe};
 
 use crate::Exit;
@@ -18,7 +16,7 @@ use crate::args::{FetchArgs, Format, Global};
 use crate::config::{self, Place, Problems, Sources};
 use crate::crawl::settings;
 use crate::seeds_file;
-use crate::session::print;
+use crate::terminal::{Styled, print, print_bytes, print_err_styled, print_styled, stderr_line};
 use crate::words;
 
 /// Everything there is to tell.
@@ -42,7 +40,7 @@ pub(crate) fn run(args: &FetchArgs, global: &Global) -> anyhow::Result<Exit> {
     let quiet = global.quiet;
     let mut resting = |url: &geomi_url::CrawlUrl, wait| {
         if !quiet {
-            eprintln!("{} rests for {}", url.site(), words::span(wait));
+            stderr_line!("{} rests for {}", url.site(), words::span(wait));
         }
     };
     let clock = Arc::new(SystemClock::default());
@@ -140,15 +138,15 @@ fn tell(told: &Told<'_>, args: &FetchArgs, global: &Global) -> anyhow::Result<()
     }
     let to_stderr = args.body || args.headers;
     let sheet = if global.quiet {
-        human::last_line(told.probe)
+        Styled::from(human::last_line(told.probe).as_str())
     } else {
         human::sheet(told, human::has_colours(global, to_stderr))
     };
     if !to_stderr {
-        return print(&sheet);
+        return print_styled(&sheet);
     }
     write_answer(told.probe, args)?;
-    eprintln!("{sheet}");
+    print_err_styled(&sheet);
     Ok(())
 }
 
@@ -158,15 +156,15 @@ fn write_answer(probe: &Probe, args: &FetchArgs) -> anyhow::Result<()> {
         return Ok(());
     };
     let outcome = &exchange.outcome;
-    let mut out = std::io::stdout().lock();
     let parts = [
         (args.headers, &outcome.head),
         (args.body, &outcome.body.bytes),
     ];
     for (_, bytes) in parts.iter().filter(|(wanted, _)| *wanted) {
-        match out.write_all(bytes).and_then(|()| out.flush()) {
-            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(()),
-            written => written.context("cannot write to standard output")?,
+        if !print_bytes(bytes)? {
+            stderr_line!(
+                "the body is no text and would garble the terminal: send it to a file with > FILE"
+            );
         }
     }
     Ok(())

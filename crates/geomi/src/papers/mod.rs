@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::Exit;
 use crate::args::{Format, Global};
-use crate::session::print;
+use crate::terminal::print;
 
 /// What stands below the help.
 pub(crate) const AFTER_HELP: &str = "\

@@ -14,10 +14,11 @@ use super::estimate_page;
 use super::gaps::Gaps;
 use super::mean_rate::MeanRate;
 use super::run::PlanArgs;
-use super::view::{DirArgs, SHARE, View, print_table, quoted};
+use super::view::{DirArgs, SHARE, View, print_table};
 use crate::Exit;
 use crate::args::{Format, Global};
-use crate::session::print;
+use crate::csv;
+use crate::terminal::{print, print_csv};
 
 /// What stands below the help.
 pub(crate) const AFTER_HELP: &str = "\
@@ -121,8 +122,7 @@ pub(crate) fn run(args: &EstimateCommand, global: &Global) -> anyhow::Result<Exi
         }
         Format::Csv => {
             for line in lines(&rows) {
-                let fields: Vec<String> = line.iter().map(|field| quoted(field)).collect();
-                print(&fields.join(","))?;
+                print_csv(&csv::line(line))?;
             }
         }
     }

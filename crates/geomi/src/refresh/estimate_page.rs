@@ -9,10 +9,11 @@ use serde_json::{Value, json};
 use super::estimate::by_thumb;
 use super::gaps::Gaps;
 use super::run::PlanArgs;
-use super::view::{SHARE, View, quoted, typed_url};
+use super::view::{SHARE, View, typed_url};
 use crate::Exit;
 use crate::args::{Format, Global};
-use crate::session::print;
+use crate::csv;
+use crate::terminal::{print, print_csv};
 
 /// What is known of the page.
 struct Estimate {
@@ -55,7 +56,7 @@ pub(super) fn run(dir: &Path, url: &str, global: &Global) -> anyhow::Result<Exit
         Format::Human => print(&in_words(&estimate))?,
         Format::Json => print(&serde_json::to_string_pretty(&as_json(&estimate))?)?,
         Format::Jsonl => print(&as_json(&estimate).to_string())?,
-        Format::Csv => print(&as_csv(&estimate))?,
+        Format::Csv => print_csv(&as_csv(&estimate))?,
     }
     Ok(Exit::Done)
 }
@@ -133,12 +134,11 @@ fn as_csv(estimate: &Estimate) -> String {
     let rates = rates
         .iter()
         .map(|rate| rate.map_or(String::new(), |rate| format!("{rate:.4}")));
-    let fields: Vec<String> = std::iter::once(quoted(&estimate.url))
+    let fields = std::iter::once(estimate.url.clone())
         .chain(counts)
-        .chain(rates)
-        .collect();
+        .chain(rates);
     format!(
         "name,visits,compared,changed,missed,days,rate,low,high,naive,reduced_bias,most_likely\n{}",
-        fields.join(",")
+        csv::line(fields)
     )
 }

@@ -20,7 +20,8 @@ use super::run::PlanArgs;
 use super::view::{DirArgs, SHARE, View, typed_url};
 use crate::Exit;
 use crate::args::{Format, Global};
-use crate::session::{print, take_lock};
+use crate::session::take_lock;
+use crate::terminal::print;
 use crate::words;
 
 /// What stands below the help.

@@ -7,7 +7,7 @@ use geomi_report::freshness::Moment;
 use serde_json::{Value, json};
 
 use super::view::{View, print_table};
-use crate::session::print;
+use crate::terminal::print;
 
 /// Budgets shown to people.
 const SHOWN: usize = 20;

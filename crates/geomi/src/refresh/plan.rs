@@ -25,7 +25,7 @@ use super::view::{DirArgs, View, print_table};
 use crate::Exit;
 use crate::args::{Format, Global};
 use crate::config::write_duration;
-use crate::session::print;
+use crate::terminal::{print, print_csv, stderr_line};
 use crate::words::plural;
 
 /// What stands below the help.
@@ -112,10 +112,10 @@ pub(crate) fn run(args: &PlanCommand, global: &Global) -> anyhow::Result<Exit> {
             }
         }
         Format::Csv => {
-            print(HEADER)?;
+            print_csv(HEADER)?;
             for (hour, pages) in slots(&table) {
                 for page in pages {
-                    print(&line(hour, *page, &view))?;
+                    print_csv(&line(hour, *page, &view))?;
                 }
             }
         }
@@ -206,7 +206,7 @@ fn tell_of_others(path: &Path, table: &Table, view: &View) {
     }
     let others = is_planned.iter().filter(|is_planned| !**is_planned).count();
     if others > 0 {
-        eprintln!(
+        stderr_line!(
             "note: {others} of {} pages have no row in {}: a run that follows it visits them only after the longest gap, {}",
             is_planned.len(),
             path.display(),

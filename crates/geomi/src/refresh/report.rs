@@ -22,7 +22,7 @@ use super::truth::Truth;
 use super::view::{DirArgs, SHARE, View, last_time, print_table};
 use crate::Exit;
 use crate::args::{Format, Global};
-use crate::session::print;
+use crate::terminal::{print, print_csv};
 
 /// What stands below the help.
 pub(crate) const AFTER_HELP: &str = "\
@@ -163,7 +163,7 @@ pub(crate) fn run(args: &ReportCommand, global: &Global) -> anyhow::Result<Exit>
         Format::Human => human(&report)?,
         Format::Json => print(&serde_json::to_string_pretty(&as_json(&report))?)?,
         Format::Jsonl => print(&as_json(&report).to_string())?,
-        Format::Csv => print(&csv(&report.points, truth.is_some()))?,
+        Format::Csv => print_csv(&csv(&report.points, truth.is_some()))?,
     }
     written?;
     Ok(Exit::Done)

@@ -17,6 +17,7 @@ use crate::args::{Format, Global, Settings};
 use crate::config::{self, Place, Problems, Raw, Setting, Sources, parse_duration, write_duration};
 use crate::crawl::{has_begun, settings};
 use crate::session::{Session, tell};
+use crate::terminal::stderr_line;
 
 use super::schedule_file;
 use super::view::last_time;
@@ -182,7 +183,7 @@ pub(crate) fn run(args: &RunArgs, global: &Global) -> anyhow::Result<Exit> {
     if let (Some(path), Drive::Table { rows, .. }) = (&args.schedule, &refresh.drive) {
         let pages = pages(&args.dir, config.tries)?;
         if let Some(words) = schedule_file::strangers_in_words(path, rows, &pages) {
-            eprintln!("warning: {words}");
+            stderr_line!("warning: {words}");
         }
     }
     config.refresh = Some(refresh);
@@ -247,7 +248,7 @@ const DAY: Duration = Duration::from_hours(24);
 /// A learning period costs far more than keeping fresh does.
 fn warn_of_learning(refresh: &RefreshConfig, pages: usize) {
     let visits = refresh.budget.requests_per_day(1);
-    eprintln!(
+    stderr_line!(
         "warning: --learn asks for every page {visits:.0} times a day, {:.0} times what one visit a week costs: \
          about {:.0} requests a day for its {pages} pages, until it is stopped or --max-time ends it; \
          a plan learns from its own visits, and without this",

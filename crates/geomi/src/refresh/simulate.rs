@@ -20,8 +20,9 @@ use super::{history_file, html};
 use crate::Exit;
 use crate::args::{Format, Global};
 use crate::config::Problems;
-use crate::session::print;
+use crate::csv;
 use crate::table;
+use crate::terminal::{print, print_csv, stderr_line};
 
 /// What stands below the help.
 pub(crate) const AFTER_HELP: &str = "\
@@ -97,7 +98,7 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> anyhow::Result<Exit> 
     let asked = asked(args, global)?;
     let tell = |policy: PolicyKind| {
         if !global.quiet && !global.no_progress {
-            eprintln!("simulating {} ...", policy.name());
+            stderr_line!("simulating {} ...", policy.name());
         }
     };
     let Asked {
@@ -172,7 +173,7 @@ fn print_rows(asked: &Asked, rows: &[Row], format: Format) -> anyhow::Result<()>
                 print(&json(asked, row).to_string())?;
             }
         }
-        Format::Csv => print(csv(asked, rows).trim_end())?,
+        Format::Csv => print_csv(as_csv(asked, rows).trim_end())?,
     }
     Ok(())
 }
@@ -251,19 +252,11 @@ fn time_of(world: &World, days: f64) -> f64 {
         .map_or(days, |start| start + days * 86_400.0)
 }
 
-/// A URL as a field of CSV.
-fn quoted(url: &str) -> String {
-    if url.contains([',', '"']) {
-        return format!("\"{}\"", url.replace('"', "\"\""));
-    }
-    url.to_owned()
-}
-
 fn write_changes(out: &mut dyn Write, worlds: &[World]) -> std::io::Result<()> {
     writeln!(out, "trial,url,time,weight")?;
     for (trial, world) in worlds.iter().enumerate() {
         for page in &world.pages {
-            let (url, weight) = (quoted(&page.url), page.weight);
+            let (url, weight) = (csv::field(&page.url), page.weight);
             if page.changes.is_empty() {
                 writeln!(out, "{trial},{url},,{weight}")?;
             }
@@ -283,7 +276,7 @@ fn write_visits(out: &mut dyn Write, asked: &Asked) -> std::io::Result<()> {
             let mut failure = None;
             let setup = asked.setup.of(*policy);
             trial::run(world, policy.build(world), setup, |visit| {
-                let url = quoted(&world.pages[visit.page as usize].url);
+                let url = csv::field(&world.pages[visit.page as usize].url);
                 let time = time_of(world, visit.time);
                 let line = writeln!(out, "{},{trial},{url},{time}", policy.name());
                 failure = failure.take().or(line.err());
@@ -341,11 +334,12 @@ fn cells(row: &Row) -> Vec<String> {
     ]
 }
 
-fn csv(asked: &Asked, rows: &[Row]) -> String {
+fn as_csv(asked: &Asked, rows: &[Row]) -> String {
     let mut text = format!("web,budget,{}\n", COLUMNS.join(","));
     for row in rows {
-        let cells = cells(row).join(",");
-        text.extend([format!("{},{},{cells}\n", quoted(&asked.web), row.budget)]);
+        let first = [asked.web.clone(), row.budget.to_string()];
+        text += &csv::line(first.into_iter().chain(cells(row)));
+        text.push('\n');
     }
     text
 }

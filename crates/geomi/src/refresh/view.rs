@@ -20,7 +20,7 @@ use crate::args::Global;
 use crate::config::{self, Problems, Sources};
 use crate::crawl::{has_begun, sets};
 use crate::seeds_file;
-use crate::session::print;
+use crate::terminal::print;
 
 use super::run::{PlanArgs, no_crawl};
 
@@ -154,14 +154,6 @@ pub(super) fn last_time(dir: &Path) -> Timestamp {
         .and_then(|bytes| serde_json::from_slice::<Status>(&bytes).ok());
     let time = status.and_then(|status| Timestamp::parse_rfc3339(&status.time));
     time.unwrap_or(Timestamp::EPOCH)
-}
-
-/// A URL as a field of CSV.
-pub(super) fn quoted(url: &str) -> String {
-    if url.contains([',', '"']) {
-        return format!("\"{}\"", url.replace('"', "\"\""));
-    }
-    url.to_owned()
 }
 
 /// Prints lines of fields in columns; the first line names them.

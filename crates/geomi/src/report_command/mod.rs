@@ -4,17 +4,17 @@
 //! the command line what is wanted, and printed. The closing report of a crawl
 //! is another thing and lives in `report.rs`.
 
-pub(crate) mod csv;
 mod human;
 
 use anyhow::Context as _;
-use geomi_report::{Linking, Options, Report, SectionKind};
+use geomi_report::{Linking, Options, Report, Section, SectionKind, Value};
 use geomi_store::CrawlDir;
 use serde_json::json;
 
 use crate::args::{Format, Global, ReportArgs};
 use crate::config::{self, Place, Problems};
-use crate::session::print;
+use crate::csv;
+use crate::terminal::{print, print_csv, stderr_line};
 use crate::{Exit, seeds_file, words};
 
 /// The form of the JSON; it grows when a field changes its meaning.
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &ReportArgs, global: &Global) -> anyhow::Result<Exit> {
         Format::Jsonl => jsonl(&report)?,
         Format::Csv => {
             let section = report.sections.first();
-            print(&csv::section(section.expect("exactly one section")))?;
+            print_csv(&as_csv(section.expect("exactly one section")))?;
         }
     }
     Ok(Exit::Done)
@@ -108,19 +108,19 @@ fn names() -> String {
 fn notes(report: &Report) {
     if let Some(owner) = &report.owner {
         let counted = report.visits_counted.unwrap_or(report.visits);
-        eprintln!(
+        stderr_line!(
             "note: {owner} is writing; reported are the {} in closed tables, of {} so far",
             words::plural(report.visits, "visit"),
             words::count(counted.max(report.visits)),
         );
     }
     if report.visits == 0 {
-        eprintln!("note: there are no visits to report yet");
+        stderr_line!("note: there are no visits to report yet");
     }
     let dead = report.sections.iter();
     let dead = dead.filter(|section| section.kind == SectionKind::DeadLinks);
     for section in dead.filter(|section| !human::is_reread(section)) {
-        eprintln!(
+        stderr_line!(
             "note: of {} only the page each was found on is told; `--section dead_links` reads the stored pages and tells all",
             words::plural(section.rows_in_all, "dead link"),
         );
@@ -147,4 +147,19 @@ fn jsonl(report: &Report) -> anyhow::Result<()> {
         print(&line.to_string())?;
     }
     Ok(())
+}
+
+/// The rows of a section as CSV, or its facts where it has no rows.
+fn as_csv(section: &Section) -> String {
+    let mut lines = Vec::with_capacity(section.rows.len() + 1);
+    if section.columns.is_empty() {
+        lines.push(csv::line(["name", "value"]));
+        let facts = section.facts.iter();
+        lines.extend(facts.map(|(name, value)| csv::line([*name, &value.to_plain()])));
+    } else {
+        lines.push(csv::line(section.columns));
+        let rows = section.rows.iter();
+        lines.extend(rows.map(|row| csv::line(row.iter().map(Value::to_plain))));
+    }
+    lines.join("\n")
 }

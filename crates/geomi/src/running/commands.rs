@@ -13,7 +13,7 @@ use crate::Exit;
 use crate::args::{AddArgs, Format, Global, SetArgs, SteerArgs, StopArgs};
 use crate::config::Problems;
 use crate::seeds_file;
-use crate::session::print;
+use crate::terminal::{print, stderr_line};
 use crate::words;
 
 /// Starts no new request; those under way are finished.
@@ -123,7 +123,7 @@ pub(crate) fn add(args: &AddArgs, global: &Global) -> anyhow::Result<Exit> {
         );
     };
     for (url, reason) in &refused {
-        eprintln!("warning: {url} was refused: {reason}");
+        stderr_line!("warning: {url} was refused: {reason}");
     }
     let text = match global.format {
         Format::Human => format!(

@@ -10,7 +10,7 @@ use super::api::Console;
 use super::registry;
 use crate::Exit;
 use crate::args::{Format, Global, LsArgs};
-use crate::session::print;
+use crate::terminal::{print, stderr_line};
 use crate::{table, words};
 
 /// How deep below a folder crawls are looked for.
@@ -114,7 +114,7 @@ fn running() -> anyhow::Result<Vec<Listed>> {
             }
             // Somebody else may have removed it in the same moment.
             Ok(None) => drop(std::fs::remove_file(note)),
-            Err(error) => eprintln!("warning: {error:#}"),
+            Err(error) => stderr_line!("warning: {error:#}"),
         }
     }
     Ok(crawls)
@@ -182,7 +182,7 @@ fn object(crawl: &Listed) -> Value {
 fn print_table(crawls: &[Listed], only_running: bool) -> anyhow::Result<()> {
     if crawls.is_empty() {
         // Standard output is for data, and there is none.
-        eprintln!(
+        stderr_line!(
             "{}",
             if only_running {
                 "no crawl is running; `geomi ls FOLDER` lists those that are not"

@@ -17,6 +17,7 @@ use super::lines::Lines;
 use super::list::{BadLines, List};
 use crate::Exit;
 use crate::config::{Locality, RunningConfig};
+use crate::terminal::stderr_line;
 
 /// Seeds handed over at once, at most.
 const BATCH_MAX: usize = 1_024;
@@ -54,7 +55,7 @@ impl Outcome {
             return Exit::Error;
         }
         if !has_others && self.seeds.load(Ordering::Acquire) == 0 {
-            eprintln!(
+            stderr_line!(
                 "error: {} has no seeds that can be used: write one URL a line",
                 self.name
             );
@@ -182,31 +183,31 @@ impl Reader {
             self.vetting.allowed.insert(host);
         }
         if let Err(error) = self.vetting.running.allow_hosts(words) {
-            eprintln!("warning: hosts of seeds are not kept for the next run: {error}");
+            stderr_line!("warning: hosts of seeds are not kept for the next run: {error}");
         }
     }
 
     fn refuse(&mut self, number: usize, what: &str) {
         self.outcome.bad.fetch_add(1, Ordering::AcqRel);
         if let Some(words) = self.bad.tell(number, what) {
-            eprintln!("error: {words}; passed over");
+            stderr_line!("error: {words}; passed over");
         }
     }
 
     fn fail(&self, error: &std::io::Error) {
         self.outcome.has_failed.store(true, Ordering::Release);
         let name = self.bad.name();
-        eprintln!(
+        stderr_line!(
             "error: cannot read on in {name}: {error}; the seeds before are crawled, and the same command again takes the rest"
         );
     }
 
     fn tell_rest(&self) {
         if let Some(words) = self.bad.rest() {
-            eprintln!("error: {words}");
+            stderr_line!("error: {words}");
         }
         if self.vetting.internal.has_left_out() {
-            eprintln!("warning: {LEFT_OUT}");
+            stderr_line!("warning: {LEFT_OUT}");
         }
     }
 }

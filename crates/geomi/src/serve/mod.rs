@@ -21,7 +21,7 @@ use signal_hook::iterator::Signals;
 use crate::Exit;
 use crate::args::{Format, Global};
 use crate::config::{self, Problems};
-use crate::session::print;
+use crate::terminal::{print, stderr_line};
 
 /// What `geomi serve --help` ends with.
 pub(crate) const AFTER_HELP: &str = "\
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &ServeArgs, global: &Global) -> anyhow::Result<Exit> {
         _ => None,
     };
     if tls.is_none() && args.proxy.is_empty() && !args.listen.ip().is_loopback() {
-        eprintln!(
+        stderr_line!(
             "warning: passwords cross the network in the clear: give --tls-cert and --tls-key, or --proxy"
         );
     }
@@ -139,11 +139,11 @@ fn start(options: Options) -> anyhow::Result<Server> {
 /// Says where the console is.
 pub(crate) fn announce(server: &Server, global: &Global) {
     if !global.quiet {
-        eprintln!("console: {}", server.url());
+        stderr_line!("console: {}", server.url());
     }
     // Without it nobody could ever log in, however quiet it shall be.
     if let Some(link) = server.first_link() {
-        eprintln!("make the first admin with this link, which works once:\n  {link}");
+        stderr_line!("make the first admin with this link, which works once:\n  {link}");
     }
 }
 

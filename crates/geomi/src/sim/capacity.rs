@@ -9,7 +9,7 @@ use super::args::{CapacityArgs, Per};
 use crate::Exit;
 use crate::args::{Format, Global};
 use crate::config::{Place, Problems, parse_size};
-use crate::session::print;
+use crate::terminal::print;
 use crate::words;
 
 const DAY: Duration = Duration::from_hours(24);

@@ -7,7 +7,7 @@ use super::args::RunArgs;
 use crate::Exit;
 use crate::args::{Format, Global};
 use crate::config::Problems;
-use crate::session::print;
+use crate::terminal::print;
 use crate::words;
 
 pub(super) fn run(args: &RunArgs, global: &Global) -> anyhow::Result<Exit> {

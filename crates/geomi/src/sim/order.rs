@@ -9,8 +9,8 @@ use super::args::OrderArgs;
 use crate::Exit;
 use crate::args::{Format, Global};
 use crate::config::{Place, Problems};
-use crate::session::print;
 use crate::table::{aligned, columns};
+use crate::terminal::{print, print_csv};
 
 pub(super) fn run(args: &OrderArgs, global: &Global) -> anyhow::Result<Exit> {
     let experiment = read(args)?;
@@ -27,7 +27,7 @@ pub(super) fn run(args: &OrderArgs, global: &Global) -> anyhow::Result<Exit> {
                 print(&serde_json::to_string(row)?)?;
             }
         }
-        Format::Csv => print(&csv(&rows))?,
+        Format::Csv => print_csv(&csv(&rows))?,
     }
     Ok(Exit::Done)
 }

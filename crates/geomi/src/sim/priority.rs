@@ -6,8 +6,8 @@ use serde_json::json;
 use super::args::PriorityArgs;
 use crate::Exit;
 use crate::args::{Format, Global};
-use crate::session::print;
 use crate::table::{aligned, columns};
+use crate::terminal::print;
 
 pub(super) fn run(args: &PriorityArgs, global: &Global) -> anyhow::Result<Exit> {
     let web = Web {

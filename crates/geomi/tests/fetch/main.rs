@@ -2,9 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+mod addresses;
 #[path = "../common/mod.rs"]
 mod common;
-mod addresses;
+mod foreign_text;
 mod server;
 
 use std::io::Write as _;
@@ -489,7 +490,7 @@ fn the_sheet_tells_how_the_url_was_read_and_ends_in_one_line() {
         done.out
     );
     assert!(
-        done.out.contains("title       Hi\\u{1b}[2J\n"),
+        done.out.contains("title       Hi\\u001b[2J\n"),
         "{}",
         done.out
     );

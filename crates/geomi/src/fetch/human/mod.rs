@@ -2,8 +2,6 @@
 
 mod exchange;
 
-use std::fmt::Write as _;
-use std::io::IsTerminal as _;
 use std::time::Duration;
 
 use geomi_crawler::{AddressStep, Hop, HopEnd, Probe, RobotsStep, ScopeStep, SiteAccess};
@@ -16,6 +14,7 @@ use geomi_url::surt::surt_key;
 
 use super::Told;
 use crate::args::{Color, Global};
+use crate::terminal::{self, Style, Styled, one_line};
 use crate::words;
 
 /// Room for the labels.
@@ -24,9 +23,9 @@ const LABEL_WIDTH: usize = 11;
 /// Whether colours suit where the sheet goes.
 pub(super) fn has_colours(global: &Global, to_stderr: bool) -> bool {
     let is_terminal = if to_stderr {
-        std::io::stderr().is_terminal()
+        terminal::is_stderr_terminal()
     } else {
-        std::io::stdout().is_terminal()
+        terminal::is_stdout_terminal()
     };
     match global.color {
         Color::Always => true,
@@ -36,20 +35,17 @@ pub(super) fn has_colours(global: &Global, to_stderr: bool) -> bool {
 }
 
 /// The whole sheet.
-pub(super) fn sheet(told: &Told<'_>, has_colours: bool) -> String {
-    let mut sheet = Sheet {
-        text: String::new(),
-        has_colours,
-    };
+pub(super) fn sheet(told: &Told<'_>, has_colours: bool) -> Styled {
+    let mut sheet = Sheet(Styled::new(has_colours));
     for (number, hop) in (1..).zip(&told.probe.hops) {
         if number > 1 {
-            sheet.text.push('\n');
+            sheet.0.push("\n");
         }
         hop_lines(&mut sheet, number, hop, told);
     }
-    sheet.text.push('\n');
-    sheet.text.push_str(&last_line(told.probe));
-    sheet.text
+    sheet.0.push("\n");
+    sheet.0.push(&last_line(told.probe));
+    sheet.0
 }
 
 /// How it ended, in a line.
@@ -67,7 +63,7 @@ pub(super) fn last_line(probe: &Probe) -> String {
             short(step.outcome.phases.total),
         ),
     };
-    plain(&line)
+    one_line(&line).into_owned()
 }
 
 /// The first line of the answer.
@@ -77,41 +73,22 @@ pub(super) fn status_line(outcome: &FetchOutcome) -> String {
 }
 
 /// A sheet in the making.
-struct Sheet {
-    text: String,
-    has_colours: bool,
-}
+struct Sheet(Styled);
 
 impl Sheet {
     /// A step and what it came to.
     fn line(&mut self, label: &str, words: &str) {
-        let (on, off) = if self.has_colours {
-            ("\x1b[1m", "\x1b[0m")
-        } else {
-            ("", "")
-        };
-        writeln!(self.text, "{on}{label:LABEL_WIDTH$}{off} {}", plain(words))
-            .expect("a string takes any write");
+        self.0
+            .push_in(Style::Bold, &format!("{label:LABEL_WIDTH$}"));
+        self.0.push(" ");
+        self.0.push(&one_line(words));
+        self.0.push("\n");
     }
 
     /// More about the step.
     fn more(&mut self, words: &str) {
         self.line("", words);
     }
-}
-
-/// Text of strangers must not steer a terminal.
-fn plain(text: &str) -> String {
-    if !text.chars().any(char::is_control) {
-        return text.to_owned();
-    }
-    text.chars()
-        .flat_map(|c| {
-            let escaped = c.is_control().then(|| c.escape_default());
-            let kept = (!c.is_control()).then_some(c);
-            escaped.into_iter().flatten().chain(kept)
-        })
-        .collect()
 }
 
 /// A span as short as phases are.
@@ -286,9 +263,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_strangers_write_cannot_steer_the_terminal() {
-        assert_eq!(plain("a\x1b[2Jb\nc\u{9b}"), "a\\u{1b}[2Jb\\nc\\u{9b}");
-        assert_eq!(plain("한글"), "한글");
+    fn what_strangers_write_is_a_line_that_cannot_steer_the_terminal() {
+        let mut sheet = Sheet(Styled::new(true));
+        sheet.line("title", "a\x1b[2Jb\nc\u{9b}한글");
+        assert_eq!(
+            sheet.0.to_string(),
+            "\x1b[1mtitle      \x1b[0m a\\u001b[2Jb\\u000ac\\u009b한글\n"
+        );
     }
 
     #[test]
