@@ -1,4 +1,9 @@
 //! CSV (RFC 4180): the one writer of all tables geomi prints or exports.
+//!
+//! Spreadsheets run a cell that begins with `=`, `+`, `-` or `@` as a formula, and
+//! cells hold text of strangers: titles, content types, names of servers. Such a
+//! cell gets an apostrophe in front, which spreadsheets take as "this is text".
+//! Numbers stay numbers, negative ones too.
 
 /// One line of fields, without its end.
 pub(crate) fn line<T: AsRef<str>>(fields: impl IntoIterator<Item = T>) -> String {
@@ -20,10 +25,21 @@ pub(crate) fn field(text: &str) -> String {
 }
 
 fn put(line: &mut String, text: &str) {
+    let guard = if is_formula(text) { "'" } else { "" };
     if text.contains([',', '"', '\n', '\r']) {
-        line.extend(["\"", &text.replace('"', "\"\""), "\""]);
+        line.extend(["\"", guard, &text.replace('"', "\"\""), "\""]);
     } else {
-        line.push_str(text);
+        line.extend([guard, text]);
+    }
+}
+
+/// Whether a spreadsheet would read the text as a formula. Some skip blanks and
+/// controls before one, and some know the wide forms of the characters.
+fn is_formula(text: &str) -> bool {
+    match text.chars().next() {
+        Some('=' | '@' | '\t' | '\r' | '\n' | '＝' | '＠' | '＋' | '－') => true,
+        Some('+' | '-') => text.parse::<f64>().is_err(),
+        _ => false,
     }
 }
 
@@ -37,5 +53,28 @@ mod tests {
             line(["plain", "a,b", "say \"no\"", "two\nlines", ""]),
             "plain,\"a,b\",\"say \"\"no\"\"\",\"two\nlines\","
         );
+    }
+
+    #[test]
+    fn no_cell_is_a_formula() {
+        for (text, cell) in [
+            ("=1+1", "'=1+1"),
+            (
+                "=HYPERLINK(\"http://x\",\"y\")",
+                "\"'=HYPERLINK(\"\"http://x\"\",\"\"y\"\")\"",
+            ),
+            ("+1-800", "'+1-800"),
+            ("-2+3+cmd|' /C calc'!A0", "'-2+3+cmd|' /C calc'!A0"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("\t=1", "'\t=1"),
+            ("\r=1", "\"'\r=1\""),
+            ("＝1", "'＝1"),
+            ("-", "'-"),
+        ] {
+            assert_eq!(field(text), cell);
+        }
+        for text in ["-1.5", "+2", "-1e-9", "0", "a=b", "http://a.test/?=1"] {
+            assert_eq!(field(text), text);
+        }
     }
 }

@@ -50,3 +50,27 @@ fn no_output_steers_a_terminal() {
     assert!(shown.contains("\\u001b[8m"), "{shown}");
     assert!(shown.contains("\\u009b31m"), "{shown}");
 }
+
+#[test]
+fn no_cell_of_a_table_is_a_formula() {
+    let formula = "=HYPERLINK(\"http://evil.test\")";
+    let mime = format!("Content-Type: {formula}");
+    let server = Server::start(vec![("/", answer("200 OK", &[&mime], b"x"))]);
+    let seed = format!("http://127.0.0.1:{}/", server.port());
+    let place = Workplace::new();
+    place.geomi(&["crawl", &seed, "-o", "out", "--site-delay", "0s", "-q"]);
+    let report = ["report", "out", "--section", "types", "--format", "csv"];
+    let list = ["cat", "out", &seed, "-l", "--format", "csv"];
+    for command in [&report, &list] {
+        let done = place.geomi(command);
+        assert_eq!(done.code, Some(0), "{done:#?}");
+        assert!(done.out.to_lowercase().contains("hyperlink"), "{done:#?}");
+        let cells = done.out.split(['\n', ',']);
+        let is_formula = |cell: &str| cell.trim_matches('"').starts_with(['=', '+', '@']);
+        assert_eq!(
+            cells.filter(|cell| is_formula(cell)).count(),
+            0,
+            "{done:#?}"
+        );
+    }
+}
