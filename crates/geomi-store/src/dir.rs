@@ -10,6 +10,7 @@
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock, statvfs};
@@ -171,10 +172,13 @@ impl CrawlDir {
     /// Puts `bytes` at `path` so that a reader sees the old file or the new
     /// one, and a crash leaves one of the two.
     pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-        let mut file = AtomicFile::create(path)?;
-        file.write_all(bytes)
-            .map_err(StoreError::io("write", path))?;
-        file.commit()
+        AtomicFile::create(path)?.write_whole(bytes)
+    }
+
+    /// The same for a file that only its owner may read: it holds a secret. Its mode
+    /// is 0600 from the beginning.
+    pub fn write_private(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+        AtomicFile::create_private(path)?.write_whole(bytes)
     }
 }
 
@@ -224,7 +228,10 @@ impl Drop for DirLock {
 
 /// A file that appears under its name only when it is complete.
 ///
-/// Dropping it without [`AtomicFile::commit`] leaves the old file as it was.
+/// Until then it lies beside its place, under a name of its own. It is created
+/// exclusively, so that a link somebody put there is not followed, and with its
+/// final mode, so that nobody reads it in between. Dropping it without
+/// [`AtomicFile::commit`] leaves the old file as it was.
 #[derive(Debug)]
 pub struct AtomicFile {
     path: PathBuf,
@@ -234,18 +241,43 @@ pub struct AtomicFile {
 }
 
 impl AtomicFile {
-    /// Starts a file that will be called `path`.
+    /// Starts a file that will be called `path`. It has the mode of the file it
+    /// replaces, or the usual one.
     pub fn create(path: &Path) -> Result<Self, StoreError> {
-        let mut temporary = path.as_os_str().to_owned();
-        temporary.push(".tmp");
-        let temporary = PathBuf::from(temporary);
-        let file = File::create(&temporary).map_err(StoreError::io("create", &temporary))?;
-        Ok(Self {
+        let temporary = temporary(path);
+        let failed = StoreError::io("create", &temporary);
+        let file = match replaced_mode(path) {
+            None => create_exclusively(&temporary, 0o666),
+            // The umask is not to take away what the old file grants.
+            Some(mode) => create_exclusively(&temporary, mode).and_then(|file| {
+                file.set_permissions(fs::Permissions::from_mode(mode))?;
+                Ok(file)
+            }),
+        };
+        Ok(Self::new(path, temporary.clone(), file.map_err(failed)?))
+    }
+
+    /// The same with mode 0600.
+    fn create_private(path: &Path) -> Result<Self, StoreError> {
+        let temporary = temporary(path);
+        let file = create_exclusively(&temporary, 0o600);
+        let file = file.map_err(StoreError::io("create", &temporary))?;
+        Ok(Self::new(path, temporary, file))
+    }
+
+    fn new(path: &Path, temporary: PathBuf, file: File) -> Self {
+        Self {
             path: path.to_owned(),
             temporary,
             out: BufWriter::with_capacity(64 << 10, file),
             committed: false,
-        })
+        }
+    }
+
+    fn write_whole(mut self, bytes: &[u8]) -> Result<(), StoreError> {
+        self.write_all(bytes)
+            .map_err(StoreError::io("write", &self.path))?;
+        self.commit()
     }
 
     /// Makes the file durable and gives it its name.
@@ -281,6 +313,33 @@ impl Drop for AtomicFile {
             let _ = fs::remove_file(&self.temporary);
         }
     }
+}
+
+/// Where a file is written before it has its name.
+fn temporary(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".tmp");
+    PathBuf::from(name)
+}
+
+/// The mode of the regular file that is there now.
+fn replaced_mode(path: &Path) -> Option<u32> {
+    let found = fs::symlink_metadata(path).ok()?;
+    found.is_file().then(|| found.permissions().mode() & 0o777)
+}
+
+/// Creates a file that was not there. What an earlier attempt left is removed, a
+/// link itself and not what it leads to.
+fn create_exclusively(path: &Path, mode: u32) -> io::Result<File> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    File::options()
+        .write(true)
+        .create_new(true)
+        .mode(mode)
+        .open(path)
 }
 
 /// Makes names that appeared in or vanished from a folder durable.
@@ -361,14 +420,55 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"new");
     }
 
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn a_link_in_the_place_of_a_temporary_file_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("status.json");
+        let victim = folder.path().join("victim");
+        fs::write(&victim, "precious").unwrap();
+        std::os::unix::fs::symlink(&victim, temporary(&path)).unwrap();
+        CrawlDir::write_atomic(&path, b"new").unwrap();
+        assert_eq!(fs::read(&victim).unwrap(), b"precious");
+        assert!(fs::symlink_metadata(&path).unwrap().is_file());
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_file_has_its_final_mode_from_the_beginning() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("geomi.toml");
+        CrawlDir::write_atomic(&path, b"open").unwrap();
+        // What an earlier attempt left has the mode of that attempt.
+        fs::write(temporary(&path), "left over").unwrap();
+        let private = AtomicFile::create_private(&path).unwrap();
+        assert_eq!(mode(&temporary(&path)), 0o600);
+        private.write_whole(b"secret").unwrap();
+        assert_eq!(mode(&path), 0o600);
+        // Whoever replaces it keeps it private.
+        let next = AtomicFile::create(&path).unwrap();
+        assert_eq!(mode(&temporary(&path)), 0o600);
+        next.write_whole(b"other").unwrap();
+        assert_eq!(
+            (mode(&path), fs::read(&path).unwrap()),
+            (0o600, b"other".to_vec())
+        );
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
+        CrawlDir::write_atomic(&path, b"again").unwrap();
+        assert_eq!(mode(&path), 0o666, "whatever the umask");
+    }
+
     #[test]
     fn a_full_disk_has_its_own_name() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("status.json");
         CrawlDir::write_atomic(&path, b"old").unwrap();
-        let full = folder.path().join("status.json.tmp");
-        std::os::unix::fs::symlink("/dev/full", full).unwrap();
-        let error = CrawlDir::write_atomic(&path, b"new").unwrap_err();
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let file = AtomicFile::new(&path, temporary(&path), full);
+        let error = file.write_whole(b"new").unwrap_err();
         assert!(matches!(error, StoreError::DiskFull { path: named } if named == path));
         assert_eq!(fs::read(&path).unwrap(), b"old");
     }
