@@ -5,8 +5,10 @@
 //! Two URLs with the same hash of 64 bits would be taken for one seed, as they
 //! are taken for one page by the seen test.
 
+use std::hash::BuildHasher as _;
+
 use geomi_url::UrlHash;
-use hashbrown::HashTable;
+use hashbrown::{DefaultHashBuilder, HashTable};
 
 /// Hashes of a block: half a mebibyte.
 const BLOCK_LEN: usize = 1 << 16;
@@ -16,6 +18,8 @@ const BLOCK_LEN: usize = 1 << 16;
 pub(super) struct SeedIndex {
     blocks: Vec<Vec<u64>>,
     numbers: HashTable<u32>,
+    /// Places of the table are seeded: in a party crawl strangers name seeds.
+    places: DefaultHashBuilder,
 }
 
 impl SeedIndex {
@@ -26,7 +30,8 @@ impl SeedIndex {
     pub(super) fn get(&self, url: UrlHash) -> Option<u32> {
         let blocks = &self.blocks;
         let is_it = |number: &u32| hash_of(blocks, *number) == url.0;
-        self.numbers.find(url.0, is_it).copied()
+        let place = self.places.hash_one(url.0);
+        self.numbers.find(place, is_it).copied()
     }
 
     /// Gives the next number to a URL that has none.
@@ -43,9 +48,11 @@ impl SeedIndex {
                 self.blocks.push(block);
             }
         }
+        let place = |hash: u64| self.places.hash_one(hash);
         let blocks = &self.blocks;
-        self.numbers
-            .insert_unique(url.0, number, |number| hash_of(blocks, *number));
+        self.numbers.insert_unique(place(url.0), number, |number| {
+            place(hash_of(blocks, *number))
+        });
         number
     }
 }
