@@ -71,6 +71,7 @@ async fn measure(
     let wall = started.elapsed();
     let each = cpu.as_secs_f64() * 1e6 / done.fetched.max(1) as f64;
     let rate = done.fetched as f64 / wall.as_secs_f64();
+    #[expect(clippy::disallowed_methods, reason = "all it prints is its own")]
     writeln!(
         io::stdout(),
         "{} fetched ({} on a reused connection), {} bytes of body, {:.2} s: \

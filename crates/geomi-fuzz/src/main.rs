@@ -3,11 +3,6 @@
 //! An input that breaks an invariant, or takes longer than a page may, is written
 //! to `TARGET-SEED-COUNT.bin` in the current directory, and the run ends with 1.
 
-#![expect(
-    clippy::print_stderr,
-    reason = "a tool for developers: what it prints is its own"
-)]
-
 use std::panic;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};

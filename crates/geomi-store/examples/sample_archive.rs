@@ -1,11 +1,6 @@
 //! Writes a small crawl directory with one of everything, for other programs'
 //! tools to look at: `cargo run --example sample_archive -- DIR`.
 
-#![expect(
-    clippy::print_stderr,
-    reason = "a tool for developers: what it prints is its own"
-)]
-
 #[path = "../tests/sample/mod.rs"]
 mod sample;
 

@@ -1,11 +1,6 @@
 //! What an 18 KB page costs: digest, compression, index line, table row.
 //! `cargo run --release --example warc_speed`
 
-#![expect(
-    clippy::print_stderr,
-    reason = "a tool for developers: what it prints is its own"
-)]
-
 #[path = "../tests/sample/mod.rs"]
 mod sample;
 

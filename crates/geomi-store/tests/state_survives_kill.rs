@@ -47,6 +47,7 @@ fn write_until_killed(folder: &Path) {
         batch.clear();
         fill(&mut batch, number);
         store.commit(&batch).expect("the commit is acknowledged");
+        #[expect(clippy::disallowed_methods, reason = "all it prints is its own")]
         let mut stdout = io::stdout().lock();
         let told = writeln!(stdout, "{number}").and_then(|()| stdout.flush());
         if told.is_err() {

@@ -4,6 +4,8 @@
 //! turns the outcome into an exit code. What a value means is decided in
 //! [`config`]; how a crawl runs, in geomi-crawler.
 
+#![warn(clippy::print_stderr, reason = "all output passes terminal.rs")]
+
 mod args;
 mod bench;
 mod cat;
