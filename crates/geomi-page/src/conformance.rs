@@ -6,9 +6,12 @@
 //! `href`, end tags. The tests write their attribute as `a`; it is renamed.
 //! Every test is run but those in [`NOT_RUN`].
 
-use std::path::PathBuf;
+#[path = "../../../tests/conformance_data.rs"]
+mod conformance_data;
 
 use serde_json::Value;
+
+use conformance_data::conformance_data;
 
 use crate::element::{Attribute, Element};
 use crate::raw_text::RawKind;
@@ -34,13 +37,10 @@ enum Piece {
 
 #[test]
 fn html5lib_tokenizer_tests() {
-    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/conformance");
-    let folder = std::env::var_os("GEOMI_CONFORMANCE").map_or_else(beside, PathBuf::from);
-    let folder = folder.join("html5lib/tokenizer");
-    let Ok(files) = std::fs::read_dir(&folder) else {
-        println!("skipped: no html5lib tests at {}", folder.display());
+    let Some(folder) = conformance_data("html5lib_tokenizer_tests", "html5lib/tokenizer") else {
         return;
     };
+    let files = std::fs::read_dir(&folder).unwrap();
     let mut passed = 0;
     let mut failed = Vec::new();
     let mut not_run = Vec::new();

@@ -1,7 +1,9 @@
 //! Charsets: labels, wrong labels, no labels; above all Korean.
 
-use std::path::PathBuf;
+#[path = "../../../tests/conformance_data.rs"]
+mod conformance_data;
 
+use conformance_data::conformance_data;
 use encoding_rs::{EUC_KR, SHIFT_JIS, WINDOWS_1252};
 use geomi_model::{CharsetSource, Document};
 use geomi_page::{PageInput, ReadLimits, Readers};
@@ -394,13 +396,6 @@ fn zeros_here_and_there_are_not_utf_16() {
 }
 
 /// Where the conformance data lies: beside the project, or where a variable says.
-fn conformance(path: &str) -> PathBuf {
-    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/conformance");
-    std::env::var_os("GEOMI_CONFORMANCE")
-        .map_or_else(beside, PathBuf::from)
-        .join(path)
-}
-
 /// Pages that we decode otherwise than their declaration says, and why.
 const DIFFERENT: [(&str, &str); 1] = [(
     "euc-jp",
@@ -409,11 +404,10 @@ const DIFFERENT: [(&str, &str); 1] = [(
 
 #[test]
 fn html5lib_encoding_tests() {
-    let folder = conformance("html5lib/encoding");
-    let Ok(files) = std::fs::read_dir(&folder) else {
-        println!("skipped: no html5lib tests at {}", folder.display());
+    let Some(folder) = conformance_data("html5lib_encoding_tests", "html5lib/encoding") else {
         return;
     };
+    let files = std::fs::read_dir(&folder).unwrap();
     let mut failed = Vec::new();
     let mut different = Vec::new();
     let mut cases = 0;

@@ -4,11 +4,14 @@
 //! builder reports every element it makes to a sink, which is all that is needed:
 //! no tree is kept, only each node's parent, to tell what is inside a template.
 
+#[path = "../../../tests/conformance_data.rs"]
+mod conformance_data;
+
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashSet;
-use std::path::PathBuf;
 
+use conformance_data::conformance_data;
 use geomi_page::{PageInput, ReadLimits, Readers};
 use geomi_url::CrawlUrl;
 use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, TreeSink};
@@ -345,12 +348,11 @@ proptest! {
 
 #[test]
 fn both_find_the_same_in_html5lib_inputs() {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("../../../shared/conformance/html5lib/tokenizer");
-    let Ok(files) = std::fs::read_dir(&folder) else {
-        println!("skipped: no html5lib tests at {}", folder.display());
+    let test = "both_find_the_same_in_html5lib_inputs";
+    let Some(folder) = conformance_data(test, "html5lib/tokenizer") else {
         return;
     };
+    let files = std::fs::read_dir(&folder).unwrap();
     let mut compared = 0;
     for file in files {
         let json = std::fs::read_to_string(file.unwrap().path()).unwrap();

@@ -6,8 +6,12 @@
 //! input is what we make of its expected `href`, and if we refuse what must be
 //! refused. What differs is listed below, one by one.
 
-use std::path::PathBuf;
+#[path = "../../../tests/conformance_data.rs"]
+mod conformance_data;
 
+use std::process::Command;
+
+use conformance_data::conformance_data;
 use geomi_url::{CrawlUrl, UrlError};
 use serde_json::Value;
 use url::Url;
@@ -33,13 +37,10 @@ const DIFFERENT: [(&str, Option<&str>, &str); 3] = [
 
 #[test]
 fn web_platform_url_tests() {
-    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/conformance");
-    let folder = std::env::var_os("GEOMI_CONFORMANCE").map_or_else(beside, PathBuf::from);
-    let file = folder.join("url/urltestdata.json");
-    let Ok(json) = std::fs::read_to_string(&file) else {
-        println!("skipped: no URL tests at {}", file.display());
+    let Some(file) = conformance_data("web_platform_url_tests", "url/urltestdata.json") else {
         return;
     };
+    let json = std::fs::read_to_string(&file).expect("the tests can be read");
     let cases: Vec<Value> = serde_json::from_str(&json).expect("the tests are JSON");
     let mut failed = Vec::new();
     let mut different = 0;
@@ -66,6 +67,21 @@ fn web_platform_url_tests() {
     );
     assert_eq!(different, DIFFERENT.len());
     assert!(passed > 700, "only {passed} cases ran");
+}
+
+#[test]
+fn without_its_data_a_test_is_skipped_and_says_so() {
+    let run = |data: &str| {
+        let tests = std::env::current_exe().expect("this program has a path");
+        let mut command = Command::new(tests);
+        command.args(["--exact", "web_platform_url_tests"]);
+        let done = command.env("GEOMI_CONFORMANCE", data).output();
+        String::from_utf8(done.expect("it can be run").stderr).expect("it is text")
+    };
+    assert_eq!(
+        run("/nowhere"),
+        "\nskipped: web_platform_url_tests: no data at /nowhere/url/urltestdata.json\n"
+    );
 }
 
 /// What a reader of pages does with a reference: joined to the page's address
