@@ -47,6 +47,8 @@ pub(crate) struct Answer {
     pub(crate) payload: Bytes,
     pub(crate) truncated: Option<Truncation>,
     pub(crate) error: Option<String>,
+    /// The server refused HTTP/2 itself and is to be asked by HTTP/1.1.
+    pub(crate) wants_http1: bool,
     /// Whether the connection may serve again.
     pub(crate) keeps_alive: bool,
     pub(crate) sent_at: Option<Instant>,
@@ -194,6 +196,7 @@ impl Exchange<'_> {
             wire_body,
             truncated: ending.truncated,
             error: ending.error.take(),
+            wants_http1: false,
             keeps_alive: frame.keeps_alive && ending.is_whole && !has_excess,
             sent_at: Some(sent_at),
             first_byte_at: self.first_byte_at,
@@ -279,6 +282,7 @@ impl Exchange<'_> {
             payload: Bytes::new(),
             truncated: None,
             error: Some(failure.error),
+            wants_http1: false,
             keeps_alive: false,
             sent_at,
             first_byte_at: self.first_byte_at,

@@ -16,7 +16,7 @@ use crate::certificate;
 use crate::decode::{self, Coding, Decoded};
 use crate::exchange::{Answer, Limits};
 use crate::head::Head;
-use crate::http2::{self, Http2};
+use crate::http2::Http2;
 use crate::link::{Http1Only, Link};
 use crate::pool::{Pool, PoolLimits};
 use crate::proxy::host_number;
@@ -126,7 +126,7 @@ impl Fetcher {
         } else {
             drop(link);
         }
-        if http2::is_http1_required(&answer) {
+        if answer.wants_http1 {
             shared.http1_only.insert(request.url.origin());
         }
         if let Some(error) = route.refusal(&answer) {

@@ -62,6 +62,7 @@ pub(crate) struct Http2 {
 struct Failure {
     state: NetworkState,
     error: String,
+    wants_http1: bool,
 }
 
 /// A body and how it ended.
@@ -72,6 +73,7 @@ struct Content {
     truncated: Option<Truncation>,
     error: Option<String>,
     is_whole: bool,
+    wants_http1: bool,
 }
 
 impl Http2 {
@@ -138,9 +140,9 @@ impl Http2 {
     }
 
     async fn send(&mut self, sent: &[u8], limits: Limits) -> Result<ResponseFuture, Failure> {
-        let failed = |error: String| Failure {
-            state: NetworkState::Connected,
-            error: format!("the request could not be sent: {error}"),
+        let failed = |error: String| {
+            let error = format!("the request could not be sent: {error}");
+            Failure::new(NetworkState::Connected, error)
         };
         let request = parse_request(sent).map_err(|error| failed(error.to_string()))?;
         let ready = poll_fn(|context| {
@@ -175,10 +177,8 @@ impl Http2 {
             Ok(Some(Err(error))) => return Err(head_failure(&error)),
             Ok(None) => return Err(header_error("closed before a header".to_owned())),
             Err(_) => {
-                return Err(Failure {
-                    state: NetworkState::HeaderTimeout,
-                    error: "no header in time".to_owned(),
-                });
+                let error = "no header in time".to_owned();
+                return Err(Failure::new(NetworkState::HeaderTimeout, error));
             }
         };
         let (parts, body) = response.into_parts();
@@ -188,10 +188,7 @@ impl Http2 {
             Err(HeadError::TooManyFields) => {
                 Err(header_error(HeadError::TooManyFields.to_string()))
             }
-            Err(HeadError::NotHttp(error)) => Err(Failure {
-                state: NetworkState::HeaderNotHttp,
-                error,
-            }),
+            Err(HeadError::NotHttp(error)) => Err(Failure::new(NetworkState::HeaderNotHttp, error)),
         }
     }
 
@@ -224,14 +221,14 @@ impl Http2 {
                     }
                     let released = body.flow_control().release_capacity(data.len());
                     if let Err(error) = released {
-                        return content.broken(in_words(&error));
+                        return content.broken_by(&error);
                     }
                 }
                 Ok(Some(None)) => {
                     content.is_whole = true;
                     return content;
                 }
-                Ok(Some(Some(Err(error)))) => return content.broken(in_words(&error)),
+                Ok(Some(Some(Err(error)))) => return content.broken_by(&error),
                 Ok(None) => return content.broken("closed inside the body".to_owned()),
                 Err(_) => return content.late(),
             }
@@ -257,6 +254,14 @@ impl Http2 {
 }
 
 impl Failure {
+    fn new(state: NetworkState, error: String) -> Self {
+        Self {
+            state,
+            error,
+            wants_http1: false,
+        }
+    }
+
     fn into_answer(self, sent_at: Option<Instant>) -> Answer {
         Answer {
             state: self.state,
@@ -266,6 +271,7 @@ impl Failure {
             payload: Bytes::new(),
             truncated: None,
             error: Some(self.error),
+            wants_http1: self.wants_http1,
             keeps_alive: false,
             sent_at,
             first_byte_at: None,
@@ -280,6 +286,11 @@ impl Content {
         self.truncated = Some(Truncation::Disconnect);
         self.error = Some(error);
         self
+    }
+
+    fn broken_by(mut self, error: &h2::Error) -> Self {
+        self.wants_http1 = wants_http1(error);
+        self.broken(in_words(error))
     }
 
     fn late(mut self) -> Self {
@@ -305,6 +316,7 @@ impl Content {
             payload: body,
             truncated: self.truncated,
             error: self.error,
+            wants_http1: self.wants_http1,
             keeps_alive: self.is_whole && is_open,
             sent_at: Some(sent_at),
             first_byte_at: Some(first_byte_at),
@@ -318,10 +330,7 @@ fn next_deadline(limits: Limits) -> Instant {
 }
 
 fn header_error(error: String) -> Failure {
-    Failure {
-        state: NetworkState::HeaderError,
-        error,
-    }
+    Failure::new(NetworkState::HeaderError, error)
 }
 
 /// A peer that agreed on HTTP/2 and speaks something else makes the library
@@ -335,23 +344,21 @@ fn head_failure(error: &h2::Error) -> Failure {
     Failure {
         state,
         error: in_words(error),
+        wants_http1: wants_http1(error),
     }
 }
 
-/// The words by which [`is_http1_required`] knows its case again.
-const HTTP1_REQUIRED: &str = "the server wants HTTP/1.1 instead of HTTP/2";
+/// Whether the server refuses HTTP/2 itself (RFC 9113 §7).
+fn wants_http1(error: &h2::Error) -> bool {
+    error.reason() == Some(Reason::HTTP_1_1_REQUIRED)
+}
 
 fn in_words(error: &h2::Error) -> String {
     match error.get_io() {
-        _ if error.reason() == Some(Reason::HTTP_1_1_REQUIRED) => HTTP1_REQUIRED.to_owned(),
+        _ if wants_http1(error) => "the server wants HTTP/1.1 instead of HTTP/2".to_owned(),
         Some(io) => io.to_string(),
         None => format!("HTTP/2: {error}"),
     }
-}
-
-/// Whether the server refused HTTP/2 itself (RFC 9113 §7).
-pub(crate) fn is_http1_required(answer: &Answer) -> bool {
-    answer.error.as_deref() == Some(HTTP1_REQUIRED)
 }
 
 /// Reads the HTTP/1.1 view of a request, which we wrote ourselves.
@@ -443,6 +450,20 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn that_http2_is_refused_is_known_by_its_code_whatever_the_words() {
+        let refused = h2::Error::from(Reason::HTTP_1_1_REQUIRED);
+        let answer = head_failure(&refused).into_answer(None);
+        assert!(answer.wants_http1);
+        assert!(Content::default().broken_by(&refused).wants_http1);
+        // The same words in another place mean nothing.
+        let words = answer.error.unwrap();
+        assert!(!header_error(words.clone()).into_answer(None).wants_http1);
+        assert!(!Content::default().broken(words).wants_http1);
+        let reset = h2::Error::from(Reason::CANCEL);
+        assert!(!head_failure(&reset).into_answer(None).wants_http1);
+    }
 
     #[test]
     fn the_view_of_a_request_becomes_its_fields() {
