@@ -8,10 +8,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use geomi_frontier::SiteView;
-use geomi_model::Timestamp;
+use geomi_model::{NetworkState, Timestamp};
+use geomi_scope::Refusal;
 use serde::{Deserialize, Serialize};
 
 use super::Knowledge;
+use super::hold::HoldCode;
 use crate::status::{Counters, Ending, Phase, plural};
 
 /// The crawl as a whole.
@@ -86,7 +88,7 @@ impl Cause {
 
 /// The sites with something to do.
 struct Busy {
-    groups: Vec<SiteGroup>,
+    groups: Vec<(HoldCode, SiteGroup)>,
     next: Option<Timestamp>,
     sites: u64,
     /// The only one, if there is only one.
@@ -115,7 +117,7 @@ impl Knowledge<'_> {
             causes,
             queued: self.waiting,
             in_flight: counts.leased,
-            sites: busy.groups,
+            sites: busy.groups.into_iter().map(|(_, group)| group).collect(),
             next_request: busy.next.map(Timestamp::to_rfc3339_millis),
             free_bytes: self.free_bytes,
             min_free_bytes: self.config.limits.disk_free_min,
@@ -266,14 +268,14 @@ impl Knowledge<'_> {
     }
 
     fn busy_sites(&self) -> Busy {
-        let mut groups: BTreeMap<&'static str, SiteGroup> = BTreeMap::new();
+        let mut groups: BTreeMap<HoldCode, SiteGroup> = BTreeMap::new();
         let mut busy = Busy {
             groups: Vec::new(),
             next: None,
             sites: 0,
             only: None,
         };
-        let mut soonest: BTreeMap<&'static str, Timestamp> = BTreeMap::new();
+        let mut soonest: BTreeMap<HoldCode, Timestamp> = BTreeMap::new();
         for view in self.frontier.views(self.now) {
             let urls: u64 = view.queued.iter().sum();
             if urls == 0 && view.leased == 0 {
@@ -291,18 +293,17 @@ impl Knowledge<'_> {
         }
         busy.only = busy.only.filter(|_| busy.sites == 1);
         for (hold, mut group) in groups {
-            group.until = soonest.get(hold).map(|until| until.to_rfc3339_millis());
-            busy.groups.push(group);
+            group.until = soonest.get(&hold).map(|until| until.to_rfc3339_millis());
+            busy.groups.push((hold, group));
         }
         busy.groups
-            .sort_by_key(|group| std::cmp::Reverse(group.sites));
+            .sort_by_key(|(_, group)| std::cmp::Reverse(group.sites));
         busy
     }
 
     /// What the sites do that keeps the crawl from moving.
     fn sites_causes(&self, busy: &Busy, causes: &mut Vec<Cause>) {
-        let moving = |hold: &str| matches!(hold, "ready" | "busy" | "lookup" | "robots");
-        let stands = !busy.groups.iter().any(|group| moving(&group.hold));
+        let stands = !busy.groups.iter().any(|(hold, _)| hold.is_moving());
         if stands
             && self.is_running
             && let Some(next) = busy.next
@@ -317,24 +318,24 @@ impl Knowledge<'_> {
                 ),
             ));
         }
-        for group in busy.groups.iter().filter(|_| stands) {
+        for (hold, group) in busy.groups.iter().filter(|_| stands) {
             let text = format!(
                 "{} of {} sites: {} ({})",
                 group.sites, busy.sites, group.why, group.example
             );
-            match &*group.hold {
-                "lookup-failed" | "no-address" => {
+            match hold {
+                HoldCode::LookupFailed | HoldCode::NoAddress => {
                     let cause = Cause::new("dns", text);
                     causes.push(cause.advise("look at the name server (fetch.name_servers)"));
                 }
-                "back-off" => causes.push(Cause::new("failing", text)),
-                "throttled" => causes.push(Cause::new("throttled", text)),
-                "crawl-delay" => causes.push(Cause::new("crawl-delay", text)),
-                "retired" => {
+                HoldCode::BackOff => causes.push(Cause::new("failing", text)),
+                HoldCode::Throttled => causes.push(Cause::new("throttled", text)),
+                HoldCode::CrawlDelay => causes.push(Cause::new("crawl-delay", text)),
+                HoldCode::Retired => {
                     let cause = Cause::new("retired", text);
                     causes.push(cause.advise("raise politeness.max_wait, or run it again later"));
                 }
-                "address-refused" => {
+                HoldCode::AddressRefused => {
                     let cause = Cause::new("address-refused", text);
                     causes.push(cause.advise("open the range with --allow-private if it is yours"));
                 }
@@ -374,7 +375,13 @@ impl Knowledge<'_> {
             let text = format!("robots.txt refused {}", plural(refused("robots"), "URL"));
             causes.push(Cause::new("robots", text));
         }
-        for name in ["excluded", "site-denied", "not-included", "extension"] {
+        let by_scope = [
+            Refusal::Excluded { pattern: 0 },
+            Refusal::SiteDenied,
+            Refusal::NotIncluded,
+            Refusal::Extension,
+        ];
+        for name in by_scope.map(Refusal::as_str) {
             if refused(name) > 0 {
                 let text = format!(
                     "the rules of scope refused {} ({name})",
@@ -390,7 +397,8 @@ impl Knowledge<'_> {
             );
             causes.push(Cause::new("address-refused", text));
         }
-        let no_ip = counters.states.get("noIP").copied().unwrap_or(0);
+        let no_ip = NetworkState::NoIp.as_str();
+        let no_ip = counters.states.get(no_ip).copied().unwrap_or(0);
         if no_ip > 0 {
             let text = format!(
                 "{} ended because a name has no address (noIP)",
@@ -414,14 +422,14 @@ impl Knowledge<'_> {
 }
 
 fn add_to_group(
-    groups: &mut BTreeMap<&'static str, SiteGroup>,
-    hold: &'static str,
+    groups: &mut BTreeMap<HoldCode, SiteGroup>,
+    hold: HoldCode,
     why: String,
     urls: u64,
     view: &SiteView,
 ) {
     let group = groups.entry(hold).or_insert_with(|| SiteGroup {
-        hold: hold.to_owned(),
+        hold: hold.as_str().to_owned(),
         sites: 0,
         urls: 0,
         until: None,

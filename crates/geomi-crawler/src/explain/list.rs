@@ -159,7 +159,7 @@ impl Knowledge<'_> {
         let state = &view.state;
         SiteLine {
             site: view.key.to_string(),
-            hold: hold.to_owned(),
+            hold: hold.as_str().to_owned(),
             why,
             until: view.hold.until().map(Timestamp::to_rfc3339_millis),
             queued: view.queued.iter().sum(),

@@ -9,6 +9,7 @@
 //! decided.
 
 mod crawl;
+mod hold;
 mod likeness;
 mod list;
 mod rest;

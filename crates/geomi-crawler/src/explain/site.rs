@@ -10,6 +10,7 @@ use geomi_robots::RobotsPolicy;
 use geomi_url::{CrawlUrl, SiteHash, registrable_domain};
 use serde::{Deserialize, Serialize};
 
+use super::hold::HoldCode;
 use super::{Knowledge, SiteRhythm, SiteWord};
 use crate::books::{SiteAccess, Unaddressed};
 use crate::mirrors::MirrorRecord;
@@ -139,7 +140,7 @@ impl Knowledge<'_> {
             domain_hosts_refused: hosts.refused,
             site: view.key.to_string(),
             known,
-            hold: hold.to_owned(),
+            hold: hold.as_str().to_owned(),
             why,
             until: view.hold.until().map(Timestamp::to_rfc3339_millis),
             queued: view.queued.iter().sum(),
@@ -187,16 +188,17 @@ impl Knowledge<'_> {
     }
 
     /// A code and a sentence for what a site waits for.
-    pub(super) fn words(&self, view: &SiteView, known: bool) -> (&'static str, String) {
+    pub(super) fn words(&self, view: &SiteView, known: bool) -> (HoldCode, String) {
         let unaddressed = self
             .unaddressed
             .and_then(|sites| sites.get(&view.key.hash64()));
         match (unaddressed, &view.hold) {
-            (_, Hold::Drained) if !known => {
-                ("unknown", "no URL of this site was ever queued".to_owned())
-            }
-            (Some(Unaddressed::Refused(reason)), _) => ("address-refused", reason.clone()),
-            (Some(Unaddressed::NoAddress(reason)), _) => ("no-address", reason.clone()),
+            (_, Hold::Drained) if !known => (
+                HoldCode::Unknown,
+                "no URL of this site was ever queued".to_owned(),
+            ),
+            (Some(Unaddressed::Refused(reason)), _) => (HoldCode::AddressRefused, reason.clone()),
+            (Some(Unaddressed::NoAddress(reason)), _) => (HoldCode::NoAddress, reason.clone()),
             (None, hold) => hold_words(hold, view),
         }
     }
@@ -224,58 +226,61 @@ impl Knowledge<'_> {
 }
 
 /// A code and a sentence for a hold.
-fn hold_words(hold: &Hold, view: &SiteView) -> (&'static str, String) {
+fn hold_words(hold: &Hold, view: &SiteView) -> (HoldCode, String) {
     match hold {
         Hold::Nothing => (
-            "ready",
+            HoldCode::Ready,
             "it is asked as soon as a connection of the crawl is free".to_owned(),
         ),
-        Hold::Drained => ("drained", "nothing is queued for it".to_owned()),
+        Hold::Drained => (HoldCode::Drained, "nothing is queued for it".to_owned()),
         Hold::Busy => (
-            "busy",
+            HoldCode::Busy,
             "requests under way take all the connections it is allowed".to_owned(),
         ),
-        Hold::Lookup => ("lookup", "its name is being looked up".to_owned()),
+        Hold::Lookup => (HoldCode::Lookup, "its name is being looked up".to_owned()),
         Hold::LookupFailed { times, .. } => (
-            "lookup-failed",
+            HoldCode::LookupFailed,
             format!("its name could not be looked up, {times} times in a row"),
         ),
-        Hold::Robots => ("robots", "its robots.txt is on its way".to_owned()),
+        Hold::Robots => (HoldCode::Robots, "its robots.txt is on its way".to_owned()),
         Hold::AddressLimit(address) => (
-            "address-limit",
+            HoldCode::AddressLimit,
             format!("the server at {address} carries as many connections as one may"),
         ),
         Hold::Delay { .. } => (
-            "delay",
+            HoldCode::Delay,
             format!(
                 "it rests {:.1} s after each answer",
                 view.rest.as_secs_f64()
             ),
         ),
         Hold::CrawlDelay { delay, .. } => (
-            "crawl-delay",
+            HoldCode::CrawlDelay,
             format!(
                 "its robots.txt asks for a Crawl-delay of {} s",
                 delay.as_secs_f64()
             ),
         ),
         Hold::Throttled { .. } => (
-            "throttled",
+            HoldCode::Throttled,
             "it asked to be left alone (429 or 503)".to_owned(),
         ),
         Hold::BackOff { failures, .. } => (
-            "back-off",
+            HoldCode::BackOff,
             format!("it could not be reached, {failures} times in a row"),
         ),
         Hold::Retry { .. } => (
-            "retry",
+            HoldCode::Retry,
             "all that is queued for it are second tries whose time has not come".to_owned(),
         ),
         Hold::Turn => (
-            "turn",
+            HoldCode::Turn,
             "as many sites as crawl.sites_in_memory allows are at work; its turn comes".to_owned(),
         ),
-        Hold::Retired(reason) => ("retired", format!("left alone for this run: {reason}")),
+        Hold::Retired(reason) => (
+            HoldCode::Retired,
+            format!("left alone for this run: {reason}"),
+        ),
     }
 }
 
