@@ -4,16 +4,18 @@
 //! somebody says stop, and closes the directory. One round is
 //!
 //! ```text
+//! turns     sites go into memory and leave it                           (turns)
+//! lease     what may be done now: robots? ─▶ fetch ─▶ read ─▶ arrive    (stage/lease, crew)
+//! end?      nothing is left, a limit is reached, or somebody says stop
 //! wait      for answers, a wake-up of the frontier, or a word from Control
+//! orders    other settings, more seeds, questions                       (orders)
 //! again     what was visited before, in a round that visits it again    (again)
-//! refresh   what the plan of a crawl that is kept fresh says is due      (refresh)
+//! refresh   what the plan of a crawl that is kept fresh says is due     (refresh)
 //! release   what was held back and is worth a request after all         (held)
 //! seeds     those that have come, and those of an earlier run           (stage/start)
-//! orders    other settings, more seeds, questions                       (orders)
 //! arrive    each answer: judge ─▶ keep ─▶ settle ─▶ admit its links     (stage/*)
 //! mail      links from other partitions: seen? ─▶ queue                 (post, stage/links)
 //! commit    WARC synced ─▶ partitions committed ─▶ mail out ─▶ log      (journey/commit)
-//! lease     what may be done now: robots? ─▶ fetch ─▶ read ─▶ next round (stage/lease, crew)
 //! report    status.json, stats.jsonl, progress                          (report)
 //! ```
 //!

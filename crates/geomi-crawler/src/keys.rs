@@ -18,7 +18,7 @@
 //! | `c` site | how far its word on changes can be trusted: [`SiteSigns`](crate::refresh::SiteSigns) |
 //! | `d` digest | where that content is stored |
 //! | `h` number | hashes of the URLs admitted in one commit: the seen test's log |
-//! | `v` number | a visit not yet in a Parquet file, in format 2 |
+//! | `v` number | a visit not yet in a Parquet file, in format 3 |
 //! | `o` partition number | mail to that partition |
 //! | `i` partition | number of the last mail taken from there |
 //! | `e` number | a seed, in format 2 |
@@ -400,5 +400,26 @@ mod tests {
         );
         assert!(decode::<(u32, String)>("test", &[]).is_err());
         assert!(decode::<(u32, String)>("test", &stored[..2]).is_err());
+    }
+
+    #[test]
+    fn the_documents_tell_the_formats_that_are_written() {
+        let document = include_str!("../../../docs/formats.md");
+        let here = include_str!("keys.rs");
+        let row = |text: &str, key: &str| {
+            let row = text.lines().find(|line| line.contains(key));
+            row.unwrap_or_else(|| panic!("no row {key}")).to_owned()
+        };
+        let format = format!("in format {VISIT_FORMAT}");
+        assert!(
+            row(document, "| `v` number |").contains(&format),
+            "{format}"
+        );
+        assert!(row(here, "| `v` number |").contains(&format), "{format}");
+        let signs = row(document, "| `c` site |");
+        assert!(
+            signs.contains(&format!("Format {SIGNS_FORMAT}:")),
+            "{signs}"
+        );
     }
 }

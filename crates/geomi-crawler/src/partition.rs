@@ -94,7 +94,7 @@ impl std::fmt::Debug for Partition {
 
 impl Partition {
     /// Opens a partition's state, and its seen test in a folder of its own. URLs
-    /// of sites that are not in memory gather in half as much memory again.
+    /// of sites that are not in memory gather in as much memory again.
     pub(crate) fn open(
         store: Box<dyn StateStore>,
         seen: &Path,

@@ -1,4 +1,10 @@
-//! The stages of the journey, one file each, in the order a URL meets them.
+//! The stages of the journey, one file each. A URL meets them in this order:
+//!
+//! ```text
+//! start (a seed) or links (a link) ─▶ admit ─▶ its queue
+//! lease ─▶ address, robots (once per site) ─▶ fetch ─▶ read
+//!       ─▶ judge ─▶ likeness ─▶ keep (row: the visit) ─▶ settle ─▶ links
+//! ```
 
 pub(crate) mod address;
 pub(crate) mod admit;

@@ -1,9 +1,10 @@
 //! Crates depend strictly downward: the order of ARCHITECTURE.md, checked
-//! against what Cargo says.
+//! against what Cargo says. And what the documents name is there.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Which of our crates each of our crates may depend on.
@@ -107,6 +108,84 @@ fn decisions_touch_neither_clock_nor_network_nor_disk() {
     for name in [&WORDS[..], &DECISIONS].concat() {
         for impure in IMPURE {
             assert!(!found[name].contains(impure), "{name} depends on {impure}");
+        }
+    }
+}
+
+/// All documents of the project.
+fn documents() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folders = ["", "docs", "docs/adr"].map(|folder| root.join(folder));
+    let entries = folders
+        .iter()
+        .flat_map(|dir| std::fs::read_dir(dir).unwrap());
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths
+        .filter(|path| path.extension().is_some_and(|kind| kind == "md"))
+        .collect()
+}
+
+/// Files and folders that a text names in code marks: `geomi-fetch/src/tls.rs`,
+/// `docs/guide.md`. One word in braces may stand for several.
+fn named_paths(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for word in text.split('`').skip(1).step_by(2) {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./{},".contains(c);
+        let parts: Vec<&str> = word.trim_start_matches("crates/").split('/').collect();
+        let in_crate = parts[0].starts_with("geomi") && parts.len() > 1;
+        let in_crate = in_crate && ["src", "tests", "examples"].contains(&parts[1]);
+        let beside = word.starts_with("tests/acceptance/") || word.starts_with("scripts/");
+        if !word.chars().all(is_plain) || !(in_crate || beside) {
+            continue;
+        }
+        let path = if in_crate {
+            format!("crates/{}", parts.join("/"))
+        } else {
+            word.to_owned()
+        };
+        match path.split_once('{').zip(path.split_once('}')) {
+            Some(((start, _), (middle, end))) => {
+                let names = middle.trim_start_matches(start).trim_start_matches('{');
+                found.extend(names.split(',').map(|name| format!("{start}{name}{end}")));
+            }
+            None => found.push(path),
+        }
+    }
+    found
+}
+
+#[test]
+fn what_the_documents_name_is_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut checked = 0;
+    for document in documents() {
+        let text = std::fs::read_to_string(&document).unwrap();
+        for path in named_paths(&text) {
+            let is_there = root.join(&path).exists();
+            assert!(is_there, "{} names {path}", document.display());
+            checked += 1;
+        }
+        for link in text.split("](").skip(1) {
+            let link = link.split([')', '#']).next().unwrap();
+            let is_outside = link.is_empty() || link.contains("://") || link.starts_with("mailto:");
+            let is_there = is_outside || document.with_file_name(link).exists();
+            assert!(is_there, "{} links to {link}", document.display());
+            checked += 1;
+        }
+    }
+    assert!(checked > 100, "only {checked} names found");
+}
+
+#[test]
+fn decisions_tell_when_they_changed() {
+    for document in documents() {
+        let name = document.file_name().unwrap().to_str().unwrap();
+        let text = std::fs::read_to_string(&document).unwrap();
+        if document.parent().unwrap().ends_with("adr") && name != "README.md" {
+            let third = text.lines().nth(2).unwrap();
+            assert!(third.starts_with("Last changed: 20"), "{name}: {third}");
+            let index = std::fs::read_to_string(document.with_file_name("README.md")).unwrap();
+            assert!(index.contains(name), "{name} is not in the index");
         }
     }
 }
