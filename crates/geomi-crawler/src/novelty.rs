@@ -251,21 +251,30 @@ impl Journey<'_> {
     }
 
     /// A URL was found that was not known: what it says of its site.
-    pub(crate) fn note_found(&mut self, url: &CrawlUrl) -> Result<FoundLink, CrawlError> {
+    pub(crate) fn note_found(
+        &mut self,
+        url: &CrawlUrl,
+        template: &Template,
+    ) -> Result<FoundLink, CrawlError> {
         let site = url.site_hash();
         let partition = &self.partitions[usize::from(self.map.partition_of(site).0)];
         let known = self.novelty.site(partition, site)?;
-        Ok(known.found(url, &Template::of(url)))
+        Ok(known.found(url, template))
     }
 
-    /// Why a URL is not worth a request now; `None` if it is.
-    pub(crate) fn not_worth(&mut self, url: &CrawlUrl) -> Result<Option<NotWorth>, CrawlError> {
+    /// Why a URL is not worth a request now; `None` if it is. Without its template
+    /// the trap guard is not asked.
+    pub(crate) fn not_worth(
+        &mut self,
+        url: &CrawlUrl,
+        template: Option<&Template>,
+    ) -> Result<Option<NotWorth>, CrawlError> {
         if self.is_of_mirror(url) {
             return Ok(Some(NotWorth::Mirror));
         }
-        if !self.novelty.config.is_on {
+        let Some(template) = template else {
             return Ok(None);
-        }
+        };
         let site = url.site_hash();
         let partition = &self.partitions[usize::from(self.map.partition_of(site).0)];
         let config = self.novelty.config;
@@ -273,20 +282,19 @@ impl Journey<'_> {
         if known.requests() == 0 {
             return Ok(None);
         }
-        let template = Template::of(url);
-        if let Some((stripped, names)) = known.stripped(&config, url, &template)
+        if let Some((stripped, names)) = known.stripped(&config, url, template)
             && partition.has_seen(stripped)?
         {
             return Ok(Some(NotWorth::ParameterIgnored(names.join(", "))));
         }
         // A last call is not turned away when its turn comes.
-        if known.standing(&config, &template).is_none()
+        if known.standing(&config, template).is_none()
             || self.novelty.called.remove(&url.hash64().0)
         {
             return Ok(None);
         }
         let known = self.novelty.site(partition, site)?;
-        Ok(known.judge(&config, &template).map(NotWorth::Deferred))
+        Ok(known.judge(&config, template).map(NotWorth::Deferred))
     }
 
     /// The links of a page to pages that were found elsewhere and are not fetched

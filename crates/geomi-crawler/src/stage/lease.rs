@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use geomi_frontier::{Action, Entry, Lease, Settlement, Work};
 use geomi_model::{NetworkState, Timestamp};
+use geomi_novelty::Template;
 
 use crate::CrawlError;
 use crate::books::{Access, Unaddressed};
@@ -101,11 +102,9 @@ impl Journey<'_> {
         }
         // Queues may hold thousands of a trap's URLs when the verdict falls. What
         // was fetched once is looked at again whatever its kin brought.
-        if !entry.is_seed
-            && !entry.is_revisit
-            && entry.attempts == 0
-            && let Some(reason) = self.not_worth(&entry.url)?
-        {
+        let is_new = !entry.is_seed && !entry.is_revisit && entry.attempts == 0;
+        let template = (is_new && self.novelty.is_on()).then(|| Template::of(&entry.url));
+        if is_new && let Some(reason) = self.not_worth(&entry.url, template.as_ref())? {
             match reason {
                 NotWorth::Deferred(refusal) => self.defer(lease, refusal, now)?,
                 _ => self.refuse(lease, reason.rule(), &reason.reason(), now)?,

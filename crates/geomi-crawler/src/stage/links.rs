@@ -289,11 +289,13 @@ impl Journey<'_> {
     /// Takes in a URL that is wanted, if it is worth a request now.
     fn admit_worthy(&mut self, home: usize, to: usize, entry: Entry) -> Result<Taken, CrawlError> {
         let is_exempt = entry.is_seed || entry.redirects > 0;
-        let mut taken = self.growth(&entry)?;
+        let template = self.novelty.is_on().then(|| Template::of(&entry.url));
+        let template = template.as_ref();
+        let mut taken = self.growth(&entry, template)?;
         let not_worth = if is_exempt {
             None
         } else {
-            self.not_worth(&entry.url)?
+            self.not_worth(&entry.url, template)?
         };
         match not_worth {
             None => taken.admitted = u32::from(self.hand_over(home, to, entry)?),
@@ -310,11 +312,14 @@ impl Journey<'_> {
     }
 
     /// What a URL that was found says about the growth of its site.
-    fn growth(&mut self, entry: &Entry) -> Result<Taken, CrawlError> {
-        if !self.novelty.is_on() || is_asset(&entry.url) || self.is_disallowed(&entry.url) {
+    fn growth(&mut self, entry: &Entry, template: Option<&Template>) -> Result<Taken, CrawlError> {
+        let Some(template) = template else {
+            return Ok(Taken::default());
+        };
+        if is_asset(&entry.url) || self.is_disallowed(&entry.url) {
             return Ok(Taken::default());
         }
-        let found = self.note_found(&entry.url)?;
+        let found = self.note_found(&entry.url, template)?;
         if found.is_idle {
             return Ok(Taken::default());
         }
