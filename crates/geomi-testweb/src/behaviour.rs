@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::{Fault, SiteCharset, Trap};
+use crate::{Fault, FiniteSite, SiteCharset, Trap};
 
 /// How one site differs from the rest of its web; every part left out is as
 /// the web's traits have it.
@@ -41,6 +41,8 @@ pub struct SiteBehaviour {
     pub fixed: Vec<(String, FixedPage)>,
     /// Something endless instead of the web's own pages.
     pub trap: Option<Trap>,
+    /// A finite site of the collection instead of the web's own pages.
+    pub finite: Option<FiniteSite>,
     /// Whether it answers 304 to everything conditional, though its entity tags
     /// change with its pages.
     pub denies_change: bool,

@@ -11,7 +11,7 @@ use crate::dice::{Dice, Draw};
 
 const POOL_BYTES: usize = 384 * 1024;
 
-const ENGLISH: &str = "the of and to in a is that for it on was with as by at from are this be an or his \
+pub(crate) const ENGLISH: &str = "the of and to in a is that for it on was with as by at from are this be an or his \
 which have not had their one were all has when there who been more if no out so what time up said about \
 other into than its only some could new them man two may then do first any my now such like our over me \
 even most made after also did many before must through back years where much your way well down should \
@@ -20,7 +20,7 @@ here between both life being under never day same another know while last might 
 come since against go came right used take three price market city weather music school report travel \
 ticket season house garden water light table letter story village river mountain bridge library";
 
-const KOREAN: &str = "이 그 것 수 등 및 년 월 일 사람 우리 나라 시간 문제 사회 생활 세계 정부 경제 시장 회사 학교 교육 \
+pub(crate) const KOREAN: &str = "이 그 것 수 등 및 년 월 일 사람 우리 나라 시간 문제 사회 생활 세계 정부 경제 시장 회사 학교 교육 \
 학생 선생님 친구 가족 아이 여자 남자 어머니 아버지 집 길 물 산 바다 하늘 바람 나무 꽃 봄 여름 가을 겨울 아침 \
 저녁 오늘 내일 어제 서울 부산 대구 광주 제주 한국 지역 도시 마을 시민 행사 공연 영화 음악 책 신문 방송 소식 기사 \
 사진 가격 상품 주문 배송 할인 구매 고객 안내 이용 검색 결과 정보 자료 연구 개발 기술 과학 컴퓨터 인터넷 전화 \

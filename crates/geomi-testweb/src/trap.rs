@@ -6,8 +6,8 @@
 //! little. What each request costs the trap is nothing: pages are a function of
 //! their path.
 
-use crate::Answer;
 use crate::dice::hash64;
+use crate::{Answer, Endless};
 
 /// Good pages of each trap.
 const GOOD: u64 = 24;
@@ -49,10 +49,25 @@ pub enum Trap {
     Numbered,
     /// Host names under `wild.test`, each with a page that names more.
     Hosts,
+    /// Something endless beside a whole site that looks real.
+    Beside(Endless),
+}
+
+/// What the pages of a trap say that was not said before.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum TrapText {
+    /// Nothing: the same text, or the same but for a date or a number.
+    Repeats,
+    /// Known parts in other combinations, of text or of the choices in their
+    /// addresses.
+    Recombines,
+    /// New text on each page, without an end. No page tells it from a large site.
+    New,
 }
 
 impl Trap {
-    /// All of them.
+    /// Those of bare pages with [`Trap::good_words`]; for the others see
+    /// [`Endless::ALL`].
     pub const ALL: [Self; 15] = [
         Self::Calendar,
         Self::SessionInQuery,
@@ -74,14 +89,40 @@ impl Trap {
     /// The domain of [`Trap::Hosts`].
     pub const WILD: &'static str = "wild.test";
 
-    /// What every good page can be told by: each path has one of these words in
-    /// it, and no other path has.
+    /// What its pages say.
+    pub fn text(self) -> TrapText {
+        match self {
+            Self::Calendar
+            | Self::SessionInQuery
+            | Self::SessionInPath
+            | Self::Pagination
+            | Self::Soft404
+            | Self::Folders => TrapText::Repeats,
+            Self::Facets => TrapText::Recombines,
+            Self::GrowingPath
+            | Self::GrowingQuery
+            | Self::Maze
+            | Self::LinkFarm
+            | Self::Diary
+            | Self::Months
+            | Self::Numbered
+            | Self::Hosts => TrapText::New,
+            Self::Beside(endless) => endless.text(),
+        }
+    }
+
+    /// What every good page of a trap in [`Trap::ALL`] can be told by: each path
+    /// has one of these words in it, and no other path has. For the others see
+    /// [`Endless::good_pages`].
     pub fn good_words(self) -> impl Iterator<Item = String> {
         (0..GOOD).map(|number| format!("good{number}x"))
     }
 
     /// The answer to a path and query; `None` where even a trap has nothing.
     pub(crate) fn answer(self, host: &str, target: &str) -> Option<Answer> {
+        if let Self::Beside(endless) = self {
+            return Some(endless.answer(host, target));
+        }
         if target == "/robots.txt" {
             return None;
         }
@@ -129,6 +170,7 @@ impl Trap {
             Self::Folders => "/docs/more/".to_owned(),
             Self::Numbered => "/leaf/1".to_owned(),
             Self::Hosts => format!("http://a.{}:{port}/", Self::WILD),
+            Self::Beside(endless) => endless.mouth(),
         });
         Page {
             text: "The front page has a little to say".to_owned(),
@@ -158,7 +200,7 @@ impl Trap {
         let branch = |k: u64| hash64(draw.wrapping_add(k));
         Some(match self {
             Self::Calendar => calendar(target)?,
-            Self::SessionInQuery | Self::SessionInPath => return None,
+            Self::SessionInQuery | Self::SessionInPath | Self::Beside(_) => return None,
             Self::GrowingPath => Page {
                 text: words(draw, 20),
                 links: (0..3)

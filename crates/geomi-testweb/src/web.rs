@@ -214,6 +214,10 @@ impl Web {
     fn answer_of_site(&self, site: u32, ask: &Ask<'_>, at: Timestamp) -> Answer {
         let fixed = self.fixed_answer(site, ask);
         let mut answer = fixed
+            .or_else(|| {
+                let finite = self.behaviour(site)?.finite.as_ref()?;
+                Some(finite.answer(ask.host, ask.target, at))
+            })
             .or_else(|| self.behaviour(site)?.trap?.answer(ask.host, ask.target))
             .or_else(|| {
                 let page = self.page_at(site, ask.target)?;
