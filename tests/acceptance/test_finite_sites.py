@@ -88,6 +88,8 @@ def run_or_stop(words):
 class FiniteSitesAndTraps(Case):
     """One crawl, looked at from both sides."""
 
+    longMessage = False
+
     @classmethod
     def setUpClass(cls):
         cls.base = Path(tempfile.mkdtemp(prefix="geomi-finite-sites-"))
@@ -134,13 +136,13 @@ class FiniteSitesAndTraps(Case):
             f"{len(rows)} sites, {pages} pages, {sum(len(lost) for _, lost in losses)} lost"
             f" on {len(losses)} sites, {self.run_once.seconds:.0f} s with the traps",
         )
-        self.assertFalse(losses, "\n" + "\n".join(told))
+        self.assertEqual(told, [], "\n" + "\n".join(told))
 
     def test_every_good_page_beside_a_trap_is_found(self):
         rows = self.of("repeats", "recombines", "new")
         self.assertGreaterEqual(len(rows), 24)
         told = [f"{site['kind']}: {len(lost)} lost, {lost[:3]}" for site, lost, _ in rows if lost]
-        self.assertFalse(told, "\n" + "\n".join(told))
+        self.assertEqual(told, [], "\n" + "\n".join(told))
 
     def test_traps_that_repeat_or_recombine_cost_little(self):
         self.check_costs(TRAP_MAX, "repeats", "recombines")
@@ -153,7 +155,7 @@ class FiniteSitesAndTraps(Case):
         table = ", ".join(f"{site['kind']} {cost}" for site, _, cost in rows)
         self.measured(f"requests by trap ({' and '.join(classes)})", table)
         told = [f"{site['kind']}: {cost} requests" for site, _, cost in rows if cost > most]
-        self.assertFalse(told, "\n" + "\n".join(told))
+        self.assertEqual(told, [], "\n" + "\n".join(told))
         idle = [site["kind"] for site, _, cost in rows if cost < 3 and not site["session"]]
         self.assertFalse(idle, "these were not even entered")
 
