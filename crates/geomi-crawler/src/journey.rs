@@ -6,7 +6,8 @@
 //! ```text
 //! turns     sites go into memory and leave it                           (turns)
 //! lease     what may be done now: robots? ─▶ fetch ─▶ read ─▶ arrive    (stage/lease, crew)
-//! end?      nothing is left, a limit is reached, or somebody says stop
+//! end?      nothing is left, a limit is reached, or somebody says stop;
+//!           before a natural end, last calls for what was deferred      (held)
 //! wait      for answers, a wake-up of the frontier, or a word from Control
 //! orders    other settings, more seeds, questions                       (orders)
 //! again     what was visited before, in a round that visits it again    (again)

@@ -58,6 +58,6 @@ mod tests {
         let lines = [line("a\nb\x1b[2J"), line("a")];
         let columns = columns(&lines, |_| false);
         assert_eq!(aligned(&lines[0], &columns), "a\\u000ab\\u001b[2J  2");
-        assert_eq!(aligned(&lines[1], &columns), "a                 2");
+        assert_eq!(aligned(&lines[1], &columns), "a                  2");
     }
 }
