@@ -247,7 +247,7 @@ impl Journey<'_> {
         let wait = Duration::min(delay * number / 2, LAST_CALL_WAIT_MAX);
         let not_before = (!wait.is_zero()).then(|| self.clock.now() + wait);
         let partition = self.partition_of(entry.url.site_hash());
-        if !self.partitions[partition].has_seen(entry.url.hash64())? {
+        if !self.partitions[partition].has_seen(entry.url.site_hash(), entry.url.hash64())? {
             self.note_called(&entry.url);
         }
         self.release(
@@ -267,7 +267,7 @@ impl Journey<'_> {
         self.novelty.held.recent.remove(&key);
         self.partitions[at].forget_held(holder, &entry.url);
         let partition = self.partition_of(entry.url.site_hash());
-        if !self.partitions[partition].has_seen(entry.url.hash64())? {
+        if !self.partitions[partition].has_seen(entry.url.site_hash(), entry.url.hash64())? {
             self.queue(partition, entry)?;
             return Ok(());
         }

@@ -17,7 +17,7 @@
 //! | `l` site url | what a sitemap or feed says of that URL: [`ChangeSignal`](geomi_model::ChangeSignal) |
 //! | `c` site | how far its word on changes can be trusted: [`SiteSigns`](crate::refresh::SiteSigns) |
 //! | `d` digest | where that content is stored |
-//! | `h` number | hashes of the URLs admitted in one commit: the seen test's log |
+//! | `h` number | keys of the URLs admitted in one commit: the seen test's log |
 //! | `v` number | a visit not yet in a Parquet file, in format 3 |
 //! | `o` partition number | mail to that partition |
 //! | `i` partition | number of the last mail taken from there |
@@ -26,6 +26,7 @@
 //! | `w` domain | how many of its hosts were opened |
 //! | `j` site place | a page of the site's sample, by which mirrors are told; at place 255, that the site is one |
 //! | `y` holder url | the queue entry of a URL that is not worth a request as things stand; the holder is its site, or its domain |
+//! | `x` `h` | the seed of the keys in `h` (`partition/seen_log.rs`) |
 //! | `x` `k` | the first row of `k` that is of use |
 //! | `x` `l` | from where to where the list of sites goes |
 //! | `x` `p` number | the hash of a site with URLs waiting, in the order of turns |
@@ -102,6 +103,11 @@ pub(crate) fn seen(number: u64) -> Vec<u8> {
 
 pub(crate) fn seen_base() -> Vec<u8> {
     b"xs".to_vec()
+}
+
+/// What the keys of the seen test are made with.
+pub(crate) fn seen_seed() -> Vec<u8> {
+    b"xh".to_vec()
 }
 
 /// A row of the gathered URLs.

@@ -191,7 +191,7 @@ impl LoadRun {
     /// Admits a URL nobody has seen.
     fn link_from(&mut self, on: Option<&Entry>) -> Result<(), CrawlError> {
         let url = self.next_url();
-        if !self.partition.first_sight(url.hash64())? {
+        if !self.partition.first_sight(url.site_hash(), url.hash64())? {
             return Ok(());
         }
         self.partition.counters.admitted += 1;

@@ -283,7 +283,7 @@ impl Journey<'_> {
             return Ok(None);
         }
         if let Some((stripped, names)) = known.stripped(&config, url, template)
-            && partition.has_seen(stripped)?
+            && partition.has_seen(site, stripped)?
         {
             return Ok(Some(NotWorth::ParameterIgnored(names.join(", "))));
         }
@@ -319,7 +319,7 @@ impl Journey<'_> {
         for link in links.filter(|link| *link != url).take(LINKS_LOOKED_AT) {
             let there = link.site_hash();
             let partition = &self.partitions[self.partition_of(there)];
-            if !partition.has_seen(link.hash64())? {
+            if !partition.has_seen(there, link.hash64())? {
                 continue;
             }
             let target = Template::of(link);
@@ -366,7 +366,7 @@ impl Journey<'_> {
             if may_follow(&self.config, document, link)
                 && link.url.origin() == entry.url.origin()
                 && !is_asset(&link.url)
-                && !partition.has_seen(link.url.hash64())?
+                && !partition.has_seen(link.url.site_hash(), link.url.hash64())?
             {
                 fresh.push(&link.url);
             }
@@ -427,7 +427,7 @@ impl Journey<'_> {
         }
         let hashes = observation.known.into_iter();
         for hash in hashes.chain(stripped.map(|(hash, _)| hash)) {
-            self.partitions[at].first_sight(hash)?;
+            self.partitions[at].first_sight(site, hash)?;
         }
         if requests.is_power_of_two() || requests.is_multiple_of(SAVE_EVERY) {
             self.partitions[at].set_novelty(site, &self.novelty.sites[&site]);

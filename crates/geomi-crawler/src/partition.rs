@@ -165,13 +165,13 @@ impl Partition {
     }
 
     /// Whether a URL was admitted before.
-    pub(crate) fn has_seen(&self, url: UrlHash) -> Result<bool, CrawlError> {
-        self.seen.contains(url.0)
+    pub(crate) fn has_seen(&self, site: SiteHash, url: UrlHash) -> Result<bool, CrawlError> {
+        self.seen.contains(site, url)
     }
 
     /// The seen test: true once for each URL, and durable with the next commit.
-    pub(crate) fn first_sight(&mut self, url: UrlHash) -> Result<bool, CrawlError> {
-        self.seen.first_sight(url.0)
+    pub(crate) fn first_sight(&mut self, site: SiteHash, url: UrlHash) -> Result<bool, CrawlError> {
+        self.seen.first_sight(site, url)
     }
 
     /// What the seen test takes of the memory.

@@ -146,7 +146,7 @@ impl Knowledge<'_> {
         let queued = partition.find_queued(url, &lanes)?;
         let scope = self.scope_of(url, queued.as_ref().map(|(_, entry)| entry))?;
         let robots = self.robots_of(url)?;
-        let seen = partition.has_seen(url.hash64())?;
+        let seen = partition.has_seen(url.site_hash(), url.hash64())?;
         let not_worth = self.not_worth(url)?;
         let told = partition.signal(url)?;
         let next = match (&queued, &record) {
@@ -245,7 +245,7 @@ impl Knowledge<'_> {
         let known = self.novelty.look(partition, url.site_hash())?;
         let template = Template::of(url);
         if let Some((stripped, names)) = known.stripped(limits, url, &template)
-            && partition.has_seen(stripped)?
+            && partition.has_seen(url.site_hash(), stripped)?
         {
             let names = names.join(", ");
             let reason = format!("{PARAMETER_IGNORED}: {names} makes no difference on its site");

@@ -5,11 +5,20 @@
 //! the next commit names that file and deletes the rows it covers, at once. So
 //! opening reads one file and a short log, and after a crash either both the old
 //! file and all its rows hold, or the new file does.
+//!
+//! What is kept of a URL is a key made of its hash, the hash of its site and a
+//! seed that is drawn when a partition admits its first URL. XXH3 is not made to
+//! withstand people: without site and seed, whoever makes a URL of his own with
+//! the hash of another site's page and has it found first would hide that page.
+//! Partitions of earlier versions have no seed; their keys are the hashes of URLs.
 
+use std::hash::{BuildHasher as _, RandomState};
 use std::path::Path;
 
 use geomi_store::seen::{Manifest, Seen};
 use geomi_store::state::{Batch, Scan, StateStore};
+use geomi_url::{SiteHash, UrlHash};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::CrawlError;
 use crate::keys;
@@ -17,10 +26,44 @@ use crate::keys;
 #[derive(Debug)]
 pub(crate) struct SeenLog {
     seen: Seen,
+    seed: Seed,
     /// Inserted since the last commit.
     fresh: Vec<u64>,
     /// The first row that is kept, and the next one to be written.
     rows: std::ops::Range<u64>,
+}
+
+/// What makes keys of hashes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Seed {
+    /// Keys are the hashes of URLs, as in earlier versions.
+    None,
+    /// It is in the state.
+    Kept(u64),
+    /// It will be, with the first commit that has a key.
+    Fresh(u64),
+}
+
+impl Seed {
+    /// That of a partition, or a new one where nothing was admitted yet.
+    fn open(kept: Option<u64>, is_empty: bool) -> Self {
+        match kept {
+            Some(seed) => Self::Kept(seed),
+            // The standard library asks the system for this randomness.
+            None if is_empty => Self::Fresh(RandomState::new().hash_one(0)),
+            None => Self::None,
+        }
+    }
+
+    fn key(self, site: SiteHash, url: UrlHash) -> u64 {
+        match self {
+            Self::None => url.0,
+            Self::Kept(seed) | Self::Fresh(seed) => {
+                let both = u128::from(site.0) << 64 | u128::from(url.0);
+                xxh3_64_with_seed(&both.to_le_bytes(), seed)
+            }
+        }
+    }
 }
 
 impl SeenLog {
@@ -43,24 +86,27 @@ impl SeenLog {
             }
             Scan::Continue
         })?;
+        let kept = super::read(store, "seed", &keys::seen_seed())?;
         Ok(Self {
+            seed: Seed::open(kept, seen.is_empty()),
             seen,
             fresh: Vec::new(),
             rows: first..next,
         })
     }
 
-    pub(super) fn contains(&self, hash: u64) -> Result<bool, CrawlError> {
-        Ok(self.seen.contains(hash)?)
+    pub(super) fn contains(&self, site: SiteHash, url: UrlHash) -> Result<bool, CrawlError> {
+        Ok(self.seen.contains(self.seed.key(site, url))?)
     }
 
-    /// Whether a hash is new; from now on it is not.
-    pub(super) fn first_sight(&mut self, hash: u64) -> Result<bool, CrawlError> {
-        if self.seen.contains(hash)? {
+    /// Whether a URL is new; from now on it is not.
+    pub(super) fn first_sight(&mut self, site: SiteHash, url: UrlHash) -> Result<bool, CrawlError> {
+        let key = self.seed.key(site, url);
+        if self.seen.contains(key)? {
             return Ok(false);
         }
-        self.seen.insert(hash);
-        self.fresh.push(hash);
+        self.seen.insert(key);
+        self.fresh.push(key);
         Ok(true)
     }
 
@@ -86,6 +132,10 @@ impl SeenLog {
             self.rows.start = manifest.log_from;
         }
         if !self.fresh.is_empty() {
+            if let Seed::Fresh(seed) = self.seed {
+                batch.put(&keys::seen_seed(), &keys::encode(&seed));
+                self.seed = Seed::Kept(seed);
+            }
             let hashes: Vec<u8> = self.fresh.drain(..).flat_map(u64::to_le_bytes).collect();
             batch.put(&keys::seen(self.rows.end), &hashes);
             self.rows.end += 1;
@@ -97,5 +147,57 @@ impl SeenLog {
     pub(super) fn committed(&mut self) -> Result<(), CrawlError> {
         self.seen.adopt()?;
         Ok(self.seen.freeze_if_due(self.rows.end)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use geomi_store::state::MemoryStore;
+
+    use super::*;
+
+    const OURS: SiteHash = SiteHash(1);
+    const THEIRS: SiteHash = SiteHash(2);
+    const PAGE: UrlHash = UrlHash(7);
+
+    fn commit(log: &mut SeenLog, store: &mut MemoryStore) {
+        let mut batch = Batch::new();
+        log.write(&mut batch).unwrap();
+        store.commit(&batch).unwrap();
+        log.committed().unwrap();
+    }
+
+    #[test]
+    fn a_url_with_the_hash_of_another_sites_page_does_not_hide_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = MemoryStore::new();
+        let mut log = SeenLog::open(&store, folder.path(), 1 << 20).unwrap();
+        assert!(log.first_sight(THEIRS, PAGE).unwrap());
+        assert!(!log.contains(OURS, PAGE).unwrap());
+        assert!(log.first_sight(OURS, PAGE).unwrap());
+        commit(&mut log, &mut store);
+        // The same after a restart: the seed is kept.
+        let again = SeenLog::open(&store, folder.path(), 1 << 20).unwrap();
+        assert_eq!(log.seed, again.seed);
+        assert!(again.contains(OURS, PAGE).unwrap() && again.contains(THEIRS, PAGE).unwrap());
+        // Another crawl has other keys.
+        let other = SeenLog::open(&MemoryStore::new(), folder.path(), 1 << 20).unwrap();
+        assert_ne!(log.seed.key(OURS, PAGE), other.seed.key(OURS, PAGE));
+    }
+
+    #[test]
+    fn a_partition_of_an_earlier_version_keeps_its_keys() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = MemoryStore::new();
+        let mut batch = Batch::new();
+        batch.put(&keys::seen(0), &PAGE.0.to_le_bytes());
+        store.commit(&batch).unwrap();
+        let mut log = SeenLog::open(&store, folder.path(), 1 << 20).unwrap();
+        assert!(log.contains(OURS, PAGE).unwrap());
+        assert!(log.first_sight(OURS, UrlHash(8)).unwrap());
+        commit(&mut log, &mut store);
+        let again = SeenLog::open(&store, folder.path(), 1 << 20).unwrap();
+        assert_eq!(again.seed, Seed::None);
+        assert!(again.contains(OURS, UrlHash(8)).unwrap());
     }
 }

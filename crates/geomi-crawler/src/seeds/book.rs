@@ -64,12 +64,11 @@ impl SeedBook {
     pub(crate) fn load(partition: &Partition) -> Result<Self, CrawlError> {
         let mut book = Self::default();
         partition.each_seed(0, &mut |number, seed| {
-            let hash = seed.url.hash64();
-            let is_next = number == book.index.len() && book.index.get(hash).is_none();
+            let is_next = number == book.index.len() && book.index.get(&seed.url).is_none();
             if !is_next {
                 return Err(damaged(number));
             }
-            book.index.add(hash);
+            book.index.add(&seed.url);
             book.tally.count(&seed);
             Ok(Scan::Continue)
         })?;
@@ -86,9 +85,8 @@ impl SeedBook {
         input: &SeedInput,
         via: Option<&CrawlUrl>,
     ) -> Result<Added, CrawlError> {
-        let hash = input.url.hash64();
-        let Some(number) = self.index.get(hash) else {
-            let number = self.index.add(hash);
+        let Some(number) = self.index.get(&input.url) else {
+            let number = self.index.add(&input.url);
             let seed = Seed::new(input, via);
             self.tally.count(&seed);
             self.changed.insert(number, Rc::new(seed));
@@ -107,7 +105,7 @@ impl SeedBook {
 
     /// The number of a seed.
     pub(crate) fn number_of(&self, url: &CrawlUrl) -> Option<u32> {
-        self.index.get(url.hash64())
+        self.index.get(url)
     }
 
     pub(crate) fn knows(&self, url: &CrawlUrl) -> bool {

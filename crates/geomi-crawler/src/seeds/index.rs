@@ -2,24 +2,36 @@
 //!
 //! The hashes of all URLs lie in blocks, in the order of their numbers, so that
 //! they take what they need and no more; a table of numbers finds them again.
-//! Two URLs with the same hash of 64 bits would be taken for one seed, as they
-//! are taken for one page by the seen test.
+//! Two URLs with the same hash of 64 bits would be taken for one seed. The hash
+//! is seeded at random whenever the index is made, so that strangers, who name
+//! seeds in a party crawl, cannot make such URLs or crowd one place of the table.
 
-use std::hash::BuildHasher as _;
+use std::hash::{BuildHasher as _, RandomState};
 
-use geomi_url::UrlHash;
-use hashbrown::{DefaultHashBuilder, HashTable};
+use geomi_url::CrawlUrl;
+use hashbrown::HashTable;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// Hashes of a block: half a mebibyte.
 const BLOCK_LEN: usize = 1 << 16;
 
 /// The numbers of all seeds, from 0 without a gap.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct SeedIndex {
     blocks: Vec<Vec<u64>>,
     numbers: HashTable<u32>,
-    /// Places of the table are seeded: in a party crawl strangers name seeds.
-    places: DefaultHashBuilder,
+    seed: u64,
+}
+
+impl Default for SeedIndex {
+    fn default() -> Self {
+        Self {
+            blocks: Vec::new(),
+            numbers: HashTable::new(),
+            // The standard library asks the system for this randomness.
+            seed: RandomState::new().hash_one(0),
+        }
+    }
 }
 
 impl SeedIndex {
@@ -27,32 +39,41 @@ impl SeedIndex {
         self.numbers.len() as u32
     }
 
-    pub(super) fn get(&self, url: UrlHash) -> Option<u32> {
-        let blocks = &self.blocks;
-        let is_it = |number: &u32| hash_of(blocks, *number) == url.0;
-        let place = self.places.hash_one(url.0);
-        self.numbers.find(place, is_it).copied()
+    pub(super) fn get(&self, url: &CrawlUrl) -> Option<u32> {
+        self.find(self.hash(url))
     }
 
     /// Gives the next number to a URL that has none.
-    pub(super) fn add(&mut self, url: UrlHash) -> u32 {
-        debug_assert!(self.get(url).is_none(), "a seed has one number");
+    pub(super) fn add(&mut self, url: &CrawlUrl) -> u32 {
+        self.insert(self.hash(url))
+    }
+
+    fn hash(&self, url: &CrawlUrl) -> u64 {
+        xxh3_64_with_seed(url.as_str().as_bytes(), self.seed)
+    }
+
+    fn find(&self, hash: u64) -> Option<u32> {
+        let blocks = &self.blocks;
+        let is_it = |number: &u32| hash_of(blocks, *number) == hash;
+        self.numbers.find(hash, is_it).copied()
+    }
+
+    fn insert(&mut self, hash: u64) -> u32 {
+        debug_assert!(self.find(hash).is_none(), "a seed has one number");
         let number = self.len();
         match self.blocks.last_mut() {
-            Some(block) if block.len() < BLOCK_LEN => block.push(url.0),
+            Some(block) if block.len() < BLOCK_LEN => block.push(hash),
             // The first block grows with the seeds, since most crawls have a few.
-            None => self.blocks.push(vec![url.0]),
+            None => self.blocks.push(vec![hash]),
             Some(_) => {
                 let mut block = Vec::with_capacity(BLOCK_LEN);
-                block.push(url.0);
+                block.push(hash);
                 self.blocks.push(block);
             }
         }
-        let place = |hash: u64| self.places.hash_one(hash);
         let blocks = &self.blocks;
-        self.numbers.insert_unique(place(url.0), number, |number| {
-            place(hash_of(blocks, *number))
-        });
+        self.numbers
+            .insert_unique(hash, number, |number| hash_of(blocks, *number));
         number
     }
 }
@@ -75,10 +96,10 @@ mod tests {
         for _ in 0..200_000 {
             // Few distinct upper bits: the table has to bear bad hashes, too.
             hash = hash.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17);
-            let url = UrlHash(hash % 150_000);
-            assert_eq!(index.get(url), model.get(&url).copied());
-            if index.get(url).is_none() {
-                let number = index.add(url);
+            let url = hash % 150_000;
+            assert_eq!(index.find(url), model.get(&url).copied());
+            if index.find(url).is_none() {
+                let number = index.insert(url);
                 assert_eq!(number as usize, model.len());
                 model.insert(url, number);
             }
@@ -86,7 +107,14 @@ mod tests {
         assert!(model.len() > BLOCK_LEN, "{}", model.len());
         assert_eq!(index.len() as usize, model.len());
         for (url, number) in model {
-            assert_eq!(index.get(url), Some(number));
+            assert_eq!(index.find(url), Some(number));
         }
+    }
+
+    #[test]
+    fn each_index_has_hashes_of_its_own() {
+        let url = "http://a.test/".parse().unwrap();
+        let (one, other) = (SeedIndex::default(), SeedIndex::default());
+        assert_ne!(one.hash(&url), other.hash(&url));
     }
 }

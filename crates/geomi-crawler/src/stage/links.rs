@@ -154,8 +154,9 @@ impl Journey<'_> {
         signal: &ChangeSignal,
         herald: Herald,
     ) -> Result<(), CrawlError> {
-        let (hash, to) = (url.hash64(), self.partition_of(url.site_hash()));
-        if self.partitions[to].has_seen(hash)? || self.sent.contains(&hash.0) {
+        let (site, hash) = (url.site_hash(), url.hash64());
+        let to = self.partition_of(site);
+        if self.partitions[to].has_seen(site, hash)? || self.sent.contains(&hash.0) {
             self.partitions[to].set_signal(url, signal);
             self.refresh_told(url, signal, herald)?;
         }
@@ -235,7 +236,7 @@ impl Journey<'_> {
         let (hash, to) = (url.hash64(), self.partition_of(site));
         let credit = self.importance.give(hash, share);
         // Most links lead to pages known already: nothing more is asked of them.
-        if self.partitions[to].has_seen(hash)? {
+        if self.partitions[to].has_seen(site, hash)? {
             if credit.has_doubled && way == Way::Link {
                 self.promote(on, url, kind, credit)?;
             }
@@ -402,7 +403,8 @@ impl Journey<'_> {
 
     /// The seen test, and the site's queue.
     pub(crate) fn queue(&mut self, partition: usize, entry: Entry) -> Result<bool, CrawlError> {
-        if self.partitions[partition].has_seen(entry.url.hash64())? {
+        let (site, hash) = (entry.url.site_hash(), entry.url.hash64());
+        if self.partitions[partition].has_seen(site, hash)? {
             return Ok(false);
         }
         if !self.may_open(&entry.url, entry.is_seed)? {
@@ -412,7 +414,7 @@ impl Journey<'_> {
             self.hold_for_domain(&entry);
             return Ok(false);
         }
-        self.partitions[partition].first_sight(entry.url.hash64())?;
+        self.partitions[partition].first_sight(site, hash)?;
         self.partitions[partition].counters.admitted += 1;
         self.edit_seed(entry.seed, |seed| seed.urls += 1)?;
         self.importance.queued(entry.url.hash64(), entry.priority);
