@@ -319,7 +319,7 @@ fn redirects_are_new_urls_and_loops_end() {
 #[test]
 fn a_redirect_leads_to_no_address_that_was_not_allowed() {
     let house = scenario(vec![SiteBehaviour::default()]);
-    let (port, site) = (house.server.port(), house.server.web().url(0, "/"));
+    let port = house.server.port();
     drop(house);
     let targets = [
         format!("http://127.0.0.1:{port}/a"),
@@ -342,6 +342,7 @@ fn a_redirect_leads_to_no_address_that_was_not_allowed() {
     let mut config = seeded(&house, &["/"]);
     config.scope.kind = ScopeKind::Any;
     config.fetch.address_policy.allow_all = false;
+    let site = house.server.web().url(0, "/");
     let named = &config.fetch.address_policy.named_hosts;
     named.insert(geomi_fetch::NamedHost::of(&site));
     let status = house.crawl(&config);
