@@ -6,9 +6,11 @@
 //! ([`ask`], [`status`]). The end that answers needs to know the configuration
 //! as written and so belongs to the command line.
 //!
-//! Everything here blocks for as long as the crawl takes to answer: a crawl
-//! answers between two rounds, so within milliseconds, but whoever serves others
-//! from an event loop calls this from a thread that may wait.
+//! A crawl answers between two rounds, so within milliseconds; but its process
+//! may be suspended, and then it does not answer at all. [`ask`] and [`status`]
+//! block until there is an answer, for a bounded time. Whoever serves others
+//! from an event loop uses [`ask_async`], which takes no thread and has no
+//! deadline of its own.
 
 mod client;
 pub mod protocol;
@@ -18,7 +20,7 @@ use std::io;
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 
-pub use client::{RemoteError, ask, status};
+pub use client::{RemoteError, ask, ask_async, status};
 pub use protocol::{Request, Response};
 
 /// The socket's name in the crawl directory.

@@ -11,7 +11,7 @@ use crate::Status;
 use crate::explain::{Explanation, QueuedSample, SiteOrder, SitesPage};
 
 /// The longest line: room for some hundred thousand seeds.
-const LINE_BYTES_MAX: u64 = 64 << 20;
+pub(super) const LINE_BYTES_MAX: u64 = 64 << 20;
 /// Whoever says nothing for so long has gone away.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -111,22 +111,29 @@ pub enum Response {
 
 /// Sends one line.
 pub fn send<T: Serialize>(stream: &UnixStream, message: &T) -> io::Result<()> {
-    let mut line = serde_json::to_vec(message)?;
-    line.push(b'\n');
     stream.set_write_timeout(Some(PATIENCE))?;
-    (&*stream).write_all(&line)
+    (&*stream).write_all(&line(message)?)
 }
 
-/// Receives one line. `patience` is how long a silence may last.
-pub fn receive<T: DeserializeOwned>(
-    stream: &UnixStream,
-    patience: Option<Duration>,
-) -> io::Result<T> {
-    stream.set_read_timeout(patience)?;
-    let mut line = Vec::new();
-    BufReader::new(stream.take(LINE_BYTES_MAX)).read_until(b'\n', &mut line)?;
+/// A message as a line.
+pub(super) fn line<T: Serialize>(message: &T) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// The message in a line, which has to be whole.
+pub(super) fn message<T: DeserializeOwned>(line: &[u8]) -> io::Result<T> {
     if line.last() != Some(&b'\n') {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
-    Ok(serde_json::from_slice(&line)?)
+    Ok(serde_json::from_slice(line)?)
+}
+
+/// Receives one line. `patience` is how long a silence may last.
+pub fn receive<T: DeserializeOwned>(stream: &UnixStream, patience: Duration) -> io::Result<T> {
+    stream.set_read_timeout(Some(patience))?;
+    let mut line = Vec::new();
+    BufReader::new(stream.take(LINE_BYTES_MAX)).read_until(b'\n', &mut line)?;
+    message(&line)
 }

@@ -7,7 +7,9 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::sync_channel;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use geomi_crawler::explain::{SitesQuery, Topic};
 use geomi_crawler::remote::{Request, Response};
@@ -18,6 +20,12 @@ use geomi_url::CrawlUrl;
 
 use super::registry::Note;
 use crate::config::RunningConfig;
+
+/// Connections served at once.
+const CONNECTIONS_MAX: usize = 16;
+
+/// How long the end waits for answers that are being sent.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
 /// Listens until dropped.
 #[derive(Debug)]
@@ -49,6 +57,7 @@ impl Server {
         let closing = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&desk.stopped);
         let until = Arc::clone(&closing);
+        let desk = Arc::new(desk);
         let thread = std::thread::Builder::new()
             .name("control".to_owned())
             .spawn(move || listen(&listener, &until, &desk))?;
@@ -82,25 +91,50 @@ impl Drop for Server {
     }
 }
 
-fn listen(listener: &UnixListener, closing: &AtomicBool, desk: &Desk) {
+/// Each connection has a thread: one that says nothing, or does not take its
+/// answer, holds up no other. A connection beyond the last thread is closed.
+fn listen(listener: &UnixListener, closing: &AtomicBool, desk: &Arc<Desk>) {
+    // Nothing is sent: the channel tells when the last thread has ended.
+    let (ends, all_ended) = sync_channel::<()>(0);
+    let busy = Arc::new(ends);
     for stream in listener.incoming() {
         if closing.load(Ordering::Acquire) {
-            return;
+            break;
         }
-        let served = stream.and_then(|stream| {
-            let answer = match protocol::receive(&stream, Some(protocol::PATIENCE)) {
-                Ok(request) => desk.answer(request),
-                Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-                    refused(vec![format!("this is no request: {error}")])
-                }
-                Err(error) => return Err(error),
-            };
-            protocol::send(&stream, &answer)
+        let began = stream.and_then(|stream| {
+            // One count is ours.
+            if Arc::strong_count(&busy) > CONNECTIONS_MAX {
+                return Err(io::Error::other("too many connections at once"));
+            }
+            let (desk, place) = (Arc::clone(desk), Arc::clone(&busy));
+            std::thread::Builder::new()
+                .name("control".to_owned())
+                .spawn(move || {
+                    if let Err(error) = serve(&stream, &desk) {
+                        tracing::debug!(%error, "somebody connected and went away");
+                    }
+                    drop(place);
+                })
         });
-        if let Err(error) = served {
-            tracing::debug!(%error, "somebody connected and went away");
+        if let Err(error) = began {
+            tracing::debug!(%error, "a connection was not served");
         }
     }
+    drop(busy);
+    // Those that still wait for somebody are left to themselves.
+    let _ended_or_late = all_ended.recv_timeout(LAST_ANSWERS);
+}
+
+/// Answers the one request of a connection.
+fn serve(stream: &UnixStream, desk: &Desk) -> io::Result<()> {
+    let answer = match protocol::receive(stream, protocol::PATIENCE) {
+        Ok(request) => desk.answer(request),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+            refused(vec![format!("this is no request: {error}")])
+        }
+        Err(error) => return Err(error),
+    };
+    protocol::send(stream, &answer)
 }
 
 /// Answers requests: knows the configuration and the crawl.
