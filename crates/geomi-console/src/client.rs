@@ -1,15 +1,16 @@
 //! One request to another server and its answer: what `--server` and webhooks
 //! need, and no more.
 //!
-//! One request a connection, HTTP/1.1, bounded answers, a bound on every
-//! silence. Nothing of the crawler's own fetching is used, which keeps
+//! One request a connection, HTTP/1.1. Answers are bounded; looking up the name,
+//! connecting, every silence and the whole exchange have deadlines. Nothing of the crawler's own fetching is used, which keeps
 //! robots.txt and rests. https is checked against the certificates this
 //! machine trusts. Blocks.
 
-use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::mpsc::sync_channel;
+use std::time::{Duration, Instant};
 
 use geomi_url::CrawlUrl;
 use rustls::pki_types::ServerName;
@@ -19,6 +20,10 @@ use thiserror::Error;
 const ANSWER_BYTES_MAX: u64 = 64 << 20;
 /// How long a silence may last.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How long looking up a name, and connecting to all its addresses, may take.
+const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
+/// How long the whole exchange may take.
+const ALL_PATIENCE: Duration = Duration::from_mins(5);
 
 /// Why there is no answer.
 #[derive(Debug, Error)]
@@ -51,14 +56,92 @@ pub struct Ask<'a> {
 /// Sends a request to a server; code and body of the answer.
 pub fn send(url: &CrawlUrl, ask: &Ask<'_>) -> Result<(u16, Vec<u8>), ClientError> {
     let host = url.host().trim_matches(['[', ']']);
-    let mut stream = TcpStream::connect((host, url.port()))?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    let end = now() + ALL_PATIENCE;
+    let stream = connect(addresses(host, url.port())?, CONNECT_PATIENCE)?;
+    let mut stream = Timed { stream, end };
     if !url.as_str().starts_with("https:") {
         return exchange(&mut stream, url, ask);
     }
     let connection = tls(host)?;
     exchange(&mut rustls::StreamOwned::new(connection, stream), url, ask)
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "socket code: deadlines of an exchange, which decide nothing else"
+)]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// The addresses of a host. The system's own look-up knows no deadline, so
+/// another thread waits for it.
+fn addresses(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+    let (sender, found) = sync_channel(1);
+    let place = (host.to_owned(), port);
+    std::thread::Builder::new()
+        .name("look-up".to_owned())
+        .spawn(move || {
+            let found = place.to_socket_addrs().map(Iterator::collect);
+            // Nobody waits any more if it took too long.
+            let _too_late = sender.send(found);
+        })?;
+    let found = found.recv_timeout(CONNECT_PATIENCE);
+    found.unwrap_or_else(|_| {
+        let what = format!("looking up {host} took too long");
+        Err(io::Error::new(io::ErrorKind::TimedOut, what))
+    })
+}
+
+/// Connects to the first address that answers in time.
+fn connect(addresses: Vec<SocketAddr>, patience: Duration) -> io::Result<TcpStream> {
+    let end = now() + patience;
+    let mut failed = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
+    for address in addresses {
+        let left = end.saturating_duration_since(now());
+        if left.is_zero() {
+            break;
+        }
+        match TcpStream::connect_timeout(&address, left) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => failed = error,
+        }
+    }
+    Err(failed)
+}
+
+/// A stream whose reads and writes end at the latest at a time.
+struct Timed {
+    stream: TcpStream,
+    end: Instant,
+}
+
+impl Timed {
+    fn patience(&self) -> io::Result<Duration> {
+        let left = self.end.saturating_duration_since(now()).min(PATIENCE);
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        Ok(left)
+    }
+}
+
+impl Read for Timed {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stream.set_read_timeout(Some(self.patience()?))?;
+        self.stream.read(buffer)
+    }
+}
+
+impl Write for Timed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stream.set_write_timeout(Some(self.patience()?))?;
+        self.stream.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
 }
 
 fn tls(host: &str) -> Result<rustls::ClientConnection, ClientError> {
@@ -160,6 +243,34 @@ mod tests {
         assert!(read_answer(cut).is_err());
         assert!(read_answer(b"HTTP/1.1 200").is_err());
         assert!(read_answer(b"SSH-2.0-x\r\n\r\n").is_err());
+    }
+
+    #[test]
+    fn connecting_and_exchanging_have_deadlines() {
+        // A listener whose queue is full takes no more connections, as a host
+        // behind a firewall that drops packets.
+        let full = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = full.local_addr().unwrap();
+        let soon = Duration::from_millis(200);
+        let mut held = Vec::new();
+        let refused = loop {
+            match connect(vec![address], soon) {
+                Ok(stream) => held.push(stream),
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(refused.kind(), io::ErrorKind::TimedOut);
+        drop((full, held));
+
+        let mute = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = connect(vec![mute.local_addr().unwrap()], soon).unwrap();
+        let mut timed = Timed {
+            stream,
+            end: now() + soon,
+        };
+        assert!(timed.read(&mut [0]).is_err(), "it says nothing");
+        let over = timed.write(&[0]).unwrap_err();
+        assert_eq!(over.kind(), io::ErrorKind::TimedOut);
     }
 
     #[test]
