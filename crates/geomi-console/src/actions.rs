@@ -2,6 +2,7 @@
 //! cannot differ, and here it is written down who did it.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use geomi_crawler::remote::{self, Request, Response};
 use geomi_scope::{Scope, ScopeConfig};
@@ -23,6 +24,8 @@ const SEEDS_MAX: usize = 100_000;
 const SETTINGS_MAX: usize = 1_000;
 /// The longest name of a new crawl.
 const NAME_MAX: usize = 100;
+/// How long a running crawl may take to answer: many seeds take seconds.
+const PATIENCE: Duration = Duration::from_secs(30);
 /// A crawl to be started.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NewCrawl {
@@ -221,11 +224,16 @@ pub(crate) async fn launch(app: &App, caller: &Caller, plan: Plan) -> Result<Sta
     }
 }
 
-/// Asks a running crawl, which has to agree.
-pub(crate) async fn ask(app: &App, crawl: &Crawl, request: Request) -> Result<Response, Problem> {
-    let dir = crawl.dir.root().to_owned();
-    let answer = app.read(move |_| remote::ask(&dir, &request)).await?;
-    match answer {
+/// Asks a running crawl, which has to agree. No thread waits for the answer,
+/// and one that is known not to answer is not asked.
+pub(crate) async fn ask(crawl: &Crawl, request: Request) -> Result<Response, Problem> {
+    let silent = || Problem::conflict(Wrong::Silent);
+    if crawl.is_silent {
+        return Err(silent());
+    }
+    let asked = remote::ask_async(crawl.dir.root(), &request);
+    let answer = tokio::time::timeout(PATIENCE, asked).await;
+    match answer.map_err(|_| silent())?? {
         None => Err(Problem::conflict(Wrong::NotRunning)),
         Some(Response::Refused { problems }) => {
             Err(Problem::conflict(Wrong::Refused).with_said(problems))
@@ -254,7 +262,7 @@ pub(crate) async fn steer(
         Steer::Resume => (Request::Resume, "resume"),
         Steer::Stop => (Request::Stop { now: false }, "stop"),
     };
-    ask(app, crawl, request).await?;
+    ask(crawl, request).await?;
     app.library.forget();
     note(app, caller, word, &crawl.name);
     Ok(())
@@ -282,7 +290,7 @@ pub(crate) async fn add_seeds(
         return Err(Problem::conflict(Wrong::NothingAdded).with_errors(faults));
     }
     let what = format!("{}: {}", crawl.name, urls.join(" "));
-    match ask(app, crawl, Request::Add { seeds }).await? {
+    match ask(crawl, Request::Add { seeds }).await? {
         Response::Added {
             added,
             known,
@@ -321,7 +329,7 @@ pub(crate) async fn set(
         return Err(Problem::conflict(Wrong::NothingChanged).with_errors(faults));
     }
     let what = format!("{}: {}", crawl.name, settings.join(" "));
-    ask(app, crawl, Request::Set { settings }).await?;
+    ask(crawl, Request::Set { settings }).await?;
     note(app, caller, "set", &shortened(&what));
     Ok(())
 }

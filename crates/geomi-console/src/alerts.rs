@@ -15,7 +15,7 @@
 //! JSON object by POST and are tried again while they do not answer with 2xx.
 //! What happens while no console runs is not told.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,11 +24,12 @@ use geomi_model::Timestamp;
 use geomi_store::CrawlDir;
 use geomi_url::CrawlUrl;
 use serde::Serialize;
+use tokio::sync::mpsc;
 use tokio::time::MissedTickBehavior;
 
 use crate::accounts::audit::Entry;
 use crate::app::App;
-use crate::client::{self, Ask};
+use crate::client::{self, Ask, ClientError};
 use crate::library::Crawl;
 
 const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -182,80 +183,72 @@ impl Memory {
     }
 }
 
-/// Alerts on their way to a webhook.
-#[derive(Debug)]
-struct Hook {
-    url: CrawlUrl,
-    waiting: VecDeque<(Alert, u32)>,
-}
-
-impl Hook {
-    fn add(&mut self, alert: Alert) {
-        if self.waiting.len() == WAITING_MAX {
-            let lost = self.waiting.pop_front();
-            tracing::warn!(url = %self.url, ?lost, "an alert was given up: too many wait");
-        }
-        self.waiting.push_back((alert, 0));
-    }
-
-    /// Sends what waits, oldest first, until one is not taken. Blocks.
-    fn send(&mut self) {
-        while let Some((alert, tries)) = self.waiting.front_mut() {
-            let body = serde_json::to_string(alert).expect("an alert is plain data");
-            let ask = Ask {
-                method: "POST",
-                path: None,
-                token: None,
-                body: Some(&body),
-            };
-            match client::send(&self.url, &ask) {
-                Ok((200..=299, _)) => {}
-                refused => {
-                    *tries += 1;
-                    if *tries < TRIES_MAX {
-                        return;
-                    }
-                    tracing::warn!(url = %self.url, %body, ?refused, "an alert was given up");
-                }
-            }
-            self.waiting.pop_front();
-        }
-    }
-}
-
 /// Looks on for as long as the console runs.
 pub(crate) async fn run(app: App) {
     let mut every = tokio::time::interval(LOOK_EVERY);
     every.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let hooks = app.options.webhooks.iter().map(|url| Hook {
-        url: url.clone(),
-        waiting: VecDeque::new(),
-    });
-    let mut state = (Watch::default(), hooks.collect::<Vec<_>>());
+    let hooks: Vec<mpsc::Sender<Alert>> = app.options.webhooks.iter().map(hook).collect();
+    let mut watch = Watch::default();
     loop {
         every.tick().await;
-        state = app
-            .read(move |app| {
-                let (mut watch, mut hooks) = state;
-                for alert in look(app, &mut watch) {
-                    note(app, &alert);
-                    for hook in &mut hooks {
-                        hook.add(alert.clone());
-                    }
+        for alert in look(&app, &mut watch).await {
+            for (hook, url) in hooks.iter().zip(&app.options.webhooks) {
+                if hook.try_send(alert.clone()).is_err() {
+                    tracing::warn!(%url, ?alert, "an alert was given up: too many wait");
                 }
-                for hook in &mut hooks {
-                    hook.send();
-                }
-                (watch, hooks)
-            })
-            .await;
+            }
+            app.read(move |app| note(app, &alert)).await;
+        }
     }
 }
 
-fn look(app: &App, watch: &mut Watch) -> Vec<Alert> {
+/// A webhook: a queue, and a task that empties it. A webhook that does not
+/// answer holds up no other and no look at the crawls.
+fn hook(url: &CrawlUrl) -> mpsc::Sender<Alert> {
+    let (sender, alerts) = mpsc::channel(WAITING_MAX);
+    tokio::spawn(deliver(url.clone(), alerts));
+    sender
+}
+
+/// Sends alerts in order; one that is not taken is tried again.
+async fn deliver(url: CrawlUrl, mut alerts: mpsc::Receiver<Alert>) {
+    let mut retry = tokio::time::interval(LOOK_EVERY);
+    while let Some(alert) = alerts.recv().await {
+        let body = serde_json::to_string(&alert).expect("an alert is plain data");
+        for tried in 1..=TRIES_MAX {
+            let (to, sent) = (url.clone(), body.clone());
+            let answer = tokio::task::spawn_blocking(move || post(&to, &sent)).await;
+            let refused = match answer.expect("sending does not panic") {
+                Ok((200..=299, _)) => break,
+                refused => refused.map(|(code, _)| code),
+            };
+            if tried == TRIES_MAX {
+                tracing::warn!(%url, %body, ?refused, "an alert was given up");
+                break;
+            }
+            retry.reset();
+            retry.tick().await;
+        }
+    }
+}
+
+/// Posts a body of JSON. Blocks.
+fn post(url: &CrawlUrl, body: &str) -> Result<(u16, Vec<u8>), ClientError> {
+    let ask = Ask {
+        method: "POST",
+        path: None,
+        token: None,
+        body: Some(body),
+    };
+    client::send(url, &ask)
+}
+
+async fn look(app: &App, watch: &mut Watch) -> Vec<Alert> {
     let now = app.now();
-    let crawls = app.library.list(now);
-    let free = CrawlDir::new(app.library.root()).free_bytes();
+    let crawls = app.library.list(now).await;
+    let free = app
+        .read(|app| CrawlDir::new(app.library.root()).free_bytes())
+        .await;
     match (crawls, free) {
         (Ok(crawls), Ok(free)) => watch.look(&crawls, free, now),
         (Err(error), _) | (_, Err(error)) => {

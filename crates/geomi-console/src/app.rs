@@ -51,6 +51,9 @@ pub struct Options {
     /// Proxies in front of the console, whose word about the address of a
     /// visitor counts.
     pub proxies: Vec<IpAddr>,
+    /// Host names, besides loopback and the address that is listened on, by which
+    /// the console may be reached.
+    pub hosts: Vec<String>,
     /// The program that runs new crawls; without one, none can be started.
     pub program: Option<PathBuf>,
     /// Who is told of alerts.
@@ -74,9 +77,9 @@ pub(crate) struct Parts {
     pub(crate) launcher: Option<Launcher>,
     pub(crate) planner: Option<Planner>,
     pub(crate) caches: Caches,
-    hashing: Semaphore,
-    estimating: Semaphore,
-    reading: Semaphore,
+    hashing: Arc<Semaphore>,
+    estimating: Arc<Semaphore>,
+    reading: Arc<Semaphore>,
 }
 
 impl Deref for App {
@@ -89,7 +92,10 @@ impl Deref for App {
 
 impl App {
     /// Opens what is to be served.
-    pub(crate) fn open(options: Options) -> Result<Self, ConsoleError> {
+    pub(crate) fn open(mut options: Options) -> Result<Self, ConsoleError> {
+        for proxy in &mut options.proxies {
+            *proxy = proxy.to_canonical();
+        }
         if !options.root.is_dir() {
             return Err(ConsoleError::NoFolder(options.root));
         }
@@ -108,9 +114,9 @@ impl App {
             planner,
             caches: Caches::default(),
             clock: SystemClock::default(),
-            hashing: Semaphore::new(HASHES_MAX),
-            estimating: Semaphore::new(ESTIMATES_MAX),
-            reading: Semaphore::new(READS_MAX),
+            hashing: Arc::new(Semaphore::new(HASHES_MAX)),
+            estimating: Arc::new(Semaphore::new(ESTIMATES_MAX)),
+            reading: Arc::new(Semaphore::new(READS_MAX)),
             options,
         })))
     }
@@ -145,22 +151,28 @@ impl App {
         self.block(&self.estimating, work).await
     }
 
+    /// The permit goes with the work: a request that is given up does not end
+    /// what was begun for it, so its place is not free before.
     async fn block<T: Send + 'static>(
         &self,
-        at_once: &Semaphore,
+        at_once: &Arc<Semaphore>,
         work: impl FnOnce(&Self) -> T + Send + 'static,
     ) -> T {
-        let _permit = at_once.acquire().await.expect("it is never closed");
+        let permit = Arc::clone(at_once).acquire_owned().await;
+        let permit = permit.expect("it is never closed");
         let app = self.clone();
-        let done = tokio::task::spawn_blocking(move || work(&app)).await;
+        let done = tokio::task::spawn_blocking(move || {
+            let done = work(&app);
+            drop(permit);
+            done
+        });
+        let done = done.await;
         done.expect("a panic in there is a bug, and was reported by its message")
     }
 
     /// The crawl of this id, as it stands.
     pub(crate) async fn crawl(&self, id: String) -> Result<Arc<Crawl>, Problem> {
-        let found = self
-            .read(move |app| app.library.get(&id, app.now()))
-            .await?;
+        let found = self.library.get(&id, self.now()).await?;
         found.ok_or_else(|| Problem::not_found(Wrong::NoCrawl))
     }
 }

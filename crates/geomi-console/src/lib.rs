@@ -28,7 +28,7 @@
 //! | `alerts` | what a person should know of, told once |
 //! | [`client`] | one request to another server: webhooks, `--server` |
 //! | `metrics` | Prometheus text |
-//! | [`server`] | the listener, TLS, and the thread it all runs on |
+//! | [`server`] | the listener, TLS, and the thread it all runs on; `server::door` decides which connections are kept |
 //!
 //! # What it promises
 //!
@@ -59,6 +59,7 @@ mod launch;
 mod library;
 mod live;
 mod metrics;
+mod network;
 mod pages;
 mod preview;
 mod schedule;

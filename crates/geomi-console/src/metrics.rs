@@ -93,7 +93,7 @@ impl Sums {
 
 /// Gives the figures.
 pub(crate) async fn get(State(app): State<App>) -> Result<Response, Problem> {
-    let crawls = app.read(|app| app.library.list(app.now())).await?;
+    let crawls = app.library.list(app.now()).await?;
     let mut sums = Sums::default();
     for crawl in crawls.iter() {
         sums.add(crawl);

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use geomi_crawler::explain::{QUEUED_SAMPLE_MAX, QueuedSample};
 use geomi_crawler::log_reader::{self, Bounds, LoggedVisit};
-use geomi_crawler::remote::{self, Request, Response};
+use geomi_crawler::remote::{Request, Response};
 use geomi_scope::Scope;
 use geomi_url::CrawlUrl;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::actions::compile;
+use crate::actions::{ask, compile};
 use crate::app::App;
 use crate::http::problem::Problem;
 use crate::library::Crawl;
@@ -48,13 +48,13 @@ pub(crate) async fn preview(
     patterns: &[String],
 ) -> Result<Preview, Problem> {
     let scope = compile(patterns)?;
+    let limit = QUEUED_SAMPLE_MAX;
+    let asked = ask(&crawl, Request::Queued { limit }).await;
     app.read(move |_| {
         let mut preview = look_back(&crawl, &scope)?;
-        let limit = QUEUED_SAMPLE_MAX;
-        let asked = remote::ask(crawl.dir.root(), &Request::Queued { limit });
         // A crawl at rest has nobody to ask, and one of an older program does
         // not know the question: then the past alone is told.
-        if let Ok(Some(Response::Queued { sample })) = asked {
+        if let Ok(Response::Queued { sample }) = asked {
             look_ahead(&mut preview, &sample, &scope);
         }
         Ok(preview)

@@ -1,13 +1,20 @@
 //! The listener, TLS, and the threads it all runs on.
 //!
 //! The console has a small runtime of its own, so that inside the process of a
-//! crawl it competes with nothing but the machine. Connections are bounded, a
-//! request's header must come within seconds, and a stop does not wait for
-//! those who watch.
+//! crawl it competes with nothing but the machine. Every connection is
+//! accepted and a bounded number is kept ([`door`]). A handshake, the header of
+//! a request and (in the guard) its body have deadlines, and so has every write
+//! ([`progress`]). A stop does not wait for those who watch.
 
+pub(crate) mod door;
+mod progress;
+
+use std::future::poll_fn;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use axum::Router;
@@ -26,17 +33,29 @@ use tower::ServiceExt as _;
 
 use crate::ConsoleError;
 use crate::app::{App, Options};
-use crate::http::guard::Peer;
+use crate::http::guard::{Local, Peer};
 use crate::http::routes::router;
+use door::{Connection, Door, Limits};
+use progress::Progress;
 
 /// Threads of the runtime.
 const THREADS: usize = 2;
-/// Threads that may wait for disks and sockets.
+/// Threads that may wait for disks; each webhook may take one more.
 const BLOCKING_THREADS_MAX: usize = 32;
-/// Connections at once.
-const CONNECTIONS_MAX: usize = 1_024;
-/// How long a handshake or the header of a request may take.
-const HEADER_MAX: Duration = Duration::from_secs(10);
+/// How long a handshake or the header of a request may take, and how long a
+/// kept connection may be idle.
+const HEADER_TIME_MAX: Duration = Duration::from_secs(10);
+/// The longest header of a request.
+const HEADER_BYTES_MAX: usize = 32 << 10;
+/// How long a client may take no byte of its answer.
+const WRITE_TIME_MAX: Duration = Duration::from_mins(1);
+/// Connections that are accepted and not looked at yet. No client has a say in
+/// how long that takes.
+const UNSEEN_MAX: usize = 16;
+/// How long the listener waits for a file to be closed when none is free.
+const FILES_WAIT: Duration = Duration::from_millis(100);
+/// Files the process may have open, if the system lets it.
+const OPEN_FILES_WANTED: u64 = 8_192;
 
 /// Certificate and key, in PEM.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -93,12 +112,42 @@ fn reachable(address: SocketAddr) -> SocketAddr {
 
 /// Starts a console. It serves until it is dropped.
 pub fn start(options: Options) -> Result<Server, ConsoleError> {
+    start_within(options, Limits::for_open_files(raise_open_files()))
+}
+
+/// Raises the limit of open files as far as it is needed and allowed; the limit.
+fn raise_open_files() -> usize {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    // Without a number there is no limit.
+    let most = limit.maximum.unwrap_or(u64::MAX).min(OPEN_FILES_WANTED);
+    let now = limit.current.unwrap_or(u64::MAX);
+    if now >= most {
+        return now.min(OPEN_FILES_WANTED) as usize;
+    }
+    let more = Rlimit {
+        current: Some(most),
+        maximum: limit.maximum,
+    };
+    match setrlimit(Resource::Nofile, more) {
+        Ok(()) => most as usize,
+        Err(error) => {
+            tracing::info!(%error, "the limit of open files stays as it is");
+            now as usize
+        }
+    }
+}
+
+/// The same with other limits.
+pub(crate) fn start_within(options: Options, limits: Limits) -> Result<Server, ConsoleError> {
     let tls = options.tls.as_ref().map(acceptor).transpose()?;
     let wanted = options.listen;
+    let blocking_threads = BLOCKING_THREADS_MAX + options.webhooks.len();
     let app = App::open(options)?;
+    let door = Door::new(limits, app.options.proxies.clone());
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(THREADS)
-        .max_blocking_threads(BLOCKING_THREADS_MAX)
+        .max_blocking_threads(blocking_threads)
         .thread_name("console")
         .enable_all()
         .build()
@@ -114,7 +163,7 @@ pub fn start(options: Options) -> Result<Server, ConsoleError> {
     let is_tls = tls.is_some();
     let first = app.accounts.first_secret();
     runtime.spawn(crate::alerts::run(app.clone()));
-    runtime.spawn(accept(listener, tls, router(app)));
+    runtime.spawn(accept(listener, tls, router(app), door));
     Ok(Server {
         address,
         is_tls,
@@ -141,66 +190,96 @@ fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, ConsoleError> {
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-async fn accept(listener: TcpListener, tls: Option<TlsAcceptor>, router: Router) {
-    let free = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+async fn accept(listener: TcpListener, tls: Option<TlsAcceptor>, router: Router, door: Arc<Door>) {
+    let unseen = Arc::new(Semaphore::new(UNSEEN_MAX));
     loop {
-        let permit = Arc::clone(&free).acquire_owned().await;
+        let permit = Arc::clone(&unseen).acquire_owned().await;
         let permit = permit.expect("it is never closed");
         match listener.accept().await {
             Ok((stream, peer)) => {
-                tokio::spawn(connection(
+                let place = Arc::new(door.admit(peer.ip()));
+                let served = serve(
                     stream,
                     peer,
                     tls.clone(),
                     router.clone(),
-                    permit,
-                ));
+                    Arc::clone(&place),
+                );
+                tokio::spawn(connection(served, place, permit));
             }
-            // Too many open files, most likely: others close theirs meanwhile.
+            // Too many open files, most likely: a stranger makes room.
             Err(error) => {
                 tracing::warn!(%error, "a connection was not accepted");
-                tokio::task::yield_now().await;
+                door.make_room();
+                // Whether or not one has ended in time, the next try tells.
+                let _ended = tokio::time::timeout(FILES_WAIT, door.ended.notified()).await;
             }
         }
     }
 }
 
+/// Serves a connection until it ends or its place is needed. A request that
+/// has arrived already is recognised in the first step.
 async fn connection(
+    served: impl Future<Output = ()>,
+    place: Arc<Connection>,
+    unseen: OwnedSemaphorePermit,
+) {
+    let mut served = pin!(served);
+    let first = poll_fn(|context| Poll::Ready(served.as_mut().poll(context))).await;
+    drop(unseen);
+    if first.is_pending() {
+        tokio::select! {
+            () = served => {}
+            () = place.closed() => tracing::debug!("a connection was closed to make room"),
+        }
+    }
+}
+
+async fn serve(
     stream: TcpStream,
     peer: SocketAddr,
     tls: Option<TlsAcceptor>,
     router: Router,
-    _permit: OwnedSemaphorePermit,
+    place: Arc<Connection>,
 ) {
     // Answers are written whole: waiting for more helps nobody.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "a connection delays");
     }
-    let Some(tls) = tls else {
-        return speak(stream, peer, router).await;
+    let Ok(local) = stream.local_addr() else {
+        return;
     };
-    match tokio::time::timeout(HEADER_MAX, tls.accept(stream)).await {
-        Ok(Ok(stream)) => speak(stream, peer, router).await,
+    let ends = (Peer(peer), Local(local.ip()));
+    let stream = Progress::new(stream, WRITE_TIME_MAX);
+    let Some(tls) = tls else {
+        return speak(stream, ends, router, place).await;
+    };
+    match tokio::time::timeout(HEADER_TIME_MAX, tls.accept(stream)).await {
+        Ok(Ok(stream)) => speak(stream, ends, router, place).await,
         Ok(Err(error)) => tracing::debug!(%error, %peer, "no handshake"),
         Err(_) => tracing::debug!(%peer, "a handshake took too long"),
     }
 }
 
-async fn speak<S>(stream: S, peer: SocketAddr, router: Router)
+async fn speak<S>(stream: S, ends: (Peer, Local), router: Router, place: Arc<Connection>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let service = service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
-        request.extensions_mut().insert(Peer(peer));
+        let extensions = request.extensions_mut();
+        extensions.insert(ends.0);
+        extensions.insert(ends.1);
+        extensions.insert(Arc::clone(&place));
         router.clone().oneshot(request.map(Body::new))
     });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEADER_MAX)
-        .max_buf_size(64 << 10)
+        .header_read_timeout(HEADER_TIME_MAX)
+        .max_buf_size(HEADER_BYTES_MAX)
         .serve_connection(TokioIo::new(stream), service)
         .await;
     if let Err(error) = served {
-        tracing::debug!(%error, %peer, "a connection ended early");
+        tracing::debug!(%error, peer = %ends.0.0, "a connection ended early");
     }
 }

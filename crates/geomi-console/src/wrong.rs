@@ -25,12 +25,16 @@ pub(crate) enum Wrong {
     TooManyLogIns { minutes: u64 },
     /// Somebody known may not.
     Role { needed: Role, yours: Role },
+    /// Sent to a host that is not ours.
+    OtherHost { host: String },
     /// Sent by a page of another site.
     OtherSite,
     /// Sent by a form that is not of this session.
     OldForm,
-    /// More was sent than is read.
-    LongBody,
+    /// The body is longer than this many KiB, or is incomplete.
+    LongBody { max_kib: usize },
+    /// The body did not arrive in time.
+    SlowBody,
 
     /// There is no such page of the console.
     NothingHere,
@@ -70,6 +74,8 @@ pub(crate) enum Wrong {
     UrlLength { max: usize },
     /// A time that is not written as times of captures are.
     Digits { name: &'static str },
+    /// A place in a list that no page of it named.
+    Place { name: &'static str },
     /// Hours of a day beyond a day.
     Hours,
 
@@ -79,6 +85,8 @@ pub(crate) enum Wrong {
     Running,
     /// The crawl runs, and cannot be started in another way.
     RunningOtherwise,
+    /// The process of the crawl does not answer.
+    Silent,
     /// The crawl did not take it.
     Refused,
     /// The crawl answered something else.
@@ -120,6 +128,10 @@ pub(crate) enum Wrong {
     OwnUser,
     /// The token would be stronger than its user.
     StrongToken,
+    /// A token would make another, which could outlive it.
+    TokenByToken,
+    /// The user has this many tokens, and may have no more.
+    TooManyTokens { max: usize },
     /// Somebody would remove the token they use.
     OwnToken,
 

@@ -40,6 +40,7 @@ pub(crate) fn run(args: &CrawlArgs, global: &Global) -> anyhow::Result<Exit> {
     let public = seeds.survey.public.as_deref();
     let mut config = config::resolve_beside(&written, typed, public, &mut problems);
     config.again = args.again;
+    args.console.check(&mut problems);
     problems.into_result()?;
     let dir = dir.expect("a crawl without seeds and without a directory was refused");
     let was_begun = has_begun(&dir);
@@ -51,8 +52,8 @@ pub(crate) fn run(args: &CrawlArgs, global: &Global) -> anyhow::Result<Exit> {
             Session::open_at(&dir, &written, Arc::new(FastClock::new(times)))?
         }
     };
-    let console = match args.serve {
-        Some(listen) => Some(serve::beside(&dir, listen)?),
+    let console = match args.console.serve {
+        Some(listen) => Some(serve::beside(&dir, listen, &args.console)?),
         None => None,
     };
     if let Some(console) = &console {

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::Exit;
 use crate::args::{DemoArgs, Global};
 use crate::config::{self, Place, Problems, Raw, Setting};
-use crate::serve;
+use crate::serve::{self, BesideArgs};
 use crate::session::{Session, tell};
 use crate::terminal::stderr_line;
 use crate::verify;
@@ -52,6 +52,9 @@ const SETTINGS: [(&str, &str); 7] = [
 
 /// Runs the command.
 pub(crate) fn run(args: &DemoArgs, global: &Global) -> anyhow::Result<Exit> {
+    let mut problems = Problems::default();
+    args.console.check(&mut problems);
+    problems.into_result()?;
     let (root, begun) = directory(args.out.as_deref())?;
     let server = start_web(begun.as_ref())?;
     if !global.quiet {
@@ -79,7 +82,7 @@ pub(crate) fn run(args: &DemoArgs, global: &Global) -> anyhow::Result<Exit> {
     let note = root.join(NOTE);
     let port = server.port();
     CrawlDir::write_atomic(&note, &serde_json::to_vec(&Note { port })?)?;
-    let console = console(&root, args.serve, global)?;
+    let console = console(&root, &args.console, global)?;
     let (status, exit) = session.run(&config, global)?;
     if status.reason == Some(Ending::Finished) {
         std::fs::remove_file(&note).with_context(|| format!("cannot remove {}", note.display()))?;
@@ -101,15 +104,15 @@ pub(crate) fn run(args: &DemoArgs, global: &Global) -> anyhow::Result<Exit> {
 /// will do, and a machine that lets us have none still has its demo.
 fn console(
     root: &Path,
-    wanted: Option<SocketAddr>,
+    args: &BesideArgs,
     global: &Global,
 ) -> anyhow::Result<Option<geomi_console::Server>> {
-    let console = if let Some(listen) = wanted {
-        Some(serve::beside(root, listen)?)
+    let console = if let Some(listen) = args.serve {
+        Some(serve::beside(root, listen, args)?)
     } else {
         let usual = serve::LISTEN.parse().expect("it is an address");
         let free = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0);
-        let started = serve::beside(root, usual).or_else(|_| serve::beside(root, free));
+        let started = serve::beside(root, usual, args).or_else(|_| serve::beside(root, free, args));
         started
             .inspect_err(|error| stderr_line!("warning: no console: {error:#}"))
             .ok()

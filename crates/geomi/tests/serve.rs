@@ -404,3 +404,201 @@ fn a_webhook_hears_of_each_thing_once() {
     ];
     assert_eq!(told, expected);
 }
+
+/// Seconds from a request to the last byte of its answer, which has to be 200.
+#[track_caller]
+fn seconds(console: &Console, path: &str, fields: &str) -> f64 {
+    #[expect(clippy::disallowed_methods, reason = "it is measured from outside")]
+    let began = std::time::Instant::now();
+    let answer = console.ask("GET", path, fields, "");
+    assert_eq!(answer.code, 200, "{path}: {answer:#?}");
+    began.elapsed().as_secs_f64()
+}
+
+/// The most memory a process has held, in MiB.
+fn peak_mib(pid: u32) -> f64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let mut lines = status.lines();
+    let peak = lines.find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let kib: f64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
+    kib / 1024.0
+}
+
+/// Lets this process have as many files open as it may.
+fn raise_open_files() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let more = Rlimit {
+        current: limit.maximum,
+        maximum: limit.maximum,
+    };
+    setrlimit(Resource::Nofile, more).unwrap();
+}
+
+#[test]
+fn a_thousand_half_sent_requests_hold_nobody_up() {
+    raise_open_files();
+    let place = Workplace::new();
+    let console = Console::start(&place, &[]);
+    let fields = bearer(&console.admin_token());
+    for half in [
+        "P".to_owned(),
+        format!("GET / HTTP/1.1\r\nHost: {}\r\n", console.host),
+        format!(
+            "POST /login HTTP/1.1\r\nHost: {}\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 4000\r\n\r\n",
+            console.host
+        ),
+    ] {
+        let mut held = Vec::new();
+        for _ in 0..1_024 {
+            let mut stream = TcpStream::connect(&console.host).unwrap();
+            stream.write_all(half.as_bytes()).unwrap();
+            held.push(stream);
+        }
+        for _ in 0..3 {
+            for stream in &mut held {
+                // Those that are too many were closed.
+                let _closed = stream.write_all(b"i");
+            }
+            for (path, fields) in [
+                ("/healthz", ""),
+                ("/login", ""),
+                ("/", &*fields),
+                ("/api/v1/crawls", &*fields),
+            ] {
+                let took = seconds(&console, path, fields);
+                assert!(took < 1.0, "{path} took {took} s beside {half:?}");
+            }
+        }
+    }
+    let peak = peak_mib(console.child.id());
+    assert!(peak < 150.0, "{peak} MiB");
+}
+
+#[test]
+fn a_suspended_crawl_holds_nobody_up() {
+    use rustix::process::{Pid, Signal, kill_process};
+    let place = Workplace::new();
+    let web = Web::new(WebSpec::plain(1, 400));
+    let server = ServerThread::start(web, ServerOptions::default()).unwrap();
+    let console = Console::start(&place, &[]);
+    let fields = bearer(&console.admin_token());
+    let seed = server.seeds()[0].to_string();
+    for name in ["one", "two"] {
+        let settings = ["politeness.site_delay=100ms"];
+        let order = json!({ "urls": [seed], "name": name, "settings": settings });
+        console
+            .ask("POST", "/api/v1/crawls", &fields, &order.to_string())
+            .json(201);
+    }
+    let one = console
+        .ask("GET", "/api/v1/crawls/one", &fields, "")
+        .json(200);
+    let pid = Pid::from_raw(i32::try_from(one["pid"].as_u64().unwrap()).unwrap()).unwrap();
+    kill_process(pid, Signal::STOP).unwrap();
+    for _ in 0..3 {
+        for path in [
+            "/",
+            "/healthz",
+            "/readyz",
+            "/metrics",
+            "/crawls/two",
+            "/crawls/two/queue",
+            "/crawls/one",
+            "/crawls/one/queue",
+        ] {
+            let took = seconds(&console, path, &fields);
+            assert!(took < 1.0, "{path} took {took} s");
+        }
+    }
+    let state = |name: &str| {
+        let path = format!("/api/v1/crawls/{name}");
+        let row = console.ask("GET", &path, &fields, "").json(200);
+        row["state"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(
+        (state("one"), state("two")),
+        ("silent".into(), "running".into())
+    );
+    let pause = console.ask("POST", "/api/v1/crawls/one/pause", &fields, "");
+    assert!(
+        pause.code == 409 && pause.body.contains("does not answer"),
+        "{pause:?}"
+    );
+    let mut events = console.open("GET", "/api/v1/crawls/one/events", &fields, "");
+    wait_for(&mut events, |name, row| {
+        name == "status" && row["state"] == "silent"
+    });
+    kill_process(pid, Signal::CONT).unwrap();
+    wait_for(&mut events, |name, row| {
+        name == "status" && row["state"] == "running"
+    });
+    for name in ["one", "two"] {
+        let path = format!("/api/v1/crawls/{name}/stop");
+        assert_eq!(console.ask("POST", &path, &fields, "").code, 204);
+    }
+    wait_for(&mut events, |name, row| {
+        name == "status" && row["state"] == "stopped"
+    });
+}
+
+#[test]
+fn beyond_this_machine_needs_tls_or_consent() {
+    let place = Workplace::new();
+    std::fs::create_dir(place.path("root")).unwrap();
+    place
+        .geomi(&["serve", "root", "--listen", "0.0.0.0:0"])
+        .fails(2, &["--tls-cert", "--plain-http"]);
+    place
+        .geomi(&[
+            "crawl",
+            "http://127.0.0.1:1/",
+            "-o",
+            "out",
+            "--serve",
+            "0.0.0.0:0",
+        ])
+        .fails(2, &["--serve-tls-cert", "--serve-plain-http"]);
+    assert!(!place.exists("out"), "nothing was begun");
+    place
+        .geomi(&["demo", "-o", "demo", "--serve", "[::]:0"])
+        .fails(2, &["--serve-plain-http"]);
+    assert!(!place.exists("demo"), "nothing was begun");
+}
+
+#[test]
+fn a_crawl_answers_beside_those_who_say_nothing() {
+    let place = Workplace::new();
+    let web = Web::new(WebSpec::plain(1, 200));
+    let server = ServerThread::start(web, ServerOptions::default()).unwrap();
+    let seed = server.seeds()[0].to_string();
+    let words = [
+        "crawl",
+        &seed,
+        "-o",
+        "out",
+        "--site-delay",
+        "50ms",
+        "--no-progress",
+    ];
+    let mut child = runtime(&place, place.command(&words))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let dir = place.path("out");
+    let mut held = Vec::new();
+    while held.len() < 5 {
+        // It listens in a moment.
+        held.extend(std::os::unix::net::UnixStream::connect(
+            dir.join("control.sock"),
+        ));
+    }
+    #[expect(clippy::disallowed_methods, reason = "it is measured from outside")]
+    let began = std::time::Instant::now();
+    let stopped = runtime(&place, place.command(&["stop", "out"])).output();
+    assert!(stopped.unwrap().status.success());
+    // Each of them would have taken ten seconds.
+    assert!(began.elapsed().as_secs() < 10, "{:?}", began.elapsed());
+    child.wait().unwrap();
+}

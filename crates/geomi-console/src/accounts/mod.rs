@@ -26,6 +26,7 @@ use crate::ConsoleError;
 use crate::secret;
 use audit::Audit;
 use limiter::Limiter;
+use password::Hasher;
 use sessions::Sessions;
 use store::{Book, Token, User};
 
@@ -79,6 +80,8 @@ pub(crate) enum Proof {
     Session {
         /// The word against forged requests.
         csrf: String,
+        /// Hash of the session's secret.
+        key: secret::Hash,
     },
     /// By an API token of this number.
     Token(u32),
@@ -95,6 +98,8 @@ pub(crate) enum Refusal {
     LastAdmin,
     /// The link was used, or there are users already.
     LinkUsed,
+    /// The user has as many tokens as a user may have.
+    TooManyTokens,
 }
 
 /// All accounts of a console.
@@ -102,7 +107,8 @@ pub(crate) enum Refusal {
 pub(crate) struct Accounts {
     book: Mutex<Book>,
     sessions: Mutex<Sessions>,
-    pub(crate) limiter: Mutex<Limiter>,
+    pub(crate) limiter: Limiter,
+    pub(crate) hasher: Hasher,
     pub(crate) audit: Audit,
     /// The secret of the link for the first admin, until it is used.
     first: Mutex<Option<String>>,
@@ -116,7 +122,8 @@ impl Accounts {
         Ok(Self {
             book: Mutex::new(book),
             sessions: Mutex::default(),
-            limiter: Mutex::default(),
+            limiter: Limiter::default(),
+            hasher: Hasher::default(),
             audit: Audit::new(folder),
             first: Mutex::new(first),
         })
@@ -176,7 +183,8 @@ impl Accounts {
     }
 
     /// Changes a user. Its sessions end, so that what it may do now holds at
-    /// once.
+    /// once. With the password go its tokens: whoever knew the old password may
+    /// have made them.
     pub(crate) fn change_user(
         &self,
         no: u32,
@@ -213,10 +221,10 @@ impl Accounts {
         name: String,
         scope: Role,
         now: Timestamp,
-    ) -> Result<(Token, String), ConsoleError> {
+    ) -> Result<Result<(Token, String), Refusal>, ConsoleError> {
         let secret = format!("geomi_{}", secret::new());
-        let token = hold(&self.book).add_token(user, name, scope, &secret, now)?;
-        Ok((token, secret))
+        let made = hold(&self.book).add_token(user, name, scope, &secret, now)?;
+        Ok(made.map(|token| (token, secret)))
     }
 
     /// Removes a token.
@@ -239,7 +247,8 @@ impl Accounts {
 
     /// Whose session this is, if it has not ended.
     pub(crate) fn by_session(&self, sent: &str, now: Timestamp) -> Option<Principal> {
-        let (user, csrf) = hold(&self.sessions).find(sent, now)?;
+        let key = secret::hash(sent);
+        let (user, csrf) = hold(&self.sessions).find(&key, now)?;
         let book = hold(&self.book);
         let user = book.users().iter().find(|known| known.no == user)?;
         Some(Principal {
@@ -247,8 +256,26 @@ impl Accounts {
             id: user.id.clone(),
             name: user.name.clone(),
             role: user.role,
-            by: Proof::Session { csrf },
+            by: Proof::Session { csrf, key },
         })
+    }
+
+    /// Whether somebody who was known when an answer began still is: the
+    /// session has not ended, the token was not removed, the user is there. An
+    /// answer that goes on for long asks again and again.
+    pub(crate) fn is_still_known(&self, known: &Principal, now: Timestamp) -> bool {
+        let has_proof = match &known.by {
+            Proof::Session { key, .. } => hold(&self.sessions).find(key, now).is_some(),
+            Proof::Token(no) => hold(&self.book)
+                .tokens()
+                .iter()
+                .any(|token| token.no == *no),
+        };
+        has_proof
+            && hold(&self.book)
+                .users()
+                .iter()
+                .any(|user| user.no == known.user)
     }
 
     /// Begins a session; its secret and the word for its forms.

@@ -1,7 +1,8 @@
 //! Sessions of browsers, in memory.
 //!
 //! A session ends an hour after its last request and twelve hours after its
-//! log-in, whichever is first. Only the hash of its secret is kept.
+//! log-in, whichever is first. An open stream of events counts as a request.
+//! Only the hash of its secret is kept.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -53,11 +54,10 @@ impl Sessions {
     }
 
     /// Whose session it is, and the word for its forms. It counts as used.
-    pub(crate) fn find(&mut self, secret: &str, now: Timestamp) -> Option<(u32, String)> {
-        let hash = secret::hash(secret);
-        let session = self.sessions.get_mut(&hash)?;
+    pub(crate) fn find(&mut self, hash: &Hash, now: Timestamp) -> Option<(u32, String)> {
+        let session = self.sessions.get_mut(hash)?;
         if session.has_ended(now) {
-            self.sessions.remove(&hash);
+            self.sessions.remove(hash);
             return None;
         }
         session.used = now;
@@ -96,19 +96,31 @@ mod tests {
         Timestamp::from_secs(hours * 3_600)
     }
 
+    fn find(sessions: &mut Sessions, secret: &str, now: Timestamp) -> Option<(u32, String)> {
+        sessions.find(&secret::hash(secret), now)
+    }
+
     #[test]
     fn a_session_ends_when_idle_and_after_its_time() {
         let mut sessions = Sessions::default();
         let (secret, csrf) = sessions.begin(1, at(0));
-        assert_eq!(sessions.find(&secret, at(0)), Some((1, csrf)));
-        assert_eq!(sessions.find(&secret, at(1)), None, "idle for an hour");
+        assert_eq!(find(&mut sessions, &secret, at(0)), Some((1, csrf)));
+        assert_eq!(
+            find(&mut sessions, &secret, at(1)),
+            None,
+            "idle for an hour"
+        );
 
         let (secret, _) = sessions.begin(1, at(0));
         for half in 1..24 {
             let now = Timestamp::from_secs(half * 1_800);
-            assert!(sessions.find(&secret, now).is_some(), "{half}");
+            assert!(find(&mut sessions, &secret, now).is_some(), "{half}");
         }
-        assert_eq!(sessions.find(&secret, at(12)), None, "twelve hours old");
+        assert_eq!(
+            find(&mut sessions, &secret, at(12)),
+            None,
+            "twelve hours old"
+        );
     }
 
     #[test]
@@ -118,9 +130,9 @@ mod tests {
         let (two, _) = sessions.begin(1, at(0));
         let (other, _) = sessions.begin(2, at(0));
         sessions.end(&one);
-        assert_eq!(sessions.find(&one, at(0)), None);
+        assert_eq!(find(&mut sessions, &one, at(0)), None);
         sessions.end_all_of(1);
-        assert_eq!(sessions.find(&two, at(0)), None);
-        assert!(sessions.find(&other, at(0)).is_some());
+        assert_eq!(find(&mut sessions, &two, at(0)), None);
+        assert!(find(&mut sessions, &other, at(0)).is_some());
     }
 }

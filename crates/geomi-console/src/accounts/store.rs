@@ -14,6 +14,8 @@ use super::{Refusal, Role};
 use crate::{ConsoleError, secret};
 
 const FILE: &str = "accounts.json";
+/// Tokens of one user.
+pub(crate) const TOKENS_MAX: usize = 20;
 
 /// A row of the user table.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -148,9 +150,12 @@ impl Book {
         }
         let user = &mut self.contents.users[at];
         user.name = change.name.unwrap_or_else(|| user.name.clone());
-        user.pw = change.pw.unwrap_or_else(|| user.pw.clone());
         user.role = change.role.unwrap_or(user.role);
-        let changed = user.clone();
+        if let Some(pw) = change.pw {
+            user.pw = pw;
+            self.contents.tokens.retain(|token| token.user != no);
+        }
+        let changed = self.contents.users[at].clone();
         self.write()?;
         Ok(Ok(changed))
     }
@@ -180,7 +185,11 @@ impl Book {
         scope: Role,
         secret: &str,
         now: Timestamp,
-    ) -> Result<Token, ConsoleError> {
+    ) -> Result<Result<Token, Refusal>, ConsoleError> {
+        let of_user = self.tokens().iter().filter(|token| token.user == user);
+        if of_user.count() >= TOKENS_MAX {
+            return Ok(Err(Refusal::TooManyTokens));
+        }
         self.contents.last_token += 1;
         let token = Token {
             no: self.contents.last_token,
@@ -192,7 +201,7 @@ impl Book {
         };
         self.contents.tokens.push(token.clone());
         self.write()?;
-        Ok(token)
+        Ok(Ok(token))
     }
 
     pub(crate) fn remove_token(&mut self, no: u32) -> Result<Result<(), Refusal>, ConsoleError> {
@@ -263,6 +272,7 @@ mod tests {
         assert_eq!((kim.no, lee.no), (1, 2));
         let token = book
             .add_token(2, "grafana".into(), Role::Viewer, "secret", NOW)
+            .unwrap()
             .unwrap();
         assert_eq!(book.find_token("secret").unwrap().0, &token);
         assert_eq!(book.find_token("Secret"), None);
@@ -276,6 +286,40 @@ mod tests {
             .unwrap()
             .permissions();
         assert_eq!(mode.mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn tokens_are_limited_and_go_with_the_password() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut book = Book::open(folder.path()).unwrap();
+        for id in ["kim", "lee"] {
+            book.add_user(new(id, Role::Admin), NOW).unwrap().unwrap();
+        }
+        let mut add = |user: u32, n: usize| {
+            let secret = format!("secret {user} {n}");
+            let added = book.add_token(user, "t".into(), Role::Viewer, &secret, NOW);
+            added.unwrap().map(|_| ())
+        };
+        for n in 0..TOKENS_MAX {
+            assert_eq!(add(1, n), Ok(()));
+        }
+        assert_eq!(add(1, TOKENS_MAX), Err(Refusal::TooManyTokens));
+        assert_eq!(add(2, 0), Ok(()));
+        let name = UserChange {
+            name: Some("Kim".to_owned()),
+            ..UserChange::default()
+        };
+        book.change_user(1, name).unwrap().unwrap();
+        assert_eq!(book.tokens().len(), TOKENS_MAX + 1);
+        let password = UserChange {
+            pw: Some("another hash".to_owned()),
+            ..UserChange::default()
+        };
+        book.change_user(1, password).unwrap().unwrap();
+        assert!(book.find_token("secret 1 0").is_none());
+        assert!(book.find_token("secret 2 0").is_some());
+        let book = Book::open(folder.path()).unwrap();
+        assert_eq!(book.tokens().len(), 1);
     }
 
     #[test]

@@ -7,15 +7,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::limit;
-use crate::accounts::audit::Entry;
-use crate::accounts::store::{NewUser, User, UserChange};
+use crate::accounts::audit::{Entry, Place};
+use crate::accounts::store::{NewUser, TOKENS_MAX, User, UserChange};
 use crate::accounts::{Refusal, Role, password};
 use crate::actions::note;
 use crate::app::App;
 use crate::http::bounded::Text;
 use crate::http::extract::{Json, Path, Query};
 use crate::http::guard::Caller;
-use crate::http::operation::{Answer, Operation, SchemaOf, number, schema};
+use crate::http::operation::{Answer, Operation, SchemaOf, number, schema, text};
 use crate::http::problem::Problem;
 use crate::http::respond;
 use crate::wrong::Wrong;
@@ -142,7 +142,9 @@ pub(crate) async fn prepare(app: &App, make: MakeUser) -> Result<NewUser, Proble
         return Err(Problem::conflict(Wrong::CannotMakeUser).with_errors(faults));
     }
     let password = make.password;
-    let pw = app.hash(move |_| password::hash(&password)).await;
+    let pw = app
+        .hash(move |app| app.accounts.hasher.hash(&password))
+        .await;
     Ok(NewUser {
         name,
         id: make.id,
@@ -158,6 +160,7 @@ pub(crate) fn refused(refusal: Refusal) -> Problem {
         Refusal::Taken => Problem::conflict(Wrong::Taken),
         Refusal::LastAdmin => Problem::conflict(Wrong::LastAdmin),
         Refusal::LinkUsed => Problem::forbidden(Wrong::LinkUsed),
+        Refusal::TooManyTokens => Problem::conflict(Wrong::TooManyTokens { max: TOKENS_MAX }),
     }
 }
 
@@ -219,7 +222,7 @@ pub(crate) struct ChangeUser {
 
 pub(crate) const CHANGE_USER: Operation = about(
     "changeUser",
-    "Change a user's name, password or role; the user's sessions end.",
+    "Change a user's name, password or role; the user's sessions end, and with another password the API tokens too.",
     Some(schema::<ChangeUser>),
     Answer::Fresh(schema::<UserView>),
     &[409],
@@ -243,7 +246,9 @@ pub(crate) async fn change_user(
         .hash(move |app| {
             let change = UserChange {
                 name,
-                pw: change.password.map(|password| password::hash(&password.0)),
+                pw: change
+                    .password
+                    .map(|password| app.accounts.hasher.hash(&password.0)),
                 role: change.role,
             };
             app.accounts.change_user(no, change)
@@ -293,12 +298,15 @@ pub(crate) async fn drop_user(app: &App, caller: &Caller, no: u32) -> Result<(),
 pub(crate) struct AuditPage {
     /// What was done, the latest first.
     items: Vec<Entry>,
+    /// Send this as `before` for older entries; null at the beginning of the log.
+    next: Option<String>,
 }
 
 /// How much of it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AuditQuery {
+    before: Option<String>,
     limit: Option<u64>,
 }
 
@@ -306,7 +314,14 @@ pub(crate) const AUDIT: Operation = Operation {
     id: "listAudit",
     tag: "accounts",
     summary: "Who did what, the latest first.",
-    params: &[number("limit", 1, 1000, "How many, 100 unless given")],
+    params: &[
+        text(
+            "before",
+            40,
+            "Entries older than this place: what `next` said",
+        ),
+        number("limit", 1, 1000, "How many, 100 unless given"),
+    ],
     body: None,
     answer: Answer::Json(schema::<AuditPage>),
     problems: &[],
@@ -319,8 +334,18 @@ pub(crate) async fn audit(
     Query(query): Query<AuditQuery>,
 ) -> Result<Response, Problem> {
     let limit = limit(query.limit, 100, 1_000)?;
-    let items = app
-        .read(move |app| app.accounts.audit.latest(0, limit))
+    let from = query.before.as_deref().map(audit_place).transpose()?;
+    let page = app
+        .read(move |app| app.accounts.audit.page(from, limit))
         .await?;
-    Ok(respond::json(&headers, &AuditPage { items }))
+    let page = AuditPage {
+        items: page.entries,
+        next: page.older.map(|place| place.to_string()),
+    };
+    Ok(respond::json(&headers, &page))
+}
+
+/// A place in the audit log, as `next` named it.
+pub(crate) fn audit_place(text: &str) -> Result<Place, Problem> {
+    Place::parse(text).ok_or_else(|| Problem::bad_request(Wrong::Place { name: "before" }))
 }

@@ -27,6 +27,7 @@ pub(crate) const STATES: &[&str] = &[
     "done",
     "empty",
     "not-closed",
+    "silent",
     "finished",
     "seeds-failed",
     "too-many-failures",
@@ -274,7 +275,7 @@ pub(crate) async fn list(
     {
         return Err(one_of("state", STATES));
     }
-    let crawls = app.read(|app| app.library.list(app.now())).await?;
+    let crawls = app.library.list(app.now()).await?;
     let wanted = |crawl: &Crawl| {
         query
             .state
@@ -462,7 +463,7 @@ pub(crate) const THIS_MACHINE: &str = "this machine";
 
 /// The workers of all running crawls.
 pub(crate) async fn find_workers(app: &App) -> Result<Vec<Worker>, Problem> {
-    let crawls = app.read(|app| app.library.list(app.now())).await?;
+    let crawls = app.library.list(app.now()).await?;
     let running = crawls.iter().filter_map(|crawl| Some((crawl, crawl.pid?)));
     let workers = running.zip(1..).map(|((crawl, pid), number)| {
         let row = CrawlRow::new(crawl);

@@ -5,8 +5,10 @@
 //! socket and the accounts are not there.
 
 use std::fs::File;
-use std::io::{Read as _, Seek as _, SeekFrom};
+use std::ops::Range;
+use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use axum::body::Body;
@@ -19,8 +21,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{bounded, limit};
+use crate::accounts::Principal;
 use crate::app::App;
 use crate::http::extract::{Path, Query};
+use crate::http::guard::Caller;
 use crate::http::operation::{Answer, Operation, number, schema, text};
 use crate::http::problem::Problem;
 use crate::http::respond;
@@ -39,7 +43,7 @@ const TOP: [&str; 6] = [
 /// Folders whose files are given.
 const FOLDERS: [&str; 4] = ["warc", "index", "index/parts", "visits"];
 /// Read at once.
-const PIECE_BYTES: usize = 64 << 10;
+const PIECE_BYTES: u64 = 64 << 10;
 
 /// A file of a crawl.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -165,6 +169,7 @@ pub(crate) const GET: Operation = Operation {
 /// Gives a file.
 pub(crate) async fn get(
     State(app): State<App>,
+    caller: Caller,
     headers: HeaderMap,
     Path((id, path)): Path<(String, String)>,
 ) -> Result<Response, Problem> {
@@ -193,8 +198,9 @@ pub(crate) async fn get(
             return Ok(problem.with(header::CONTENT_RANGE, all).into_response());
         }
     };
-    let (sender, body) = Frames::new();
-    tokio::task::spawn_blocking(move || send(file, first, last - first, &sender));
+    let (sender, body) = Frames::new(1);
+    let known = caller.known().clone();
+    tokio::spawn(send(app, known, file, first..last, sender));
     let mut response = respond::with_type("application/octet-stream", Body::new(body));
     *response.status_mut() = status;
     let mut put = |name: header::HeaderName, text: String| {
@@ -277,21 +283,32 @@ fn part(headers: &HeaderMap, len: u64, tag: &str) -> Part {
     }
 }
 
-/// Sends a part of a file, until it ends or the reader goes away.
-fn send(mut file: File, first: u64, len: u64, sender: &tokio::sync::mpsc::Sender<Bytes>) {
-    let mut left = len;
-    if let Err(error) = file.seek(SeekFrom::Start(first)) {
-        tracing::warn!(%error, "a file cannot be sent");
-        return;
-    }
-    while left > 0 {
-        let mut piece = vec![0; PIECE_BYTES.min(left as usize)];
-        match file.read(&mut piece) {
-            Ok(0) => return,
-            Ok(read) => {
-                piece.truncate(read);
-                left -= read as u64;
-                if sender.blocking_send(piece.into()).is_err() {
+/// Sends a part of a file, until it ends, the reader goes away or is not known
+/// any more. A thread is taken for the time a piece is read, and none while the
+/// reader is slow.
+async fn send(
+    app: App,
+    known: Principal,
+    file: File,
+    part: Range<u64>,
+    sender: tokio::sync::mpsc::Sender<Bytes>,
+) {
+    let (file, mut at) = (Arc::new(file), part.start);
+    while at < part.end && app.accounts.is_still_known(&known, app.now()) {
+        let len = PIECE_BYTES.min(part.end - at) as usize;
+        let from = Arc::clone(&file);
+        let read = app.read(move |_| {
+            let mut piece = vec![0; len];
+            let read = from.read_at(&mut piece, at)?;
+            piece.truncate(read);
+            Ok::<_, std::io::Error>(piece)
+        });
+        match read.await {
+            // The file is shorter now.
+            Ok(piece) if piece.is_empty() => return,
+            Ok(piece) => {
+                at += piece.len() as u64;
+                if sender.send(piece.into()).await.is_err() {
                     return;
                 }
             }

@@ -19,7 +19,7 @@ pub(crate) async fn healthz() -> Response {
 
 /// What it serves can be read.
 pub(crate) async fn readyz(State(app): State<App>) -> Result<Response, Problem> {
-    let listed = app.read(|app| app.library.list(app.now())).await;
+    let listed = app.library.list(app.now()).await;
     match listed {
         Ok(_) => Ok(respond::with_type(TEXT, "ready\n".into())),
         Err(error) => {

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{VISIT_MAX, between, bounded, limit, one_of, visit};
 use crate::app::App;
 use crate::http::extract::{Path, Query};
+use crate::http::guard::Caller;
 use crate::http::operation::{Answer, Operation, Param, ParamKind, number, schema, text};
 use crate::http::problem::Problem;
 use crate::http::respond;
@@ -251,18 +252,20 @@ pub(crate) const EVENTS: Operation = Operation {
 /// Streams events.
 pub(crate) async fn events(
     State(app): State<App>,
+    caller: Caller,
     headers: HeaderMap,
     Path(id): Path<String>,
     Query(query): Query<EventsQuery>,
 ) -> Result<Response, Problem> {
     let since = visit("since", query.since, 0)?;
     let crawl = app.crawl(id).await?;
-    stream(&app, crawl, &headers, since, Form::Json).await
+    stream(&app, &caller, crawl, &headers, since, Form::Json).await
 }
 
 /// A stream of events, for the API and the page.
 pub(crate) async fn stream(
     app: &App,
+    caller: &Caller,
     crawl: std::sync::Arc<Crawl>,
     headers: &HeaderMap,
     since: Option<u64>,
@@ -271,7 +274,7 @@ pub(crate) async fn stream(
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
     // An id that is no number is none of ours: begin where the others are.
     let last = last.and_then(|id| id.trim().parse().ok());
-    let frames = live::watch(app, crawl, last.or(since), form).await?;
+    let frames = live::watch(app, caller.known(), crawl, last.or(since), form).await?;
     let response = respond::with_type("text/event-stream", Body::new(frames));
     // A proxy that collects an answer before passing it on would stop it.
     let response = respond::and(

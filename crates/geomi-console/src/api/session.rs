@@ -9,9 +9,11 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::accounts::Role;
 use crate::accounts::audit::Entry;
+use crate::accounts::limiter::Attempt;
 use crate::accounts::sessions::ABSOLUTE;
-use crate::accounts::{Role, hold, password};
+use crate::accounts::store::User;
 use crate::app::App;
 use crate::http::bounded::Text;
 use crate::http::extract::Json;
@@ -57,6 +59,10 @@ pub(crate) async fn get(caller: Caller, headers: HeaderMap) -> Response {
     respond::json(&headers, &view)
 }
 
+/// The longest id and password of a log-in, in characters.
+pub(crate) const ID_MAX: usize = 100;
+pub(crate) const PASSWORD_MAX: usize = 1024;
+
 /// A log-in.
 #[derive(Debug)]
 pub(crate) struct LogIn {
@@ -72,9 +78,9 @@ pub(crate) struct LogIn {
 #[schemars(rename = "LogIn")]
 pub(crate) struct LogInBody {
     /// The user.
-    id: Text<1, 100>,
+    id: Text<1, ID_MAX>,
     /// The password.
-    password: Text<0, 1024>,
+    password: Text<0, PASSWORD_MAX>,
 }
 
 pub(crate) const LOG_IN: Operation = Operation {
@@ -97,7 +103,7 @@ pub(crate) async fn log_in(
         id: sent.id.0,
         password: sent.password.0,
     };
-    let begun = begin(&app, &caller, &sent).await?;
+    let begun = begin(&app, &caller, sent).await?;
     let view = SessionView {
         id: begun.id,
         name: begun.name,
@@ -117,39 +123,44 @@ pub(crate) struct Begun {
     pub(crate) cookie: HeaderValue,
 }
 
-/// Begins a session for whoever knows the password. Failures are counted, and
+/// Begins a session for whoever knows the password. Attempts are counted, and
 /// too many of them have to wait.
-pub(crate) async fn begin(app: &App, caller: &Caller, sent: &LogIn) -> Result<Begun, Problem> {
+pub(crate) async fn begin(app: &App, caller: &Caller, sent: LogIn) -> Result<Begun, Problem> {
     let now = app.now();
-    let waits = hold(&app.accounts.limiter).wait(&sent.id, caller.address, now);
-    if let Some(wait) = waits {
-        return Err(too_many(wait));
-    }
-    let user = app.accounts.user_by_id(&sent.id);
-    let kept = user.as_ref().map(|user| user.pw.clone());
-    let password = sent.password.clone();
-    let is_right = app
-        .hash(move |_| password::is_right(&password, kept.as_deref()))
-        .await;
+    let attempt = app.accounts.limiter.begin(&sent.id, caller.address, now);
+    let attempt = attempt.map_err(too_many)?;
     let from = caller.address.to_string();
-    let entry = Entry::new(now, &sent.id, &from, "log-in", "");
-    let Some(user) = user.filter(|_| is_right) else {
-        hold(&app.accounts.limiter).failed(&sent.id, caller.address, now);
-        app.accounts.audit.write(&entry.refused());
-        return Err(Problem::new(StatusCode::UNAUTHORIZED, Wrong::LogIn));
-    };
-    hold(&app.accounts.limiter).succeeded(&sent.id);
-    app.accounts.audit.write(&entry);
+    let found = app
+        .hash(move |app| check(app, &sent, attempt, &from, now))
+        .await;
+    let user = found.ok_or_else(|| Problem::new(StatusCode::UNAUTHORIZED, Wrong::LogIn))?;
     Ok(session_for(app, caller, user, now))
 }
 
+/// The user whose id and password these are. Blocks. All of it happens also
+/// when the client has gone away meanwhile.
+fn check(app: &App, sent: &LogIn, attempt: Attempt, from: &str, now: Timestamp) -> Option<User> {
+    let user = app.accounts.user_by_id(&sent.id);
+    let kept = user.as_ref().map(|user| &*user.pw);
+    let is_right = app.accounts.hasher.is_right(&sent.password, kept);
+    let entry = |to: &str| Entry::new(now, &sent.id, from, "log-in", to);
+    let Some(user) = user.filter(|_| is_right) else {
+        if let Some(others) = app.accounts.limiter.note_failure(now) {
+            let to = match others {
+                0 => String::new(),
+                others => format!("{others} earlier failures are not listed"),
+            };
+            app.accounts.audit.write(&entry(&to).refused());
+        }
+        return None;
+    };
+    attempt.succeeded();
+    app.accounts.audit.write(&entry(""));
+    Some(user)
+}
+
 /// A new session of a user.
-pub(crate) fn session_for(
-    app: &App,
-    caller: &Caller,
-    user: crate::accounts::store::User,
-    now: Timestamp,
-) -> Begun {
+pub(crate) fn session_for(app: &App, caller: &Caller, user: User, now: Timestamp) -> Begun {
     let (secret, csrf) = app.accounts.begin_session(user.no, now);
     Begun {
         id: user.id,

@@ -152,7 +152,7 @@ pub(crate) async fn find(
         limit,
         part,
     };
-    let Answered::Sites { page } = ask(app, crawl, request).await? else {
+    let Answered::Sites { page } = ask(crawl, request).await? else {
         return Err(Problem::conflict(Wrong::OtherAnswer));
     };
     let page: Arc<SitesPage> = Arc::from(page);
@@ -289,27 +289,22 @@ pub(crate) async fn queue(
     Query(query): Query<QueueQuery>,
 ) -> Result<Response, Problem> {
     let crawl = app.crawl(id).await?;
-    let explanation = explain(&app, &crawl, query).await?;
+    let explanation = explain(&crawl, query).await?;
     Ok(respond::plain_json(&QueueView { explanation }))
 }
 
 /// Explains, for the API and the page.
-pub(crate) async fn explain(
-    app: &App,
-    crawl: &Crawl,
-    query: QueueQuery,
-) -> Result<Explanation, Problem> {
+pub(crate) async fn explain(crawl: &Crawl, query: QueueQuery) -> Result<Explanation, Problem> {
     let url = bounded("url", query.url, 2_048)?;
     let request = Request::Explain {
         url,
         is_site: false,
     };
-    explained(app, crawl, request).await
+    explained(crawl, request).await
 }
 
 /// Explains a site, for the page.
 pub(crate) async fn explain_site(
-    app: &App,
     crawl: &Crawl,
     site: String,
 ) -> Result<Option<SiteReport>, Problem> {
@@ -318,11 +313,11 @@ pub(crate) async fn explain_site(
         url: site.map(|site| format!("http://{site}")),
         is_site: true,
     };
-    Ok(explained(app, crawl, request).await?.site)
+    Ok(explained(crawl, request).await?.site)
 }
 
-async fn explained(app: &App, crawl: &Crawl, request: Request) -> Result<Explanation, Problem> {
-    match ask(app, crawl, request).await? {
+async fn explained(crawl: &Crawl, request: Request) -> Result<Explanation, Problem> {
+    match ask(crawl, request).await? {
         Answered::Explained { explanation } => Ok(*explanation),
         _ => Err(Problem::conflict(Wrong::OtherAnswer)),
     }

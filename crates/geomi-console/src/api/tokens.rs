@@ -108,7 +108,7 @@ pub(crate) struct NewToken {
 
 pub(crate) const ADD_TOKEN: Operation = about(
     "addToken",
-    "Make an API token of your own; its secret is told this once.",
+    "Make an API token of your own, with the session of a log-in; its secret is told this once. A user has at most 20.",
     Some(schema::<TokenBody>),
     Answer::Created(schema::<NewToken>),
     &[409],
@@ -139,6 +139,9 @@ pub(crate) async fn make_token(
     if !is_name(&make.name) {
         return Err(Problem::conflict(NAME));
     }
+    if matches!(known.by, Proof::Token(_)) {
+        return Err(Problem::forbidden(Wrong::TokenByToken));
+    }
     if make.scope > known.role {
         return Err(Problem::forbidden(Wrong::StrongToken));
     }
@@ -149,7 +152,7 @@ pub(crate) async fn make_token(
                 .add_token(user, make.name, make.scope, app.now())
         })
         .await?;
-    let (token, secret) = made;
+    let (token, secret) = made.map_err(refused)?;
     note(
         app,
         caller,

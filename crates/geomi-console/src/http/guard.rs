@@ -3,17 +3,22 @@
 //! Somebody is known by an API token (`Authorization: Bearer`) or by the cookie
 //! of a session. What changes something is believed from a session only with
 //! the word its own pages carry, as field `csrf` of a form or as
-//! `X-CSRF-Token`, and never from another site (`Sec-Fetch-Site`).
+//! `X-CSRF-Token`, and never from another site (`Sec-Fetch-Site`, `Origin`),
+//! with a session or without one.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Redirect, Response};
+use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, Method, StatusCode, header};
 
+use super::host::is_same_origin;
 use super::problem::Problem;
 use super::routes::{Kind, Needs};
 use crate::accounts::{Principal, Proof, Role};
@@ -21,16 +26,28 @@ use crate::app::App;
 use crate::pages;
 use crate::pages::layout::{View, place};
 use crate::secret;
+use crate::server::door::Connection;
 use crate::wrong::Wrong;
 
+/// An address nobody has.
+const NOWHERE: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
 /// The cookie of a session.
 pub(crate) const COOKIE: &str = "geomi_session";
 /// The largest body of a request.
 pub(crate) const BODY_BYTES_MAX: usize = 4 << 20;
+/// How long it may take to arrive.
+const BODY_TIME_MAX: Duration = Duration::from_mins(1);
+/// The same two for requests without a log-in: a log-in is small.
+const STRANGER_BODY_BYTES_MAX: usize = 16 << 10;
+const STRANGER_BODY_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// The other end of the connection, put into each request by the listener.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peer(pub(crate) SocketAddr);
+
+/// Our end of the connection: the address the client connected to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Local(pub(crate) IpAddr);
 
 /// Who asks.
 #[derive(Clone, Debug)]
@@ -59,7 +76,7 @@ impl Caller {
     /// The word for forms; empty without a session.
     pub(crate) fn csrf(&self) -> &str {
         match self.principal.as_ref().map(|known| &known.by) {
-            Some(Proof::Session { csrf }) => csrf,
+            Some(Proof::Session { csrf, .. }) => csrf,
             _ => "",
         }
     }
@@ -107,24 +124,50 @@ fn refuse(gate: &Gate, problem: Problem, parts: &Parts) -> Response {
 async fn admit(gate: &Gate, request: Request) -> Result<(Caller, Request), (Problem, Box<Parts>)> {
     let (parts, body) = request.into_parts();
     let caller = caller(&gate.app, &parts);
+    if let Some(connection) = parts.extensions.get::<Arc<Connection>>() {
+        connection.requested(caller.principal.as_ref().map(|known| known.user));
+    }
     if let Err(problem) = check_role(gate.needs, &caller) {
         return Err((problem, Box::new(parts)));
     }
     if is_safe(&parts.method) {
         return Ok((caller, Request::from_parts(parts, body)));
     }
-    if !is_same_origin(&parts.headers) {
+    let by_proxy = gate.app.options.proxies.contains(&peer(&parts));
+    if !is_same_origin(&parts.headers, &parts.uri, &gate.app, by_proxy) {
         let problem = Problem::forbidden(Wrong::OtherSite);
         return Err((problem, Box::new(parts)));
     }
-    let Ok(bytes) = axum::body::to_bytes(body, BODY_BYTES_MAX).await else {
-        let problem = Problem::new(StatusCode::PAYLOAD_TOO_LARGE, Wrong::LongBody);
-        return Err((problem, Box::new(parts)));
+    let (bytes_max, time_max) = match caller.principal {
+        Some(_) => (BODY_BYTES_MAX, BODY_TIME_MAX),
+        None => (STRANGER_BODY_BYTES_MAX, STRANGER_BODY_TIME_MAX),
+    };
+    let bytes = match whole(body, bytes_max, time_max).await {
+        Ok(bytes) => bytes,
+        Err(problem) => return Err((problem, Box::new(parts))),
     };
     if !caller.csrf().is_empty() && !has_word(&parts.headers, &bytes, caller.csrf()) {
         return Err((Problem::forbidden(Wrong::OldForm), Box::new(parts)));
     }
     Ok((caller, Request::from_parts(parts, Body::from(bytes))))
+}
+
+/// The whole body, which has to be short and to arrive in time.
+pub(crate) async fn whole(
+    body: Body,
+    bytes_max: usize,
+    time_max: Duration,
+) -> Result<Bytes, Problem> {
+    match tokio::time::timeout(time_max, axum::body::to_bytes(body, bytes_max)).await {
+        Ok(Ok(bytes)) => Ok(bytes),
+        Ok(Err(_)) => Err(Problem::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            Wrong::LongBody {
+                max_kib: bytes_max >> 10,
+            },
+        )),
+        Err(_) => Err(Problem::new(StatusCode::REQUEST_TIMEOUT, Wrong::SlowBody)),
+    }
 }
 
 fn check_role(needs: Needs, caller: &Caller) -> Result<(), Problem> {
@@ -161,25 +204,64 @@ pub(crate) fn caller(app: &App, parts: &Parts) -> Caller {
 /// Where a request comes from, and whether its way is encrypted. A proxy we
 /// trust says so of whoever asked it; anybody else could say anything.
 fn origin(app: &App, parts: &Parts) -> (IpAddr, bool) {
-    let peer = parts.extensions.get::<Peer>().map(|peer| peer.0.ip());
-    // A connection of which nothing is known is from nowhere near.
-    let peer = peer
-        .unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED))
-        .to_canonical();
+    let peer = peer(parts);
     let is_tls = app.options.tls.is_some();
-    if !app.options.proxies.contains(&peer) {
+    let proxies = &app.options.proxies;
+    if !proxies.contains(&peer) {
         return (peer, is_tls);
     }
-    let text = |name: &str| parts.headers.get(name)?.to_str().ok();
-    let forwarded = text("x-forwarded-for").unwrap_or("");
-    // The last one that is no proxy of ours: what stands before it was sent
-    // by the visitor.
-    let visitor = forwarded
-        .rsplit(',')
-        .filter_map(|one| one.trim().parse::<IpAddr>().ok())
-        .find(|address| !app.options.proxies.contains(address));
-    let is_https = text("x-forwarded-proto").is_some_and(|word| word == "https");
-    (visitor.unwrap_or(peer), is_tls || is_https)
+    // A proxy puts its own word behind that of others.
+    let protocol = listed(&parts.headers, "x-forwarded-proto").next_back();
+    let is_https = protocol.is_some_and(|word| word == "https");
+    (visitor(&parts.headers, peer, proxies), is_tls || is_https)
+}
+
+/// The other end of the connection.
+fn peer(parts: &Parts) -> IpAddr {
+    let peer = parts.extensions.get::<Peer>().map(|peer| peer.0.ip());
+    // A connection of which nothing is known is from nowhere near.
+    peer.unwrap_or(NOWHERE).to_canonical()
+}
+
+/// The address of whoever asked our proxies: the rightmost of all
+/// `X-Forwarded-For` fields that is no proxy of ours. What stands before it was
+/// sent by the visitor.
+fn visitor(headers: &HeaderMap, peer: IpAddr, proxies: &[IpAddr]) -> IpAddr {
+    let mut nearest = peer;
+    for hop in listed(headers, "x-forwarded-for").rev() {
+        // What a proxy of ours wrote and we cannot read is nobody near.
+        let Some(address) = hop_address(hop) else {
+            return NOWHERE;
+        };
+        if !proxies.contains(&address) {
+            return address;
+        }
+        nearest = address;
+    }
+    nearest
+}
+
+/// The items of a list over all fields of a name, in order. A field that is no
+/// text is one item that cannot be read.
+fn listed<'a>(
+    headers: &'a HeaderMap,
+    name: &'static str,
+) -> impl DoubleEndedIterator<Item = &'a str> {
+    let fields = headers.get_all(name).iter();
+    fields
+        .flat_map(|field| field.to_str().unwrap_or("?").split(','))
+        .map(str::trim)
+        .filter(|item| !item.is_empty())
+}
+
+/// An address, some proxies add the port.
+fn hop_address(text: &str) -> Option<IpAddr> {
+    let bare = text
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'));
+    let address = bare.unwrap_or(text).parse::<IpAddr>();
+    let address = address.or_else(|_| text.parse::<SocketAddr>().map(|whole| whole.ip()));
+    address.ok().map(|address| address.to_canonical())
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {
@@ -206,13 +288,6 @@ pub(crate) fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> 
 
 const fn is_safe(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
-}
-
-/// Browsers say where a request was made; programs say nothing.
-fn is_same_origin(headers: &HeaderMap) -> bool {
-    headers
-        .get("sec-fetch-site")
-        .is_none_or(|site| site == "same-origin" || site == "none")
 }
 
 fn has_word(headers: &HeaderMap, body: &[u8], word: &str) -> bool {

@@ -177,13 +177,18 @@ fn responses(route: &Route, operation: &Operation, generator: &mut SchemaGenerat
 
 /// The problems a route can answer with.
 fn problems(route: &Route, operation: &Operation) -> Vec<(u16, &'static str)> {
+    // A host name that is not ours is refused everywhere.
     let mut codes = operation.problems.to_vec();
+    codes.push(421);
     if route.needs != Needs::Nothing {
         codes.push(401);
     }
     let is_change = route.verb != Verb::Get;
     if is_change || matches!(route.needs, Needs::Role(role) if role > Role::Viewer) {
         codes.push(403);
+    }
+    if is_change {
+        codes.push(408);
     }
     if route.path.contains('{') {
         codes.push(404);
@@ -211,10 +216,12 @@ const fn meaning(code: u16) -> &'static str {
         401 => "Nobody we know",
         403 => "The role is not enough, or the request was forged",
         404 => "There is nothing there",
+        408 => "The body did not arrive in time",
         409 => "It is as described here, and cannot be done as things are",
         413 => "The body is too long",
         415 => "The body is not JSON",
         416 => "The file has no such part",
+        421 => "Sent to a host name that is not this console's",
         422 => "What was sent is not what is described here",
         429 => "Too many attempts: see Retry-After",
         _ => "A problem",

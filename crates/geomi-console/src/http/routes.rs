@@ -12,6 +12,7 @@ use http::{StatusCode, header};
 use super::assets;
 use super::guard::{Gate, caller, guard};
 use super::headers;
+use super::host;
 use super::operation::Operation;
 use super::problem::Problem;
 use crate::accounts::Role::{self, Admin, Operator, Viewer};
@@ -229,6 +230,7 @@ pub(crate) fn router(app: App) -> Router {
     router
         .fallback(nowhere)
         .method_not_allowed_fallback(no_method)
+        .layer(from_fn_with_state(app.clone(), host::check))
         .layer(from_fn_with_state(app.clone(), headers::add))
         .with_state(app)
 }

@@ -4,13 +4,15 @@
 //! walked every few seconds at most; a crawl nobody is at work on is read again
 //! only when its status.json has changed, so that a thousand crawls at rest
 //! cost a thousand looks at a file's date. Everybody shares one answer, at most
-//! a second old.
+//! a second old. A running crawl that does not answer holds nobody up
+//! ([`inquiry`]): it is shown as it stood last, and that it does not answer.
 
 pub(crate) mod captures;
 pub(crate) mod changes;
 mod find;
 pub(crate) mod freshness;
 pub(crate) mod id;
+mod inquiry;
 pub(crate) mod reach;
 pub(crate) mod stats;
 
@@ -22,9 +24,11 @@ use std::time::{Duration, SystemTime};
 use geomi_crawler::{Ending, Phase, Status, remote};
 use geomi_model::Timestamp;
 use geomi_store::{CrawlDir, StoreError};
+use tokio::task::{JoinSet, spawn_blocking};
 
 use crate::accounts::hold;
 pub(crate) use find::is_crawl;
+use inquiry::{Heard, Inquiry};
 
 /// How old the list of folders may be.
 const WALK_EVERY: Duration = Duration::from_secs(5);
@@ -66,6 +70,8 @@ pub(crate) struct Crawl {
     pub(crate) pid: Option<u32>,
     /// How it stands; `None` before its first status.
     pub(crate) status: Option<Status>,
+    /// Whether its process does not answer.
+    pub(crate) is_silent: bool,
     /// Why it could not be asked or read.
     pub(crate) trouble: Option<String>,
     /// Which status.json was read.
@@ -75,11 +81,14 @@ pub(crate) struct Crawl {
 impl Crawl {
     /// Whether a process is at work on it.
     pub(crate) fn is_running(&self) -> bool {
-        self.pid.is_some()
+        self.pid.is_some() || self.is_silent
     }
 
     /// How it stands, in a word for machines.
     pub(crate) fn state(&self) -> &'static str {
+        if self.is_silent {
+            return "silent";
+        }
         let Some(status) = &self.status else {
             return if self.is_running() {
                 "starting"
@@ -111,27 +120,39 @@ impl Crawl {
             dir: CrawlDir::new(name),
             pid,
             status: Some(status),
+            is_silent: false,
             trouble: None,
             mark: None,
         }
     }
 
-    /// Looks at a directory.
-    fn look(id: String, name: String, dir: CrawlDir, before: Option<&Self>) -> Self {
-        let (pid, status, trouble) = match remote::status(dir.root()) {
-            Ok(Some((pid, status))) => (Some(pid), Some(status), None),
-            Ok(None) => (None, None, None),
-            Err(error) => (None, None, Some(error.to_string())),
-        };
+    /// A crawl whose process said this. Reads status.json where it said nothing.
+    /// Blocks.
+    fn new(folder: Folder, heard: Heard, before: Option<&Self>) -> Self {
         let mut crawl = Self {
-            id,
-            name,
-            dir,
-            pid,
-            status,
-            trouble,
+            id: folder.id,
+            name: folder.name,
+            dir: folder.dir,
+            pid: None,
+            status: None,
+            is_silent: false,
+            trouble: None,
             mark: None,
         };
+        match heard {
+            Heard::Status(pid, status) => {
+                crawl.pid = Some(pid);
+                crawl.status = Some(Status::clone(&status));
+            }
+            Heard::Nobody => {}
+            Heard::Silence => {
+                crawl.is_silent = true;
+                crawl.pid = before.and_then(|before| before.pid);
+                crawl.status = before.and_then(|before| before.status.clone());
+                crawl.trouble = Some("its process does not answer: it may be suspended".to_owned());
+            }
+            Heard::Trouble(why) => crawl.trouble = Some(why),
+        }
         if crawl.status.is_none() {
             crawl.read_status(before);
         }
@@ -183,19 +204,48 @@ fn read_status(path: &Path) -> Result<Option<Status>, String> {
     }
 }
 
+/// Where a crawl lies.
+#[derive(Clone, Debug)]
+struct Folder {
+    id: String,
+    name: String,
+    dir: CrawlDir,
+}
+
+impl From<(String, String, CrawlDir)> for Folder {
+    fn from((id, name, dir): (String, String, CrawlDir)) -> Self {
+        Self { id, name, dir }
+    }
+}
+
 /// All crawls below a root.
 #[derive(Debug)]
 pub(crate) struct Library {
     root: PathBuf,
     seen: Mutex<Seen>,
+    inquiry: Inquiry,
+    /// One look at all crawls at a time; the others wait for it.
+    looking: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug, Default)]
 struct Seen {
-    folders: Vec<(String, String, CrawlDir)>,
+    folders: Vec<Folder>,
     walked: Option<Timestamp>,
     crawls: Arc<Vec<Arc<Crawl>>>,
     looked: Option<Timestamp>,
+    /// How often it was forgotten: a look that began before is not fresh.
+    forgotten: u64,
+}
+
+fn is_fresh(time: Option<Timestamp>, age: Duration, now: Timestamp) -> bool {
+    time.is_some_and(|time| now.since(time) < age)
+}
+
+/// Runs what waits for the disk.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    let done = spawn_blocking(work).await;
+    done.expect("a panic in there is a bug, and was reported by its message")
 }
 
 impl Library {
@@ -203,6 +253,8 @@ impl Library {
         Self {
             root: root.to_owned(),
             seen: Mutex::default(),
+            inquiry: Inquiry::default(),
+            looking: tokio::sync::Mutex::default(),
         }
     }
 
@@ -211,57 +263,127 @@ impl Library {
         &self.root
     }
 
-    /// Every crawl, by name. Reads the disk where it is time to.
-    pub(crate) fn list(&self, now: Timestamp) -> Result<Arc<Vec<Arc<Crawl>>>, StoreError> {
-        let mut seen = hold(&self.seen);
-        let is_fresh =
-            |time: Option<Timestamp>, age| time.is_some_and(|time| now.since(time) < age);
-        if is_fresh(seen.looked, LOOK_EVERY) {
-            return Ok(Arc::clone(&seen.crawls));
+    /// Every crawl, by name. Looks at them where it is time to.
+    pub(crate) async fn list(&self, now: Timestamp) -> Result<Arc<Vec<Arc<Crawl>>>, StoreError> {
+        if let Some(crawls) = self.fresh(now) {
+            return Ok(crawls);
         }
-        if !is_fresh(seen.walked, WALK_EVERY) {
-            seen.folders = find::crawls(&self.root)?;
+        let _one_at_a_time = self.looking.lock().await;
+        if let Some(crawls) = self.fresh(now) {
+            return Ok(crawls);
+        }
+        let forgotten = hold(&self.seen).forgotten;
+        let folders = self.folders(now).await?;
+        let before = Arc::clone(&hold(&self.seen).crawls);
+        let folders = blocking(move || with_sockets(folders)).await;
+        let heard = self.ask_all(&folders).await;
+        let crawls = blocking(move || {
+            let look = |((folder, _), heard): ((Folder, bool), Heard)| {
+                let at = before.binary_search_by(|crawl| crawl.name.cmp(&folder.name));
+                let before = at.ok().map(|at| &*before[at]);
+                Arc::new(Crawl::new(folder, heard, before))
+            };
+            Arc::new(folders.into_iter().zip(heard).map(look).collect::<Vec<_>>())
+        });
+        let crawls = crawls.await;
+        let mut seen = hold(&self.seen);
+        seen.crawls = Arc::clone(&crawls);
+        if seen.forgotten == forgotten {
+            seen.looked = Some(now);
+        }
+        Ok(crawls)
+    }
+
+    fn fresh(&self, now: Timestamp) -> Option<Arc<Vec<Arc<Crawl>>>> {
+        let seen = hold(&self.seen);
+        is_fresh(seen.looked, LOOK_EVERY, now).then(|| Arc::clone(&seen.crawls))
+    }
+
+    /// Where crawls lie. Walks the folders where it is time to.
+    async fn folders(&self, now: Timestamp) -> Result<Vec<Folder>, StoreError> {
+        let (known, forgotten) = {
+            let seen = hold(&self.seen);
+            let is_fresh = is_fresh(seen.walked, WALK_EVERY, now);
+            (is_fresh.then(|| seen.folders.clone()), seen.forgotten)
+        };
+        if let Some(folders) = known {
+            return Ok(folders);
+        }
+        let root = self.root.clone();
+        let found = blocking(move || find::crawls(&root)).await?;
+        let folders: Vec<Folder> = found.into_iter().map(Folder::from).collect();
+        let mut seen = hold(&self.seen);
+        seen.folders.clone_from(&folders);
+        if seen.forgotten == forgotten {
             seen.walked = Some(now);
         }
-        let before = Arc::clone(&seen.crawls);
-        let crawls = seen.folders.iter().map(|(id, name, dir)| {
-            let at = before.binary_search_by(|crawl| crawl.name.as_str().cmp(name));
-            let before = at.ok().map(|at| &*before[at]);
-            Arc::new(Crawl::look(id.clone(), name.clone(), dir.clone(), before))
-        });
-        seen.crawls = Arc::new(crawls.collect());
-        seen.looked = Some(now);
-        Ok(Arc::clone(&seen.crawls))
+        Ok(folders)
+    }
+
+    /// Asks all crawls that have a socket, at the same time.
+    async fn ask_all(&self, folders: &[(Folder, bool)]) -> Vec<Heard> {
+        let mut asked = JoinSet::new();
+        for (at, (folder, _)) in folders.iter().enumerate().filter(|(_, (_, has))| *has) {
+            let (inquiry, dir) = (self.inquiry.clone(), folder.dir.root().to_owned());
+            asked.spawn(async move { (at, inquiry.status(&dir).await) });
+        }
+        let mut heard = vec![Heard::Nobody; folders.len()];
+        while let Some(answered) = asked.join_next().await {
+            let (at, answer) = answered.expect("asking does not panic");
+            heard[at] = answer;
+        }
+        heard
     }
 
     /// One crawl, as it stands now.
-    pub(crate) fn get(&self, id: &str, now: Timestamp) -> Result<Option<Arc<Crawl>>, StoreError> {
-        let known = self.find(id, now)?;
-        Ok(known.map(|known| {
-            let (id, name) = (known.id.clone(), known.name.clone());
-            Arc::new(Crawl::look(id, name, known.dir.clone(), Some(&known)))
-        }))
+    pub(crate) async fn get(
+        &self,
+        id: &str,
+        now: Timestamp,
+    ) -> Result<Option<Arc<Crawl>>, StoreError> {
+        let Some((folder, before)) = self.find(id, now).await? else {
+            return Ok(None);
+        };
+        let heard = self.inquiry.status(folder.dir.root()).await;
+        let looked = blocking(move || Crawl::new(folder, heard, before.as_deref())).await;
+        Ok(Some(Arc::new(looked)))
     }
 
-    fn find(&self, id: &str, now: Timestamp) -> Result<Option<Arc<Crawl>>, StoreError> {
+    /// Where a crawl lies, and how it stood last.
+    async fn find(
+        &self,
+        id: &str,
+        now: Timestamp,
+    ) -> Result<Option<(Folder, Option<Arc<Crawl>>)>, StoreError> {
         let of = |crawls: &[Arc<Crawl>]| crawls.iter().find(|crawl| crawl.id == id).cloned();
         // Where a crawl lies does not change: an older list will do.
         let known = of(&hold(&self.seen).crawls);
-        if known
-            .as_ref()
-            .is_some_and(|crawl| is_crawl(crawl.dir.root()))
-        {
-            return Ok(known);
-        }
-        if let Some(listed) = of(&self.list(now)?) {
-            return Ok(Some(listed));
+        let known = match known {
+            Some(known) => {
+                let root = known.dir.root().to_owned();
+                blocking(move || is_crawl(&root)).await.then_some(known)
+            }
+            None => None,
+        };
+        let known = match known {
+            Some(known) => Some(known),
+            None => of(&self.list(now).await?),
+        };
+        if let Some(known) = known {
+            let folder = Folder {
+                id: known.id.clone(),
+                name: known.name.clone(),
+                dir: known.dir.clone(),
+            };
+            return Ok(Some((folder, Some(known))));
         }
         // Made since folders were walked last, perhaps by a terminal: look there.
-        let Some((id, name, dir)) = find::one(&self.root, id) else {
-            return Ok(None);
-        };
-        self.forget();
-        Ok(Some(Arc::new(Crawl::look(id, name, dir, None))))
+        let (root, id) = (self.root.clone(), id.to_owned());
+        let found = blocking(move || find::one(&root, &id)).await;
+        if found.is_some() {
+            self.forget();
+        }
+        Ok(found.map(|found| (found.into(), None)))
     }
 
     /// There may be another crawl now: look again next time.
@@ -269,7 +391,22 @@ impl Library {
         let mut seen = hold(&self.seen);
         seen.walked = None;
         seen.looked = None;
+        seen.forgotten += 1;
     }
+}
+
+/// Which crawls have a socket, or a lock without one: the others need not be
+/// asked. Blocks.
+fn with_sockets(folders: Vec<Folder>) -> Vec<(Folder, bool)> {
+    let has = |folder: &Folder| {
+        // A lock that cannot be looked at is somebody's.
+        folder.dir.root().join(remote::SOCKET).exists()
+            || !matches!(folder.dir.lock_owner(), Ok(None))
+    };
+    let folders = folders.into_iter();
+    folders
+        .map(|folder| (folder.clone(), has(&folder)))
+        .collect()
 }
 
 #[cfg(test)]
@@ -285,8 +422,8 @@ mod tests {
         Timestamp::from_secs(seconds)
     }
 
-    #[test]
-    fn crawls_are_found_named_and_read_again_when_they_change() {
+    #[tokio::test]
+    async fn crawls_are_found_named_and_read_again_when_they_change() {
         let folder = tempfile::tempdir().unwrap();
         let mut status = Status {
             state: Phase::Done,
@@ -296,64 +433,71 @@ mod tests {
         crawl(folder.path(), "a", &status);
         crawl(folder.path(), "deep/er/한글 b", &status);
         let library = Library::new(folder.path());
-        let crawls = library.list(at(0)).unwrap();
+        let crawls = library.list(at(0)).await.unwrap();
         let names: Vec<&str> = crawls.iter().map(|crawl| &*crawl.name).collect();
         assert_eq!(names, ["a", "deep/er/한글 b"]);
         assert_eq!(crawls[0].state(), "page-limit");
         for crawl in crawls.iter() {
-            let found = library.get(&crawl.id, at(0)).unwrap().unwrap();
+            let found = library.get(&crawl.id, at(0)).await.unwrap().unwrap();
             assert_eq!(found.name, crawl.name);
         }
-        assert!(library.get("..~2Fa", at(0)).unwrap().is_none());
+        assert!(library.get("..~2Fa", at(0)).await.unwrap().is_none());
 
         status.counters.saved = 7;
         crawl(folder.path(), "a", &status);
-        let crawls = library.list(at(2)).unwrap();
+        let crawls = library.list(at(2)).await.unwrap();
         assert_eq!(crawls[0].status.as_ref().unwrap().counters.saved, 7);
     }
 
-    #[test]
-    fn a_crawl_made_a_moment_ago_is_found_at_once() {
+    #[tokio::test]
+    async fn a_crawl_made_a_moment_ago_is_found_at_once() {
         let folder = tempfile::tempdir().unwrap();
         crawl(folder.path(), "a", &Status::default());
         let library = Library::new(folder.path());
-        assert_eq!(library.list(at(0)).unwrap().len(), 1);
+        assert_eq!(library.list(at(0)).await.unwrap().len(), 1);
         crawl(folder.path(), "new/한글", &Status::default());
         let id = id::encode("new/한글");
-        assert_eq!(library.get(&id, at(0)).unwrap().unwrap().name, "new/한글");
-        assert_eq!(library.list(at(0)).unwrap().len(), 2);
+        assert_eq!(
+            library.get(&id, at(0)).await.unwrap().unwrap().name,
+            "new/한글"
+        );
+        assert_eq!(library.list(at(0)).await.unwrap().len(), 2);
         // Nothing outside the root, nor inside a crawl, has an id.
         crawl(folder.path(), "a/inside", &Status::default());
         let root = Library::new(&folder.path().join("new"));
         for name in ["../a", "/etc", "a/inside", "", "한글/..", "./한글"] {
             assert!(
-                library.get(&id::encode(name), at(0)).unwrap().is_none(),
+                library
+                    .get(&id::encode(name), at(0))
+                    .await
+                    .unwrap()
+                    .is_none(),
                 "{name}"
             );
             assert!(
-                root.get(&id::encode(name), at(0)).unwrap().is_none(),
+                root.get(&id::encode(name), at(0)).await.unwrap().is_none(),
                 "{name}"
             );
         }
     }
 
-    #[test]
-    fn a_crawl_directory_is_a_library_of_one() {
+    #[tokio::test]
+    async fn a_crawl_directory_is_a_library_of_one() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("news");
         crawl(folder.path(), "news", &Status::default());
-        let crawls = Library::new(&root).list(at(0)).unwrap();
+        let crawls = Library::new(&root).list(at(0)).await.unwrap();
         assert_eq!(crawls.len(), 1);
         assert_eq!(crawls[0].name, "news");
         assert_eq!(crawls[0].state(), "not-closed");
     }
 
-    #[test]
-    fn a_broken_status_is_told_and_breaks_nothing() {
+    #[tokio::test]
+    async fn a_broken_status_is_told_and_breaks_nothing() {
         let folder = tempfile::tempdir().unwrap();
         crawl(folder.path(), "a", &Status::default());
         std::fs::write(folder.path().join("a/status.json"), "rubbish").unwrap();
-        let crawls = Library::new(folder.path()).list(at(0)).unwrap();
+        let crawls = Library::new(folder.path()).list(at(0)).await.unwrap();
         let trouble = crawls[0].trouble.as_deref().unwrap();
         assert!(trouble.contains("status.json cannot be read"), "{trouble}");
         assert_eq!(crawls[0].state(), "empty");

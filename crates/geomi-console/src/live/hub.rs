@@ -166,17 +166,24 @@ impl Hub {
         let _nobody_left = self.ticks.send(Arc::new(tick));
     }
 
-    fn look(&self, app: &App) -> Option<Tick> {
+    async fn look(&self, app: &App) -> Option<Tick> {
         let time = app.now();
-        let found = app.library.get(&self.id, time);
+        let found = app.library.get(&self.id, time).await;
         // A folder that vanished or cannot be read has nothing new to tell.
         let crawl = found.ok()??;
         let after = *hold(&self.position);
+        app.read(move |_| Tick::read(crawl, after, time)).await
+    }
+}
+
+impl Tick {
+    /// What is new in the log of a crawl. Blocks.
+    fn read(crawl: Arc<Crawl>, after: u64, time: Timestamp) -> Option<Self> {
         let last = log_reader::last(&crawl.dir).ok().flatten().unwrap_or(0);
         // A log that was begun anew is followed from its beginning.
         let after = if last < after { 0 } else { after };
         let visits = Visits::read(&crawl.dir, after, last, SHOWN_MAX).ok()?;
-        Some(Tick {
+        Some(Self {
             crawl,
             visits,
             time,
@@ -195,11 +202,8 @@ async fn look_on(app: App, hub: Weak<Hub>) {
     loop {
         every.tick().await;
         let Some(hub) = hub.upgrade() else { return };
-        app.read(move |app| {
-            if let Some(tick) = hub.look(app) {
-                hub.tell(tick);
-            }
-        })
-        .await;
+        if let Some(tick) = hub.look(&app).await {
+            hub.tell(tick);
+        }
     }
 }

@@ -14,6 +14,7 @@ use tokio::sync::mpsc;
 
 use super::frames::{self, Form, Frame, PULSE};
 use super::hub::{Seat, Visits};
+use crate::accounts::Principal;
 use crate::app::App;
 use crate::library::Crawl;
 
@@ -33,9 +34,9 @@ const SILENCE: Duration = Duration::from_secs(15);
 pub(crate) struct Frames(mpsc::Receiver<Bytes>);
 
 impl Frames {
-    /// A body, and where its pieces are put in.
-    pub(crate) fn new() -> (mpsc::Sender<Bytes>, Self) {
-        let (sender, receiver) = mpsc::channel(PIECES_MAX);
+    /// A body, and where its pieces are put in; so many wait for the reader.
+    pub(crate) fn new(pieces_max: usize) -> (mpsc::Sender<Bytes>, Self) {
+        let (sender, receiver) = mpsc::channel(pieces_max);
         (sender, Self(receiver))
     }
 }
@@ -53,9 +54,11 @@ impl http_body::Body for Frames {
     }
 }
 
-/// Streams a crawl's events, from behind visit `since` if it is given.
+/// Streams a crawl's events, from behind visit `since` if it is given, for as
+/// long as the watcher's log-in or token is valid.
 pub(crate) async fn watch(
     app: &App,
+    known: &Principal,
     crawl: Arc<Crawl>,
     since: Option<u64>,
     form: Form,
@@ -63,9 +66,10 @@ pub(crate) async fn watch(
     let dir = crawl.dir.clone();
     let last = app.read(move |_| log_reader::last(&dir)).await?;
     let seat = app.hubs.sit(app, &crawl, last.unwrap_or(0));
-    let (sender, body) = Frames::new();
+    let (sender, body) = Frames::new(PIECES_MAX);
     let watcher = Watcher {
         app: app.clone(),
+        known: known.clone(),
         told: since.unwrap_or(seat.position),
         crawl,
         form,
@@ -77,6 +81,8 @@ pub(crate) async fn watch(
 
 struct Watcher {
     app: App,
+    /// Who watches.
+    known: Principal,
     crawl: Arc<Crawl>,
     form: Form,
     /// Number of the last visit this watcher was told of.
@@ -153,7 +159,10 @@ impl Watcher {
         }
     }
 
+    /// Whether the piece was sent: the watcher is there, and still may watch.
     async fn send(&self, frame: Frame) -> bool {
-        self.sender.send(frame).await.is_ok()
+        let accounts = &self.app.accounts;
+        accounts.is_still_known(&self.known, self.app.now())
+            && self.sender.send(frame).await.is_ok()
     }
 }

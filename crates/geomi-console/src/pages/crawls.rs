@@ -33,7 +33,7 @@ pub(crate) async fn list(
     view: View,
     Query(query): Query<ListQuery>,
 ) -> Result<Response, Problem> {
-    let crawls = app.read(|app| app.library.list(app.now())).await?;
+    let crawls = app.library.list(app.now()).await?;
     let form = StartForm::default();
     Ok(super::html(page(
         &app,
@@ -232,7 +232,7 @@ pub(crate) async fn start_new(
             Err(problem) => Err(problem),
         }
     };
-    let crawls = app.read(|app| app.library.list(app.now())).await?;
+    let crawls = app.library.list(app.now()).await?;
     let (command, problem) = match outcome {
         Ok(command) => (Some(command), None),
         Err(problem) => (None, Some(problem)),

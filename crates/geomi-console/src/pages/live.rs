@@ -22,6 +22,7 @@ use crate::api::crawls::{CrawlDetail, CrawlRow, Refreshing};
 use crate::api::log::{CLASSES, LogQuery, find, stream};
 use crate::app::App;
 use crate::http::extract::{Path, Query};
+use crate::http::guard::Caller;
 use crate::http::problem::Problem;
 use crate::library::Crawl;
 use crate::live::Form;
@@ -77,13 +78,14 @@ pub(crate) struct Since {
 /// Streams pieces of the page.
 pub(crate) async fn events(
     State(app): State<App>,
+    caller: Caller,
     headers: HeaderMap,
     Path(id): Path<String>,
     Query(query): Query<Since>,
 ) -> Result<Response, Problem> {
     let crawl = app.crawl(id).await?;
     let form = Form::Html(Language::of(&headers));
-    stream(&app, crawl, &headers, query.since, form).await
+    stream(&app, &caller, crawl, &headers, query.since, form).await
 }
 
 /// How it stands.

@@ -9,8 +9,9 @@ use serde::Deserialize;
 use super::format;
 use super::layout::{self, View};
 use super::preferences::is_ours;
-use crate::api::session::{self, LogIn};
+use crate::api::session::{self, ID_MAX, LogIn, PASSWORD_MAX};
 use crate::app::App;
+use crate::http::bounded::Text;
 use crate::http::extract::{Form, Query};
 use crate::http::guard;
 use crate::http::problem::Problem;
@@ -60,8 +61,8 @@ fn page(view: &View, next: &str, id: &str, problem: Option<&Problem>) -> Markup 
 /// A log-in by the form.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Sent {
-    id: String,
-    password: String,
+    id: Text<0, ID_MAX>,
+    password: Text<0, PASSWORD_MAX>,
     next: Option<String>,
 }
 
@@ -69,17 +70,18 @@ pub(crate) struct Sent {
 pub(crate) async fn log_in(State(app): State<App>, view: View, Form(sent): Form<Sent>) -> Response {
     let next = sent.next.filter(|path| is_ours(path));
     let next = next.unwrap_or_else(|| "/".to_owned());
+    let id = sent.id.0;
     let log_in = LogIn {
-        id: sent.id,
-        password: sent.password,
+        id: id.clone(),
+        password: sent.password.0,
     };
-    match session::begin(&app, &view.caller, &log_in).await {
+    match session::begin(&app, &view.caller, log_in).await {
         Ok(begun) => {
             let response = Redirect::to(&next).into_response();
             respond::and(response, header::SET_COOKIE, begun.cookie)
         }
         Err(problem) => {
-            let mut response = super::html(page(&view, &next, &log_in.id, Some(&problem)));
+            let mut response = super::html(page(&view, &next, &id, Some(&problem)));
             *response.status_mut() = problem.status;
             response
         }

@@ -63,7 +63,7 @@ async fn page(
     let question = QueueQuery {
         url: empty_as_none(url),
     };
-    let explained = explain(app, crawl, question).await;
+    let explained = explain(crawl, question).await;
     let content = html! {
         @if let Some(problem) = &tried.problem { (alert_of(words, problem)) }
         @match &explained {

@@ -8,20 +8,31 @@ use serde::Deserialize;
 use super::format;
 use super::layout::{self, View, alert_of};
 use crate::accounts::Role;
-use crate::accounts::audit::Entry;
-use crate::api::accounts::{MakeUser, drop_user, make_user};
+use crate::accounts::audit::{self, Place};
+use crate::api::accounts::{MakeUser, audit_place, drop_user, make_user};
 use crate::api::tokens::{MakeToken, drop_token, make_token, visible_tokens};
 use crate::app::App;
-use crate::http::extract::{Form, Path};
+use crate::http::extract::{Form, Path, Query};
 use crate::http::problem::Problem;
 use crate::words::look_up;
 
 /// Lines of the audit log.
 const AUDIT_LINES: usize = 50;
 
+/// Which part of the audit log.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Part {
+    before: Option<String>,
+}
+
 /// Shows the settings.
-pub(crate) async fn show(State(app): State<App>, view: View) -> Result<Response, Problem> {
-    Ok(super::html(page(&app, &view, None, None).await?))
+pub(crate) async fn show(
+    State(app): State<App>,
+    view: View,
+    Query(part): Query<Part>,
+) -> Result<Response, Problem> {
+    let from = part.before.as_deref().map(audit_place).transpose()?;
+    Ok(super::html(part_page(&app, &view, None, None, from).await?))
 }
 
 async fn page(
@@ -30,13 +41,23 @@ async fn page(
     secret: Option<&str>,
     problem: Option<&Problem>,
 ) -> Result<Markup, Problem> {
+    part_page(app, view, secret, problem, None).await
+}
+
+async fn part_page(
+    app: &App,
+    view: &View,
+    secret: Option<&str>,
+    problem: Option<&Problem>,
+    from: Option<Place>,
+) -> Result<Markup, Problem> {
     let words = view.words;
     let is_admin = view.may(Role::Admin);
     let entries = if is_admin {
-        app.read(|app| app.accounts.audit.latest(0, AUDIT_LINES))
+        app.read(move |app| app.accounts.audit.page(from, AUDIT_LINES))
             .await?
     } else {
-        Vec::new()
+        audit::Page::default()
     };
     let content = html! {
         div.page-head { h1 { (words.settings) } }
@@ -115,19 +136,20 @@ fn users(app: &App, view: &View) -> Markup {
     }
 }
 
-fn audit(view: &View, entries: &[Entry]) -> Markup {
+fn audit(view: &View, page: &audit::Page) -> Markup {
     let words = view.words;
     html! {
-        section.card {
+        section.card #audit {
             h2 { (words.audit) }
             p.lead { (words.audit_lead) }
             div.scroll tabindex="0" role="region" aria-label=(words.audit) { table.list {
                 thead { tr { th scope="col" { (words.time) } th scope="col" { (words.who) } th scope="col" { (words.from_where) } th scope="col" { (words.did) } th scope="col" { (words.to) } th scope="col" { (words.result) } } }
-                tbody { @for entry in entries { tr {
+                tbody { @for entry in &page.entries { tr {
                     td { time datetime=(entry.time) { (format::moment(&entry.time)) } } td { (entry.who) } td { (entry.from) } td { (entry.did) } td.url { (entry.to) }
                     td { (if entry.ok { words.ok } else { words.refused_word }) }
                 } } }
             } }
+            @if let Some(place) = page.older { nav.pager { a.button href=(format!("/settings?before={place}#audit")) { (words.older) } } }
         }
     }
 }

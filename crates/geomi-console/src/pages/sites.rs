@@ -57,7 +57,7 @@ pub(crate) async fn show(
     let found = find(&app, &crawl, query).await?;
     let words = view.words;
     let about = match empty_as_none(&filter.site).filter(|_| found.live) {
-        Some(site) => Some(explain_site(&app, &crawl, site).await),
+        Some(site) => Some(explain_site(&crawl, site).await),
         None => None,
     };
     let content = html! {

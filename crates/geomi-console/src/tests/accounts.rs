@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::accounts::audit::Entry;
 
 fn form(path: &str, cookie: Option<&str>, body: String) -> Request<Body> {
     let mut request = request(Method::POST, path, None, ELSEWHERE, Body::from(body));
@@ -139,7 +140,7 @@ async fn guessing_has_to_wait() {
         .await
         .is(429);
     assert!(held.headers.contains_key(header::RETRY_AFTER));
-    let log = console.app.accounts.audit.latest(0, 10).unwrap();
+    let log = console.app.accounts.audit.page(None, 10).unwrap().entries;
     assert_eq!(log.len(), 5);
     assert!(
         log.iter()
@@ -147,13 +148,40 @@ async fn guessing_has_to_wait() {
     );
 }
 
+/// A session of the API: its cookie and its word.
+async fn session(console: &Console, id: &str) -> (String, String) {
+    let body = json!({ "id": id, "password": PASSWORD });
+    let begun = console
+        .send(Method::POST, "/api/v1/session", "", &body)
+        .await
+        .is(201);
+    let word = begun.json()["csrf"].as_str().unwrap().to_owned();
+    (cookie(&begun), word)
+}
+
+/// Asks for a token as a browser does.
+async fn make_token(console: &Console, (cookie, word): &(String, String), scope: &str) -> Answer {
+    let body = json!({ "name": "grafana", "scope": scope }).to_string();
+    let mut request = request(
+        Method::POST,
+        "/api/v1/tokens",
+        None,
+        ELSEWHERE,
+        Body::from(body),
+    );
+    let headers = request.headers_mut();
+    headers.insert(header::COOKIE, cookie.parse().unwrap());
+    headers.insert("x-csrf-token", word.parse().unwrap());
+    headers.insert(header::CONTENT_TYPE, "application/json".parse().unwrap());
+    console.ask(request).await
+}
+
 #[tokio::test]
 async fn tokens_may_no_more_than_their_scope_and_are_shown_once() {
     let console = Console::new();
     let admin = console.token(Role::Admin);
-    let body = json!({ "name": "grafana", "scope": "viewer" });
-    let made = console
-        .send(Method::POST, "/api/v1/tokens", &admin, &body)
+    let browser = session(&console, "admin").await;
+    let made = make_token(&console, &browser, "viewer")
         .await
         .is(201)
         .json();
@@ -173,12 +201,102 @@ async fn tokens_may_no_more_than_their_scope_and_are_shown_once() {
         .await
         .is(204);
     console.get("/api/v1/crawls", Some(token)).await.is(401);
+    console.token(Role::Viewer);
+    let viewer = session(&console, "viewer").await;
+    make_token(&console, &viewer, "admin").await.is(403);
+}
+
+#[tokio::test]
+async fn tokens_make_no_tokens_and_go_with_the_password() {
+    let console = Console::new();
+    let admin = console.token(Role::Admin);
     let viewer = console.token(Role::Viewer);
-    let more = json!({ "name": "more", "scope": "admin" });
+    let body = json!({ "name": "more", "scope": "viewer" });
+    for token in [&admin, &viewer] {
+        let refused = console
+            .send(Method::POST, "/api/v1/tokens", token, &body)
+            .await
+            .is(403);
+        assert!(refused.body.contains("log in to make one"), "{refused:?}");
+    }
+    let browser = session(&console, "viewer").await;
+    // The one that was there at first counts too.
+    for _ in 1..20 {
+        make_token(&console, &browser, "viewer").await.is(201);
+    }
+    make_token(&console, &browser, "viewer").await.is(409);
+    let reset = json!({ "password": "another long password" });
     console
-        .send(Method::POST, "/api/v1/tokens", &viewer, &more)
+        .send(Method::PATCH, "/api/v1/users/2", &admin, &reset)
         .await
-        .is(403);
+        .is(200);
+    console.get("/api/v1/crawls", Some(&viewer)).await.is(401);
+    console.get("/api/v1/crawls", Some(&admin)).await.is(200);
+}
+
+#[tokio::test]
+async fn three_hundred_guesses_at_once_are_three_hundred_guesses() {
+    let console = Arc::new(Console::new());
+    console.token(Role::Admin);
+    let guesses = (0..300).map(|n| {
+        let console = Arc::clone(&console);
+        let password = if n == 200 { PASSWORD } else { "guess" };
+        let body = format!("id=admin&password={}", password.replace(' ', "+"));
+        tokio::spawn(async move { console.ask(form("/login", None, body)).await.status })
+    });
+    let guesses: Vec<_> = guesses.collect();
+    let mut counts = std::collections::BTreeMap::new();
+    for guess in guesses {
+        *counts.entry(guess.await.unwrap().as_u16()).or_insert(0) += 1;
+    }
+    assert_eq!(counts.get(&303), None, "{counts:?}");
+    assert!(counts[&401] <= 5 && counts[&429] >= 295, "{counts:?}");
+}
+
+#[tokio::test]
+async fn a_long_id_is_neither_counted_nor_written_down() {
+    let console = Console::new();
+    console.token(Role::Admin);
+    let body = |len: usize| format!("id={}&password=guess", "x".repeat(len));
+    console
+        .ask(form("/login", None, body(2 << 20)))
+        .await
+        .is(413);
+    console.ask(form("/login", None, body(101))).await.is(422);
+    console.ask(form("/login", None, body(100))).await.is(401);
+    let log = console.app.accounts.audit.page(None, 10).unwrap().entries;
+    assert_eq!(log.len(), 1);
+}
+
+#[tokio::test]
+async fn the_audit_log_is_read_page_by_page() {
+    let console = Console::new();
+    let admin = console.token(Role::Admin);
+    for n in 0..120 {
+        let entry = Entry::new(console.app.now(), "kim", "::1", "pause", &n.to_string());
+        console.app.accounts.audit.write(&entry);
+    }
+    let (mut found, mut path) = (Vec::new(), "/api/v1/audit?limit=50".to_owned());
+    loop {
+        let page = console.get(&path, Some(&admin)).await.is(200).json();
+        let items = page["items"].as_array().unwrap().iter();
+        found.extend(items.map(|entry| entry["to"].as_str().unwrap().to_owned()));
+        let Some(next) = page["next"].as_str() else {
+            break;
+        };
+        path = format!("/api/v1/audit?limit=50&before={next}");
+    }
+    let expected: Vec<String> = (0..120).rev().map(|n| n.to_string()).collect();
+    assert_eq!(found, expected);
+    let first = console.get("/settings", Some(&admin)).await.is(200);
+    let at = first.body.find("/settings?before=").unwrap();
+    let older = first.body[at..].split('#').next().unwrap();
+    let second = console.get(older, Some(&admin)).await.is(200);
+    assert!(second.body.contains(">69<") && !second.body.contains(">119<"));
+    console
+        .get("/api/v1/audit?before=x", Some(&admin))
+        .await
+        .is(400);
 }
 
 #[tokio::test]

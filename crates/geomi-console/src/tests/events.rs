@@ -135,3 +135,57 @@ async fn watchers_share_one_reader_which_ends_with_them() {
     }
     assert_eq!(console.app.hubs.counts(), (1, 50));
 }
+
+/// Reads until the stream ends, which has to be soon.
+async fn ends(mut watcher: Watcher) -> bool {
+    let read = async {
+        loop {
+            let next =
+                std::future::poll_fn(|context| Pin::new(&mut watcher.body).poll_frame(context));
+            if next.await.is_none() {
+                return;
+            }
+        }
+    };
+    let patience = std::time::Duration::from_secs(10);
+    tokio::time::timeout(patience, read).await.is_ok()
+}
+
+#[tokio::test]
+async fn a_stream_ends_with_the_user_the_token_or_the_session() {
+    let console = Console::new();
+    console.token(Role::Admin);
+    append(&console, 1..=10);
+    let accounts = &console.app.accounts;
+    let now = console.app.now();
+
+    let token = console.token(Role::Viewer);
+    let mut watcher = Watcher::begin(&console, &token, Some(0)).await;
+    watcher.numbers_to(10).await;
+    accounts.remove_user(2).unwrap().unwrap();
+    assert!(ends(watcher).await, "the user was removed");
+
+    let token = console.token(Role::Viewer);
+    let watcher = Watcher::begin(&console, &token, Some(0)).await;
+    let no = accounts.tokens(Some(3))[0].no;
+    accounts.remove_token(no).unwrap().unwrap();
+    assert!(ends(watcher).await, "the token was removed");
+
+    let (secret, _) = accounts.begin_session(3, now);
+    let path = "/crawls/news/events";
+    let mut request = request(Method::GET, path, None, ELSEWHERE, Body::empty());
+    let cookie = format!("geomi_session={secret}").parse().unwrap();
+    request.headers_mut().insert(header::COOKIE, cookie);
+    let response = console.router.clone().oneshot(request).await.unwrap();
+    assert_eq!(response.status(), 200);
+    let watcher = Watcher {
+        body: response.into_body(),
+        text: String::new(),
+    };
+    let password = crate::accounts::store::UserChange {
+        pw: Some(accounts.hasher.hash("another long password")),
+        ..Default::default()
+    };
+    accounts.change_user(3, password).unwrap().unwrap();
+    assert!(ends(watcher).await, "the password was reset");
+}

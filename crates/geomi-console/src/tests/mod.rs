@@ -1,6 +1,7 @@
 //! The router, driven as a browser or a program would, without a socket.
 
 mod accounts;
+mod door;
 mod escaping;
 mod events;
 mod files;
@@ -8,6 +9,7 @@ mod freshness;
 mod pages;
 mod roles;
 mod schedule;
+mod slow;
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -22,8 +24,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tower::ServiceExt as _;
 
+use crate::accounts::Role;
 use crate::accounts::store::NewUser;
-use crate::accounts::{Role, password};
 use crate::app::{App, Options, Settings};
 use crate::http::guard::Peer;
 use crate::http::routes::router;
@@ -76,6 +78,10 @@ impl Console {
     }
 
     fn with(proxies: Vec<std::net::IpAddr>) -> Self {
+        Self::by(|options| options.proxies = proxies)
+    }
+
+    fn by(change: impl FnOnce(&mut Options)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let dir = CrawlDir::create(folder.path().join("news")).unwrap();
         let status = Status {
@@ -86,16 +92,18 @@ impl Console {
             ..Status::default()
         };
         std::fs::write(dir.status(), serde_json::to_vec(&status).unwrap()).unwrap();
-        let app = App::open(Options {
+        let mut options = Options {
             root: folder.path().to_owned(),
             listen: "127.0.0.1:0".parse().unwrap(),
             tls: None,
-            proxies,
+            proxies: Vec::new(),
+            hosts: Vec::new(),
             program: None,
             webhooks: Vec::new(),
             settings: Arc::new(Plain),
-        })
-        .unwrap();
+        };
+        change(&mut options);
+        let app = App::open(options).unwrap();
         let router = router(app.clone());
         Self {
             folder,
@@ -108,12 +116,20 @@ impl Console {
         CrawlDir::new(self.folder.path().join("news"))
     }
 
+    /// What the process of the crawl would say of it.
+    fn status_line(&self, pid: u32) -> String {
+        let status = std::fs::read_to_string(self.dir().status()).unwrap();
+        let status: Value = serde_json::from_str(&status).unwrap();
+        let said = serde_json::json!({ "is": "status", "pid": pid, "status": status });
+        format!("{said}\n")
+    }
+
     /// A user of a role; its API token.
     fn token(&self, role: Role) -> String {
         let user = NewUser {
             name: role.as_str().to_owned(),
             id: role.as_str().to_owned(),
-            pw: password::hash(PASSWORD),
+            pw: self.app.accounts.hasher.hash(PASSWORD),
             role,
         };
         let user = self.app.accounts.add_user(user, self.app.now());
@@ -122,7 +138,7 @@ impl Console {
             .app
             .accounts
             .add_token(user.no, "test".into(), role, self.app.now());
-        made.unwrap().1
+        made.unwrap().unwrap().1
     }
 
     async fn ask(&self, request: Request<Body>) -> Answer {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::Words;
+use super::{Words, shown_host};
 use crate::wrong::Wrong;
 
 pub(super) const WORDS: Words = Words {
@@ -276,6 +276,7 @@ pub(super) const WORDS: Words = Words {
         ("done", "done"),
         ("empty", "empty"),
         ("not-closed", "not closed"),
+        ("silent", "not answering"),
         ("finished", "finished"),
         ("seeds-failed", "every seed failed"),
         ("too-many-failures", "too many failures"),
@@ -483,9 +484,11 @@ pub(super) const WORDS: Words = Words {
         ("403", "Not allowed"),
         ("404", "Not found"),
         ("405", "Not possible here"),
+        ("408", "Too slow"),
         ("409", "Conflict"),
         ("413", "Too large"),
         ("415", "Wrong type"),
+        ("421", "Wrong host name"),
         ("422", "Does not fit"),
         ("429", "Too many"),
         ("500", "Our fault"),
@@ -517,9 +520,17 @@ fn tell(wrong: &Wrong) -> Cow<'static, str> {
                 format!("this needs the role {needed}, and yours is {yours}: ask an admin");
             return sentence.into();
         }
+        Wrong::OtherHost { host } => {
+            let host = shown_host(host);
+            return format!("this console is not {host}: if it is, start it with --host {host}")
+                .into();
+        }
         Wrong::OtherSite => "this came from another site: nothing was done",
         Wrong::OldForm => "the form is too old, or was not ours: load the page again",
-        Wrong::LongBody => "the body is longer than 4 MiB, or ended too early",
+        Wrong::LongBody { max_kib } => {
+            return format!("the body is longer than {max_kib} KiB, or is incomplete").into();
+        }
+        Wrong::SlowBody => "the body did not arrive in time: send the request again",
         Wrong::NothingHere => "there is nothing at this address",
         Wrong::NoCrawl => "there is no such crawl",
         Wrong::NoSection => "there is no such section",
@@ -552,10 +563,12 @@ fn tell(wrong: &Wrong) -> Cow<'static, str> {
         Wrong::Digits { name } => {
             return format!("{name} has 14 digits, such as 20261115094200").into();
         }
+        Wrong::Place { name } => return format!("{name} is not what a page named as next").into(),
         Wrong::Hours => "from and to are from 0 to 23",
         Wrong::NotRunning => "the crawl is not running: start it first",
         Wrong::Running => "the crawl is running already",
         Wrong::RunningOtherwise => "the crawl is running already: stop it first",
+        Wrong::Silent => "the crawl does not answer: its process may be suspended",
         Wrong::Refused => "the crawl refused it",
         Wrong::OtherAnswer => "the crawl speaks another language",
         Wrong::NotStarted => "the crawl refused to start",
@@ -585,6 +598,10 @@ fn tell(wrong: &Wrong) -> Cow<'static, str> {
         Wrong::OwnRole => "nobody takes away their own role: ask another admin",
         Wrong::OwnUser => "nobody removes themselves: ask another admin",
         Wrong::StrongToken => "a token may do no more than its user",
+        Wrong::TokenByToken => "a token cannot make tokens: log in to make one",
+        Wrong::TooManyTokens { max } => {
+            return format!("a user has at most {max} tokens: remove one first").into();
+        }
         Wrong::OwnToken => "this is the token you use: remove it with another, or in the console",
         Wrong::SeedCount => "give from 1 to 1,000 URLs to begin with",
         Wrong::UrlCount => "give from 1 to 100,000 URLs",

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Words, look_up};
+use super::{Words, look_up, shown_host};
 use crate::accounts::Role;
 use crate::wrong::Wrong;
 
@@ -277,6 +277,7 @@ pub(super) const WORDS: Words = Words {
         ("done", "끝남"),
         ("empty", "비어 있음"),
         ("not-closed", "닫히지 않음"),
+        ("silent", "응답 없음"),
         ("finished", "완료"),
         ("seeds-failed", "모든 시드 실패"),
         ("too-many-failures", "실패가 너무 많음"),
@@ -484,9 +485,11 @@ pub(super) const WORDS: Words = Words {
         ("403", "권한 없음"),
         ("404", "찾을 수 없음"),
         ("405", "여기서 할 수 없음"),
+        ("408", "너무 느림"),
         ("409", "지금은 할 수 없음"),
         ("413", "너무 큼"),
         ("415", "잘못된 형식"),
+        ("421", "잘못된 호스트 이름"),
         ("422", "맞지 않는 값"),
         ("429", "너무 많음"),
         ("500", "내부 오류"),
@@ -520,11 +523,19 @@ fn tell(wrong: &Wrong) -> Cow<'static, str> {
             let (needed, yours) = (role(needed), role(yours));
             return format!("이 작업에는 {needed} 역할이 필요한데 지금 역할은 {yours}입니다. 관리자에게 부탁하세요").into();
         }
+        Wrong::OtherHost { host } => {
+            let host = shown_host(host);
+            return format!("이 콘솔의 이름은 {host}이(가) 아닙니다. 맞는 이름이라면 --host {host} 옵션으로 시작하세요")
+                .into();
+        }
         Wrong::OtherSite => "다른 사이트에서 온 요청이라 아무것도 하지 않았습니다",
         Wrong::OldForm => {
             "양식이 너무 오래되었거나 이 콘솔의 것이 아닙니다. 페이지를 다시 불러오세요"
         }
-        Wrong::LongBody => "보낸 내용이 4 MiB를 넘거나 도중에 끊겼습니다",
+        Wrong::LongBody { max_kib } => {
+            return format!("보낸 내용이 {max_kib} KiB를 넘거나 도중에 끊겼습니다").into();
+        }
+        Wrong::SlowBody => "보낸 내용이 제때 도착하지 않았습니다. 다시 보내 주세요",
         Wrong::NothingHere => "이 주소에는 아무것도 없습니다",
         Wrong::NoCrawl => "그런 수집이 없습니다",
         Wrong::NoSection => "그런 항목이 없습니다",
@@ -559,10 +570,14 @@ fn tell(wrong: &Wrong) -> Cow<'static, str> {
         Wrong::Digits { name } => {
             return format!("{name}: 20261115094200처럼 숫자 14자리로 쓰세요").into();
         }
+        Wrong::Place { name } => {
+            return format!("{name} 값이 목록에서 받은 next 값이 아닙니다").into();
+        }
         Wrong::Hours => "시작과 끝 시각은 0부터 23까지의 수여야 합니다",
         Wrong::NotRunning => "수집이 실행 중이 아닙니다. 먼저 시작하세요",
         Wrong::Running => "수집이 이미 실행 중입니다",
         Wrong::RunningOtherwise => "수집이 이미 실행 중입니다. 먼저 멈추세요",
+        Wrong::Silent => "수집이 응답하지 않습니다. 프로세스가 일시 정지된 상태일 수 있습니다",
         Wrong::Refused => "수집이 받아들이지 않았습니다",
         Wrong::OtherAnswer => "수집이 알 수 없는 답을 보냈습니다",
         Wrong::NotStarted => "수집이 시작하지 않았습니다",
@@ -592,6 +607,13 @@ fn tell(wrong: &Wrong) -> Cow<'static, str> {
         Wrong::OwnRole => "자기 역할은 스스로 바꿀 수 없습니다. 다른 관리자에게 부탁하세요",
         Wrong::OwnUser => "자기 자신은 삭제할 수 없습니다. 다른 관리자에게 부탁하세요",
         Wrong::StrongToken => "토큰의 권한은 사용자의 권한을 넘을 수 없습니다",
+        Wrong::TokenByToken => "토큰으로는 토큰을 만들 수 없습니다. 로그인해서 만드세요",
+        Wrong::TooManyTokens { max } => {
+            return format!(
+                "토큰은 사용자마다 {max}개까지 만들 수 있습니다. 먼저 하나를 삭제하세요"
+            )
+            .into();
+        }
         Wrong::OwnToken => "지금 쓰고 있는 토큰입니다. 다른 토큰이나 콘솔에서 삭제하세요",
         Wrong::SeedCount => "시작 주소는 1개에서 1,000개까지 넣으세요",
         Wrong::UrlCount => "주소는 1개에서 100,000개까지 넣으세요",

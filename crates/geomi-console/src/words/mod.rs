@@ -172,6 +172,11 @@ words! {
     orders,
 }
 
+/// A host name of a stranger's choice, cut to what a sentence can hold.
+fn shown_host(host: &str) -> String {
+    host.chars().take(100).collect()
+}
+
 impl Words {
     /// What is wrong, in a sentence.
     pub(crate) fn tell(&self, wrong: &Wrong) -> Cow<'static, str> {

@@ -51,16 +51,9 @@ pub(crate) struct CrawlArgs {
         value_parser = clap::builder::FalseyValueParser::new()
     )]
     pub(crate) again: bool,
-    /// Serve the web console of this crawl while it runs [default ADDR: 127.0.0.1:8600]
-    #[arg(
-        long,
-        value_name = "ADDR",
-        num_args = 0..=1,
-        default_missing_value = crate::serve::LISTEN,
-        env = "GEOMI_SERVE",
-        hide_env_values = true
-    )]
-    pub(crate) serve: Option<std::net::SocketAddr>,
+    /// Flags of the console beside the crawl.
+    #[command(flatten)]
+    pub(crate) console: crate::serve::BesideArgs,
     /// Flags that set a key.
     #[command(flatten)]
     pub(crate) settings: Settings,
@@ -120,16 +113,9 @@ pub(crate) struct DemoArgs {
         hide_env_values = true
     )]
     pub(crate) out: Option<PathBuf>,
-    /// Where the web console is while the demo runs [default: 127.0.0.1:8600, or a free port]
-    #[arg(
-        long,
-        value_name = "ADDR",
-        num_args = 0..=1,
-        default_missing_value = crate::serve::LISTEN,
-        env = "GEOMI_SERVE",
-        hide_env_values = true
-    )]
-    pub(crate) serve: Option<std::net::SocketAddr>,
+    /// Flags of the console beside the demo.
+    #[command(flatten)]
+    pub(crate) console: crate::serve::BesideArgs,
 }
 
 /// Arguments of `geomi init`.

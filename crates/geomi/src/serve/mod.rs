@@ -28,10 +28,12 @@ pub(crate) const AFTER_HELP: &str = "\
 Examples:
   geomi serve ~/crawls
   geomi serve news --listen 127.0.0.1:9000
-  geomi serve /srv/crawls --listen 0.0.0.0:8600 --tls-cert cert.pem --tls-key key.pem
+  geomi serve /srv/crawls --listen 0.0.0.0:8600 --tls-cert cert.pem --tls-key key.pem \\
+    --host crawler.example.org
 
 The first start prints a link that makes the first admin; it works once. Crawls that are
-started in the console are processes of their own and go on when it ends.
+started in the console are processes of their own and go on when it ends. Requests to
+another host than localhost, the address listened on and those given with --host get 421.
 Exit codes: 0 stopped by a signal, 1 error, 2 usage.";
 
 /// Where the console listens unless told otherwise.
@@ -61,6 +63,18 @@ pub(crate) struct ServeArgs {
     /// Address of a proxy in front, whose X-Forwarded-For and -Proto count; repeatable
     #[arg(long, value_name = "IP")]
     proxy: Vec<IpAddr>,
+    /// Host name by which the console is reached, besides localhost and the address; repeatable
+    #[arg(
+        long,
+        value_name = "NAME",
+        env = "GEOMI_HOSTS",
+        hide_env_values = true,
+        value_delimiter = ','
+    )]
+    host: Vec<String>,
+    /// Listen beyond this machine without TLS: passwords cross the network in the clear
+    #[arg(long)]
+    plain_http: bool,
     /// URL that is told of alerts: ended, budget-spent, stalled, failing, disk-low; repeatable
     #[arg(long, value_name = "URL")]
     webhook: Vec<String>,
@@ -69,17 +83,14 @@ pub(crate) struct ServeArgs {
 /// Runs the command.
 pub(crate) fn run(args: &ServeArgs, global: &Global) -> anyhow::Result<Exit> {
     let mut signals = Signals::new([SIGINT, SIGTERM]).context("cannot listen for signals")?;
-    let tls = match (&args.tls_cert, &args.tls_key) {
-        (Some(certificate), Some(key)) => Some(TlsFiles {
-            certificate: certificate.clone(),
-            key: key.clone(),
-        }),
-        _ => None,
-    };
-    if tls.is_none() && args.proxy.is_empty() && !args.listen.ip().is_loopback() {
-        stderr_line!(
-            "warning: passwords cross the network in the clear: give --tls-cert and --tls-key, or --proxy"
-        );
+    let tls = tls_files(args.tls_cert.as_ref(), args.tls_key.as_ref());
+    let is_agreed = tls.is_some() || !args.proxy.is_empty() || args.plain_http;
+    if !is_agreed && !args.listen.ip().is_loopback() {
+        return Err(Problems::one(format!(
+            "{} is beyond this machine, and passwords would cross the network in the clear: give --tls-cert and --tls-key, --proxy, or --plain-http to accept it",
+            args.listen
+        ))
+        .into());
     }
     let program = std::env::current_exe().context("cannot find this program")?;
     let server = start(Options {
@@ -87,6 +98,7 @@ pub(crate) fn run(args: &ServeArgs, global: &Global) -> anyhow::Result<Exit> {
         listen: args.listen,
         tls,
         proxies: args.proxy.clone(),
+        hosts: args.host.clone(),
         program: Some(program),
         webhooks: webhooks(&args.webhook)?,
         settings: Arc::new(Configurations),
@@ -114,13 +126,68 @@ fn webhooks(texts: &[String]) -> anyhow::Result<Vec<CrawlUrl>> {
     Ok(urls)
 }
 
+fn tls_files(certificate: Option<&PathBuf>, key: Option<&PathBuf>) -> Option<TlsFiles> {
+    Some(TlsFiles {
+        certificate: certificate?.clone(),
+        key: key?.clone(),
+    })
+}
+
+/// Flags of commands that serve the console of their crawl while they run.
+#[derive(Debug, Default, Args)]
+pub(crate) struct BesideArgs {
+    /// Serve the web console of this crawl while it runs [default ADDR: 127.0.0.1:8600]
+    #[arg(
+        long,
+        value_name = "ADDR",
+        num_args = 0..=1,
+        default_missing_value = LISTEN,
+        env = "GEOMI_SERVE",
+        hide_env_values = true
+    )]
+    pub(crate) serve: Option<SocketAddr>,
+    /// Certificate of --serve in PEM, with those up to the root
+    #[arg(long, value_name = "FILE", requires = "serve_tls_key")]
+    serve_tls_cert: Option<PathBuf>,
+    /// Key of that certificate in PEM
+    #[arg(long, value_name = "FILE", requires = "serve_tls_cert")]
+    serve_tls_key: Option<PathBuf>,
+    /// Host name by which --serve is reached, besides localhost and the address; repeatable
+    #[arg(
+        long,
+        value_name = "NAME",
+        env = "GEOMI_HOSTS",
+        hide_env_values = true,
+        value_delimiter = ','
+    )]
+    serve_host: Vec<String>,
+    /// Let --serve listen beyond this machine without TLS: passwords cross the network in the clear
+    #[arg(long)]
+    serve_plain_http: bool,
+}
+
+impl BesideArgs {
+    /// What is wrong with them, before anything is begun.
+    pub(crate) fn check(&self, problems: &mut Problems) {
+        let Some(listen) = self.serve.filter(|listen| !listen.ip().is_loopback()) else {
+            return;
+        };
+        if self.serve_tls_cert.is_none() && !self.serve_plain_http {
+            problems.add_general(format!(
+                "--serve {listen} is beyond this machine, and passwords would cross the network in the clear: give --serve-tls-cert and --serve-tls-key, or --serve-plain-http to accept it"
+            ));
+        }
+    }
+}
+
 /// The console of one crawl, in the process that runs it.
-pub(crate) fn beside(dir: &Path, listen: SocketAddr) -> anyhow::Result<Server> {
+pub(crate) fn beside(dir: &Path, listen: SocketAddr, args: &BesideArgs) -> anyhow::Result<Server> {
     start(Options {
         root: dir.to_owned(),
         listen,
-        tls: None,
+        tls: tls_files(args.serve_tls_cert.as_ref(), args.serve_tls_key.as_ref()),
         proxies: Vec::new(),
+        hosts: args.serve_host.clone(),
         program: None,
         webhooks: Vec::new(),
         settings: Arc::new(Configurations),
