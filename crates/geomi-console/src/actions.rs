@@ -208,7 +208,7 @@ pub(crate) async fn launch(app: &App, caller: &Caller, plan: Plan) -> Result<Sta
         .unwrap_or(&plan.dir);
     let name = name.display().to_string();
     let begun = app
-        .read(move |app| app.launcher.as_ref().map(|launcher| launcher.start(&plan)))
+        .start(move |app| app.launcher.as_ref().map(|launcher| launcher.start(&plan)))
         .await
         .transpose()?;
     app.library.forget();

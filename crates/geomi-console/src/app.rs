@@ -28,6 +28,8 @@ const HASHES_MAX: usize = 2;
 /// Estimates at once: each takes a core, tens of megabytes and, for a large crawl, many
 /// seconds. Whoever waits for one finds it made.
 const ESTIMATES_MAX: usize = 1;
+/// Processes that are waited for at once, until they have begun.
+const STARTS_MAX: usize = 4;
 /// Blocking reads at once, over all requests.
 const READS_MAX: usize = 16;
 
@@ -80,6 +82,7 @@ pub(crate) struct Parts {
     hashing: Arc<Semaphore>,
     estimating: Arc<Semaphore>,
     reading: Arc<Semaphore>,
+    starting: Arc<Semaphore>,
 }
 
 impl Deref for App {
@@ -117,6 +120,7 @@ impl App {
             hashing: Arc::new(Semaphore::new(HASHES_MAX)),
             estimating: Arc::new(Semaphore::new(ESTIMATES_MAX)),
             reading: Arc::new(Semaphore::new(READS_MAX)),
+            starting: Arc::new(Semaphore::new(STARTS_MAX)),
             options,
         })))
     }
@@ -126,13 +130,22 @@ impl App {
         self.clock.now()
     }
 
-    /// Runs what waits for a disk or a socket, away from the event loop; few at
-    /// a time, so that many requests cannot take all threads.
+    /// Runs what waits for a disk, away from the event loop; few at a time, so
+    /// that many requests cannot take all threads.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Self) -> T + Send + 'static,
     ) -> T {
         self.block(&self.reading, work).await
+    }
+
+    /// The same for starting a process: however slow it is, nobody who reads
+    /// waits for it.
+    pub(crate) async fn start<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> T {
+        self.block(&self.starting, work).await
     }
 
     /// The same for hashing passwords.

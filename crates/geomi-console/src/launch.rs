@@ -9,14 +9,15 @@
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
-use std::io::Read as _;
+use std::io::{ErrorKind, Read as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use geomi_crawler::{RefreshDrive, remote};
+use geomi_crawler::RefreshDrive;
+use geomi_crawler::remote::{self, RemoteError};
 use geomi_store::{CrawlDir, StoreError};
 
 use crate::accounts::hold;
@@ -191,8 +192,15 @@ impl Launcher {
         }
         let said = plan.dir.join(RUN_LOG);
         let child = spawn(&self.program, &plan.words(), &said)?;
-        // One that cannot be asked yet is asked again.
-        let has_begun = || matches!(remote::status(&plan.dir), Ok(Some(_)));
+        // One that cannot be asked yet is asked again; one that takes the
+        // question and does not answer has begun, and was suspended.
+        let has_begun = || match remote::status(&plan.dir) {
+            Ok(status) => status.is_some(),
+            Err(RemoteError::NoAnswer { source, .. }) => {
+                matches!(source.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
+            }
+            Err(_) => false,
+        };
         let begun = match wait(child, &plan.dir, has_begun, ())? {
             Some(status) => ended(status, &said),
             None => Begun::Running,

@@ -184,7 +184,7 @@ pub(crate) async fn paint(
 pub(crate) async fn plan(app: &App, caller: &Caller, crawl: &Crawl) -> Result<bool, Problem> {
     let dir = crawl.dir.clone();
     let made = app
-        .read(move |app| app.planner.as_ref().map(|planner| planner.plan(&dir)))
+        .start(move |app| app.planner.as_ref().map(|planner| planner.plan(&dir)))
         .await;
     let Some(made) = made.transpose()? else {
         return Err(Problem::conflict(Wrong::PlansNothing));
