@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
+use geomi_store::read_small;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -56,6 +57,8 @@ const UNSEEN_MAX: usize = 16;
 const FILES_WAIT: Duration = Duration::from_millis(100);
 /// Files the process may have open, if the system lets it.
 const OPEN_FILES_WANTED: u64 = 8_192;
+/// The longest file of a certificate or a key.
+const PEM_BYTES_MAX: u64 = 1 << 20;
 
 /// Certificate and key, in PEM.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -177,10 +180,14 @@ fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, ConsoleError> {
         let path = path.clone();
         move |reason: String| ConsoleError::Tls { path, reason }
     };
-    let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(&files.certificate)
-        .and_then(Iterator::collect)
-        .map_err(|error| failed(&files.certificate)(error.to_string()))?;
-    let key = PrivateKeyDer::from_pem_file(&files.key)
+    let read = |path: &PathBuf| {
+        read_small(path, PEM_BYTES_MAX).map_err(|error| failed(path)(error.to_string()))
+    };
+    let chain: Vec<CertificateDer<'static>> =
+        CertificateDer::pem_slice_iter(&read(&files.certificate)?)
+            .collect::<Result<_, _>>()
+            .map_err(|error| failed(&files.certificate)(error.to_string()))?;
+    let key = PrivateKeyDer::from_pem_slice(&read(&files.key)?)
         .map_err(|error| failed(&files.key)(error.to_string()))?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = rustls::ServerConfig::builder_with_provider(provider)

@@ -80,4 +80,4 @@ pub use request::FetchRequest;
 pub use resolve::{AddressSource, Considered, LookUp, Resolution};
 pub use signature::{Signature, Signer};
 pub use stored::StoredAnswer;
-pub use tls::read_ca_file;
+pub use tls::parse_ca_file;

@@ -117,15 +117,14 @@ fn in_words(error: io::Error) -> io::Error {
     io::Error::new(error.kind(), words)
 }
 
-/// Reads a file of certificate authorities in PEM form, for
+/// Certificate authorities in PEM form, as a file at `path` holds them, for
 /// [`FetchConfig::extra_roots`].
-pub fn read_ca_file(path: &Path) -> Result<Vec<CertificateDer<'static>>, FetchError> {
+pub fn parse_ca_file(path: &Path, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, FetchError> {
     let wrong = |problem: String| FetchError::CaFile {
         path: path.to_owned(),
         problem,
     };
-    let read = CertificateDer::pem_file_iter(path).map_err(|error| wrong(error.to_string()))?;
-    let roots: Result<Vec<_>, _> = read.collect();
+    let roots: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
     let roots = roots.map_err(|error| wrong(error.to_string()))?;
     if roots.is_empty() {
         return Err(wrong("there is none in it".to_owned()));

@@ -21,6 +21,7 @@ pub mod schedule;
 pub mod seeds;
 pub mod seen;
 pub mod segment;
+mod small_file;
 mod sort;
 pub mod state;
 mod table;
@@ -30,4 +31,5 @@ pub mod warc;
 
 pub use dir::{AtomicFile, CrawlDir, DirLock, Owner};
 pub use error::StoreError;
+pub use small_file::{read_small, read_small_text};
 pub use sort::LineSorter;

@@ -14,7 +14,9 @@ mod rewritten;
 mod site;
 pub mod surt;
 mod url_text;
+mod userinfo;
 
 pub use crawl_url::{CrawlUrl, UrlError, UrlHash, with_two_slashes};
 pub use rewritten::rewritten;
 pub use site::{SiteHash, SiteKey, public_suffix, registrable_domain};
+pub use userinfo::without_userinfo;

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::ErrorKind;
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use data_encoding::HEXLOWER;
@@ -225,10 +225,7 @@ impl Book {
     fn write(&self) -> Result<(), ConsoleError> {
         make_folder(&self.path)?;
         let bytes = serde_json::to_vec_pretty(&self.contents).expect("accounts are plain data");
-        CrawlDir::write_atomic(&self.path, &bytes)?;
-        let only_ours = fs::Permissions::from_mode(0o600);
-        let limited = fs::set_permissions(&self.path, only_ours);
-        Ok(limited.map_err(|error| StoreError::from_io("protect", &self.path, error))?)
+        Ok(CrawlDir::write_private(&self.path, &bytes)?)
     }
 }
 
@@ -244,6 +241,8 @@ pub(crate) fn make_folder(file: &Path) -> Result<(), StoreError> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     const NOW: Timestamp = Timestamp::EPOCH;

@@ -1,8 +1,8 @@
 //! Whom the fetcher believes to be who they say they are.
 
-use std::io::Write as _;
+use std::path::Path;
 
-use geomi_fetch::{FetchConfig, FetchError, Fetcher, read_ca_file};
+use geomi_fetch::{FetchConfig, FetchError, Fetcher, parse_ca_file};
 use geomi_model::NetworkState;
 use rcgen::{CertificateParams, KeyPair};
 
@@ -70,9 +70,9 @@ async fn a_good_certificate_is_believed_and_others_are_told_apart() {
 #[tokio::test]
 async fn a_file_of_authorities_is_read_and_its_faults_are_named() {
     let (ours, other) = (Authority::new(), Authority::new());
-    let mut file = tempfile::NamedTempFile::new().unwrap();
-    write!(file, "# ours\n{}{}", other.pem, ours.pem).unwrap();
-    let roots = read_ca_file(file.path()).unwrap();
+    let path = Path::new("ca.pem");
+    let pem = format!("# ours\n{}{}", other.pem, ours.pem);
+    let roots = parse_ca_file(path, pem.as_bytes()).unwrap();
     assert_eq!(roots, [other.der, ours.der.clone()]);
     let config = FetchConfig {
         extra_roots: roots,
@@ -81,16 +81,10 @@ async fn a_file_of_authorities_is_read_and_its_faults_are_named() {
     let outcome = fetch(config, ours.good()).await;
     assert_eq!(outcome.state, NetworkState::Ok, "{:?}", outcome.error);
 
-    let empty = tempfile::NamedTempFile::new().unwrap();
-    let broken = {
-        let mut file = tempfile::NamedTempFile::new().unwrap();
-        let text = "-----BEGIN CERTIFICATE-----\n!!\n-----END CERTIFICATE-----\n";
-        file.write_all(text.as_bytes()).unwrap();
-        file
-    };
-    for path in [empty.path(), broken.path(), "/nowhere/ca.pem".as_ref()] {
-        let error = read_ca_file(path).unwrap_err();
+    let broken = "-----BEGIN CERTIFICATE-----\n!!\n-----END CERTIFICATE-----\n";
+    for pem in ["", broken] {
+        let error = parse_ca_file(path, pem.as_bytes()).unwrap_err();
         assert!(matches!(error, FetchError::CaFile { .. }), "{error}");
-        assert!(error.to_string().contains(path.to_str().unwrap()));
+        assert!(error.to_string().contains("ca.pem"));
     }
 }

@@ -5,6 +5,7 @@
 //! break: who may be asked without a contact, or without a pause.
 
 use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
 use std::time::Duration;
 
 use geomi_crawler::refresh::Budget;
@@ -22,6 +23,9 @@ use super::written::Written;
 
 /// A delay shorter than this is no pause for a server on the internet.
 pub(super) const PAUSE_MIN: Duration = Duration::from_millis(100);
+
+/// The longest file of certificate authorities; that of a whole system has 0.3 MB.
+const CA_BYTES_MAX: u64 = 4 << 20;
 
 /// A configuration in the making.
 #[derive(Debug)]
@@ -333,7 +337,10 @@ pub(super) fn set_proxy_rotation(draft: &mut Draft, place: usize) {
 }
 
 pub(super) fn set_ca_file(draft: &mut Draft, path: &str) -> Result<(), String> {
-    let roots = geomi_fetch::read_ca_file(path.as_ref()).map_err(|error| error.to_string())?;
+    let file = Path::new(path);
+    let pem = geomi_store::read_small(file, CA_BYTES_MAX)
+        .map_err(|error| format!("cannot read {path}: {error}"))?;
+    let roots = geomi_fetch::parse_ca_file(file, &pem).map_err(|error| error.to_string())?;
     draft.crawl.fetch.extra_roots = roots;
     Ok(())
 }

@@ -8,10 +8,7 @@ const KEY_BYTES_MAX: u64 = 64 << 10;
 /// Reads a key in PEM (PKCS #8) or as a JWK. What is wrong is told without
 /// repeating what the file holds.
 pub(super) fn signer(path: &str, agent: Option<&str>) -> Result<Signer, String> {
-    use std::io::Read as _;
-    let mut text = String::new();
-    std::fs::File::open(path)
-        .and_then(|file| file.take(KEY_BYTES_MAX).read_to_string(&mut text))
+    let text = geomi_store::read_small_text(path.as_ref(), KEY_BYTES_MAX)
         .map_err(|error| format!("cannot read {path}: {error}"))?;
     let wrong = |what: &str| format!("{path} is no key to sign with: {what}");
     if !text.trim_start().starts_with('{') {
