@@ -16,6 +16,28 @@
     here.parentElement.scrollLeft = here.offsetLeft - here.parentElement.clientWidth / 2;
   }
 
+  // A page that follows a crawl says so when it hears nothing any more: its server was
+  // stopped, or the network is gone. Something comes twice a second.
+  const SILENCE_MS = 3000;
+  const lost = document.querySelector('.connection');
+  if (lost) {
+    let heard = Date.now();
+    const hear = () => {
+      heard = Date.now();
+      lost.hidden = true;
+      document.body.classList.remove('stale');
+    };
+    for (const event of ['htmx:sseOpen', 'htmx:sseBeforeMessage']) document.body.addEventListener(event, hear);
+    setInterval(() => {
+      if (!lost.hidden || Date.now() - heard < SILENCE_MS) return;
+      const time = lost.querySelector('time');
+      time.dateTime = new Date(heard).toISOString();
+      time.textContent = `${time.dateTime.slice(0, 19).replace('T', ' ')} UTC`;
+      lost.hidden = false;
+      document.body.classList.add('stale');
+    }, 500);
+  }
+
   // The newest rows stay, the oldest go; a row that came twice is shown once.
   document.body.addEventListener('htmx:sseBeforeMessage', (event) => {
     if (event.detail.type === 'sample') {

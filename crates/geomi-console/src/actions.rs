@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use geomi_crawler::remote::{self, Request, Response};
 use geomi_scope::{Scope, ScopeConfig};
-use geomi_url::CrawlUrl;
+use geomi_url::{CrawlUrl, without_userinfo};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::accounts::audit::Entry;
-use crate::app::App;
+use crate::app::{App, Order};
 use crate::http::guard::Caller;
 use crate::http::problem::Problem;
-use crate::launch::{Begun, Plan};
+use crate::launch::{Begun, New, Plan, Setting};
 use crate::library::{Crawl, id};
 use crate::wrong::Wrong;
 
@@ -78,39 +78,62 @@ pub(crate) fn note(app: &App, caller: &Caller, did: &str, to: &str) {
 }
 
 /// How the crawl would be started: what is shown before and run after.
-pub(crate) fn plan(app: &App, new: &NewCrawl) -> Result<Plan, Problem> {
+pub(crate) fn plan(app: &App, caller: &Caller, new: &NewCrawl) -> Result<Plan, Problem> {
     let mut faults = Vec::new();
-    let mut first_host = None;
-    for text in &new.urls {
-        match seed(text) {
-            Ok(url) => {
-                first_host.get_or_insert_with(|| {
-                    url.authority().replace(['[', ']'], "").replace(':', "-")
-                });
-            }
-            Err(fault) => faults.push(Wrong::Said(format!("{text:?}: {fault}"))),
-        }
-    }
+    let seeds = read_seeds(&new.urls, &mut faults);
+    let first_host = seeds.first().map(|(_, url)| {
+        let authority = url.authority();
+        authority.replace(['[', ']'], "").replace(':', "-")
+    });
     if new.urls.is_empty() || new.urls.len() > SETTINGS_MAX {
         faults.push(Wrong::SeedCount);
     }
     check_settings(&new.settings, &mut faults);
+    let toml = new.toml.clone().filter(|toml| !toml.trim().is_empty());
+    faults.extend(app.forbidden(
+        caller,
+        &Order {
+            hosts: &hosts(&seeds),
+            settings: &new.settings,
+            toml: toml.as_deref(),
+        },
+    ));
     let dir = directory(app, new.name.as_deref(), first_host.as_deref(), &mut faults);
     if !faults.is_empty() {
         return Err(Problem::conflict(Wrong::CannotStart).with_errors(faults));
     }
+    let settings = new.settings.iter();
+    let settings = settings.map(|text| Setting::new(text, &*app.options.settings));
     Ok(Plan {
-        seeds: new.urls.iter().map(|url| url.trim().to_owned()).collect(),
+        seeds: seeds.into_iter().map(|(text, _)| text).collect(),
         dir,
-        settings: new.settings.clone(),
-        toml: new.toml.clone().filter(|toml| !toml.trim().is_empty()),
+        settings: settings.collect(),
+        new: Some(New { toml }),
         refresh: None,
+        is_again: false,
     })
+}
+
+/// Seeds as they are passed on, with their URLs. They lose a user name and a
+/// password: no crawl uses them, and no command line or log may hold them.
+fn read_seeds(urls: &[String], faults: &mut Vec<Wrong>) -> Vec<(String, CrawlUrl)> {
+    let mut seeds = Vec::new();
+    for text in urls {
+        let text = without_userinfo(text.trim());
+        match seed(&text) {
+            Ok(url) => seeds.push((text.into_owned(), url)),
+            Err(fault) => faults.push(Wrong::Said(format!("{text:?}: {fault}"))),
+        }
+    }
+    seeds
+}
+
+fn hosts(seeds: &[(String, CrawlUrl)]) -> Vec<String> {
+    seeds.iter().map(|(_, url)| url.host().to_owned()).collect()
 }
 
 /// A seed as typed; a host alone is one by http.
 fn seed(text: &str) -> Result<CrawlUrl, String> {
-    let text = text.trim();
     if text.starts_with('-') {
         return Err("a URL does not begin with a dash".to_owned());
     }
@@ -124,7 +147,9 @@ fn seed(text: &str) -> Result<CrawlUrl, String> {
 
 fn check_settings(settings: &[String], faults: &mut Vec<Wrong>) {
     for setting in settings {
-        if setting.starts_with('-') || !setting.contains('=') {
+        // A line break would make two settings of one.
+        let is_one = !setting.starts_with('-') && !setting.contains(char::is_control);
+        if !is_one || !setting.contains('=') {
             faults.push(Wrong::NoSetting(setting.clone()));
         }
     }
@@ -173,7 +198,8 @@ pub(crate) async fn start_new(
     caller: &Caller,
     new: NewCrawl,
 ) -> Result<Started, Problem> {
-    let planned = app.read(move |app| plan(app, &new)).await?;
+    let by = caller.clone();
+    let planned = app.read(move |app| plan(app, &by, &new)).await?;
     launch(app, caller, planned).await
 }
 
@@ -202,6 +228,7 @@ pub(crate) async fn launch(app: &App, caller: &Caller, plan: Plan) -> Result<Sta
         return Err(Problem::conflict(Wrong::StartsNone));
     }
     let command = plan.command();
+    let is_new = plan.new.is_some();
     let name = plan
         .dir
         .strip_prefix(app.library.root())
@@ -214,6 +241,8 @@ pub(crate) async fn launch(app: &App, caller: &Caller, plan: Plan) -> Result<Sta
     app.library.forget();
     match begun {
         Some(Begun::Refused(errors)) => Err(Problem::conflict(Wrong::NotStarted).with_said(errors)),
+        Some(Begun::Taken) if is_new => Err(Problem::conflict(Wrong::CrawlThere(name))),
+        Some(Begun::Taken) => Err(Problem::conflict(Wrong::Running)),
         Some(Begun::Running) | None => {
             note(app, caller, "start", &command);
             Ok(Started {
@@ -276,20 +305,24 @@ pub(crate) async fn add_seeds(
     urls: &[String],
 ) -> Result<SeedsTaken, Problem> {
     let mut faults = Vec::new();
-    let mut seeds = Vec::new();
-    for text in urls {
-        match seed(text) {
-            Ok(url) => seeds.push((url.to_string(), None)),
-            Err(fault) => faults.push(Wrong::Said(format!("{text:?}: {fault}"))),
-        }
-    }
+    let seeds = read_seeds(urls, &mut faults);
+    let order = Order {
+        hosts: &hosts(&seeds),
+        ..Order::default()
+    };
+    faults.extend(app.forbidden(caller, &order));
+    let seeds: Vec<_> = seeds
+        .into_iter()
+        .map(|(_, url)| (url.to_string(), None))
+        .collect();
     if seeds.is_empty() && faults.is_empty() || urls.len() > SEEDS_MAX {
         faults.push(Wrong::UrlCount);
     }
     if !faults.is_empty() {
         return Err(Problem::conflict(Wrong::NothingAdded).with_errors(faults));
     }
-    let what = format!("{}: {}", crawl.name, urls.join(" "));
+    let texts: Vec<&str> = seeds.iter().map(|(url, _)| url.as_str()).collect();
+    let what = format!("{}: {}", crawl.name, texts.join(" "));
     match ask(crawl, Request::Add { seeds }).await? {
         Response::Added {
             added,
@@ -322,13 +355,21 @@ pub(crate) async fn set(
 ) -> Result<(), Problem> {
     let mut faults = Vec::new();
     check_settings(&settings, &mut faults);
+    let order = Order {
+        settings: &settings,
+        ..Order::default()
+    };
+    faults.extend(app.forbidden(caller, &order));
     if settings.is_empty() || settings.len() > SETTINGS_MAX {
         faults.push(Wrong::SettingCount);
     }
     if !faults.is_empty() {
         return Err(Problem::conflict(Wrong::NothingChanged).with_errors(faults));
     }
-    let what = format!("{}: {}", crawl.name, settings.join(" "));
+    let shown = settings.iter();
+    let shown = shown.map(|text| Setting::new(text, &*app.options.settings));
+    let shown: Vec<String> = shown.map(|one| one.shown().to_owned()).collect();
+    let what = format!("{}: {}", crawl.name, shown.join(" "));
     ask(crawl, Request::Set { settings }).await?;
     note(app, caller, "set", &shortened(&what));
     Ok(())
@@ -391,7 +432,7 @@ mod tests {
     #[test]
     fn a_seed_is_never_a_flag() {
         assert!(seed("--config=/etc/passwd").is_err());
-        assert!(seed(" example.com ").is_ok());
+        assert!(seed("example.com").is_ok());
         assert!(seed("ftp://example.com").is_err());
     }
 }

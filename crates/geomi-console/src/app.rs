@@ -12,8 +12,9 @@ use geomi_url::CrawlUrl;
 use tokio::sync::Semaphore;
 
 use crate::ConsoleError;
-use crate::accounts::Accounts;
+use crate::accounts::{Accounts, Role};
 use crate::caches::Caches;
+use crate::http::guard::Caller;
 use crate::http::problem::Problem;
 use crate::launch::{Launcher, Planner};
 use crate::library::{Crawl, Library};
@@ -23,6 +24,8 @@ use crate::wrong::Wrong;
 
 /// Folder of accounts and audit log, below what is served.
 const FOLDER: &str = "console";
+/// What operators may set, in that folder.
+const RULES: &str = "operators.toml";
 /// Passwords hashed at once: each takes 19 MiB and a core.
 const HASHES_MAX: usize = 2;
 /// Estimates at once: each takes a core, tens of megabytes and, for a large crawl, many
@@ -39,6 +42,39 @@ pub trait Settings: fmt::Debug + Send + Sync {
     /// What the crawl in a directory ran with, or everything that is wrong
     /// with it.
     fn of_crawl(&self, dir: &Path) -> Result<CrawlConfig, Vec<String>>;
+
+    /// A geomi.toml without its secrets, for everybody but admins.
+    fn redact_toml(&self, toml: &str) -> String;
+
+    /// `KEY=VALUE` without its secret, for logs and command lines; `None` if it
+    /// holds none.
+    fn redact_setting(&self, setting: &str) -> Option<String>;
+
+    /// Everything in an order that is for admins only. The file of rules, which
+    /// need not exist, says what admins have opened to operators.
+    fn forbidden(&self, rules: &Path, order: &Order<'_>) -> Vec<Forbidden>;
+}
+
+/// What somebody wants a crawl to do.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Order<'a> {
+    /// Hosts of seeds.
+    pub hosts: &'a [String],
+    /// Settings, as `KEY=VALUE` or `KEY+=VALUE`.
+    pub settings: &'a [String],
+    /// A whole geomi.toml.
+    pub toml: Option<&'a str>,
+}
+
+/// A part of an order that is for admins only.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Forbidden {
+    /// A key.
+    Key(String),
+    /// A host on this machine or in a private network.
+    Host(String),
+    /// The file of rules cannot be used, so that nothing is open to operators.
+    Rules(String),
 }
 
 /// What to serve, and how.
@@ -123,6 +159,17 @@ impl App {
             starting: Arc::new(Semaphore::new(STARTS_MAX)),
             options,
         })))
+    }
+
+    /// Everything in an order that this caller may not set: admins may set
+    /// everything.
+    pub(crate) fn forbidden(&self, caller: &Caller, order: &Order<'_>) -> Vec<Wrong> {
+        if caller.may(Role::Admin) {
+            return Vec::new();
+        }
+        let rules = self.options.root.join(FOLDER).join(RULES);
+        let forbidden = self.options.settings.forbidden(&rules, order);
+        forbidden.into_iter().map(Wrong::ForAdmins).collect()
     }
 
     /// Now.

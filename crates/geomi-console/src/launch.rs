@@ -1,7 +1,9 @@
 //! Crawls and plans: child processes of the same program.
 //!
 //! The words of the command are made once ([`Plan`]); they are what the console
-//! shows and what runs. A child has a process group of its own, so that the
+//! shows and what runs. Every user of the machine can read the command line of a
+//! process, so a setting with a secret is no part of it: it goes to the child in the
+//! variable `GEOMI_SET`, and is shown without its secret. A child has a process group of its own, so that the
 //! console can be stopped without it, and what it says goes to `run.log` in its
 //! directory. It has begun when its socket answers; if it ends before that,
 //! what it said is the reason.
@@ -21,7 +23,9 @@ use geomi_crawler::remote::{self, RemoteError};
 use geomi_store::{CrawlDir, StoreError};
 
 use crate::accounts::hold;
+use crate::app::Settings;
 use crate::library::Crawl;
+use crate::new_dir::NewDir;
 
 /// Where what a crawl says is kept.
 pub(crate) const RUN_LOG: &str = "run.log";
@@ -42,6 +46,8 @@ const NOT_INHERITED: [&str; 6] = [
     "GEOMI_AGAIN",
     "GEOMI_TIME_SCALE",
 ];
+/// The variable for settings that may not be on a command line, one a line.
+const SETTINGS_VARIABLE: &str = "GEOMI_SET";
 /// How those begin that the program makes of the flags of commands run here.
 const NOT_INHERITED_PREFIXES: [&str; 2] = ["GEOMI_REFRESH_RUN_", "GEOMI_REFRESH_PLAN_"];
 
@@ -53,11 +59,43 @@ pub(crate) struct Plan {
     /// The crawl directory.
     pub(crate) dir: PathBuf,
     /// Values for keys.
-    pub(crate) settings: Vec<String>,
-    /// A geomi.toml for a new directory.
-    pub(crate) toml: Option<String>,
+    pub(crate) settings: Vec<Setting>,
+    /// What a new directory begins with; `None` for one that is there.
+    pub(crate) new: Option<New>,
     /// How a crawl is kept fresh, instead of following links.
     pub(crate) refresh: Option<Refresh>,
+    /// Whether every known page is visited once more.
+    pub(crate) is_again: bool,
+}
+
+/// What a new directory begins with.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct New {
+    /// Its geomi.toml, if one was given.
+    pub(crate) toml: Option<String>,
+}
+
+/// A value for a key.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Setting {
+    /// `KEY=VALUE`.
+    text: String,
+    /// The same without its secret, if it holds one.
+    redacted: Option<String>,
+}
+
+impl Setting {
+    pub(crate) fn new(text: &str, settings: &dyn Settings) -> Self {
+        Self {
+            text: text.to_owned(),
+            redacted: settings.redact_setting(text),
+        }
+    }
+
+    /// For logs and people.
+    pub(crate) fn shown(&self) -> &str {
+        self.redacted.as_ref().unwrap_or(&self.text)
+    }
 }
 
 /// How a crawl is kept fresh.
@@ -104,6 +142,15 @@ impl Plan {
         }
     }
 
+    /// What visits every page of a crawl once more.
+    pub(crate) fn visit_again(crawl: &Crawl) -> Self {
+        Self {
+            dir: crawl.dir.root().to_owned(),
+            is_again: true,
+            ..Self::default()
+        }
+    }
+
     /// The table that is to be followed.
     pub(crate) fn table(&self) -> Option<&Path> {
         match &self.refresh.as_ref()?.drive {
@@ -123,19 +170,41 @@ impl Plan {
         } else {
             words.push("crawl".to_owned());
             words.extend(self.seeds.iter().cloned());
+            words.extend(self.is_again.then(|| "--again".to_owned()));
             words.extend(["-o".to_owned(), dir]);
         }
-        for setting in &self.settings {
-            words.extend(["--set".to_owned(), setting.clone()]);
+        for setting in self.settings.iter().filter(|one| one.redacted.is_none()) {
+            words.extend(["--set".to_owned(), setting.text.clone()]);
         }
         words
     }
 
-    /// The command as it would be typed.
+    /// The command as it would be typed, without secrets.
     pub(crate) fn command(&self) -> String {
+        let secret = self
+            .settings
+            .iter()
+            .filter_map(|one| one.redacted.as_deref());
+        let secret: Vec<&str> = secret.collect();
+        let begin = match &*secret.join("\n") {
+            "" => "geomi".to_owned(),
+            lines => format!("{SETTINGS_VARIABLE}={} geomi", quote(lines)),
+        };
         let words = self.words();
         let quoted = words.iter().map(|word| quote(word));
-        quoted.fold("geomi".to_owned(), |line, word| line + " " + &word)
+        quoted.fold(begin, |line, word| line + " " + &word)
+    }
+
+    /// What the variable for settings holds for the child: what it holds here, and
+    /// the settings with secrets. `None` leaves it as it is.
+    fn variable(&self, ours: Option<String>) -> Option<String> {
+        let secret = self.settings.iter().filter(|one| one.redacted.is_some());
+        let secret: Vec<String> = secret.map(|one| one.text.clone()).collect();
+        if secret.is_empty() {
+            return None;
+        }
+        let lines: Vec<String> = ours.into_iter().chain(secret).collect();
+        Some(lines.join("\n"))
     }
 }
 
@@ -169,29 +238,62 @@ pub(crate) enum Begun {
     Running,
     /// It refused what it was given: everything it said.
     Refused(Vec<String>),
+    /// The name of a new crawl is taken, or somebody else is at work on the directory
+    /// or starting a crawl there. Nothing was touched.
+    Taken,
 }
 
-/// Starts crawls.
+/// Starts crawls, one at a time in each directory.
 #[derive(Debug)]
 pub(crate) struct Launcher {
     program: PathBuf,
+    busy: Busy,
 }
 
 impl Launcher {
     pub(crate) fn new(program: PathBuf) -> Self {
-        Self { program }
+        Self {
+            program,
+            busy: Arc::default(),
+        }
     }
 
     /// Starts a crawl and waits until it has begun. Blocks.
     pub(crate) fn start(&self, plan: &Plan) -> Result<Begun, StoreError> {
-        let is_new = !crate::library::is_crawl(&plan.dir);
-        fs::create_dir_all(&plan.dir)
-            .map_err(|error| StoreError::from_io("create", &plan.dir, error))?;
-        if let Some(toml) = &plan.toml {
-            CrawlDir::write_atomic(&CrawlDir::new(&plan.dir).config(), toml.as_bytes())?;
-        }
+        let Some(_turn) = Turn::take(&self.busy, &plan.dir) else {
+            return Ok(Begun::Taken);
+        };
         let said = plan.dir.join(RUN_LOG);
-        let child = spawn(&self.program, &plan.words(), &said)?;
+        let Some(new) = &plan.new else {
+            // The log is that of the process at work.
+            if CrawlDir::new(&plan.dir).lock_owner()?.is_some() {
+                return Ok(Begun::Taken);
+            }
+            return self.run(plan, create(&said)?);
+        };
+        let Some(mut dir) = NewDir::make(&plan.dir)? else {
+            return Ok(Begun::Taken);
+        };
+        if let Some(toml) = &new.toml {
+            dir.make_file(&CrawlDir::new(&plan.dir).config(), toml)?;
+        }
+        let log = dir.make_file(&said, "")?;
+        let begun = self.run(plan, log)?;
+        if begun == Begun::Running {
+            dir.keep();
+        }
+        Ok(begun)
+    }
+
+    fn run(&self, plan: &Plan, log: File) -> Result<Begun, StoreError> {
+        let said = plan.dir.join(RUN_LOG);
+        let mut command = Command::new(&self.program);
+        command.args(plan.words());
+        // What is no text cannot be added to, and is none of geomi's.
+        if let Some(settings) = plan.variable(std::env::var(SETTINGS_VARIABLE).ok()) {
+            command.env(SETTINGS_VARIABLE, settings);
+        }
+        let child = spawn(command, log, &said)?;
         // One that cannot be asked yet is asked again; one that takes the
         // question and does not answer has begun, and was suspended.
         let has_begun = || match remote::status(&plan.dir) {
@@ -201,14 +303,10 @@ impl Launcher {
             }
             Err(_) => false,
         };
-        let begun = match wait(child, &plan.dir, has_begun, ())? {
+        Ok(match wait(child, &plan.dir, has_begun, ())? {
             Some(status) => ended(status, &said),
             None => Begun::Running,
-        };
-        if is_new && matches!(begun, Begun::Refused(_)) {
-            clear_away(&plan.dir);
-        }
-        Ok(begun)
+        })
     }
 }
 
@@ -223,7 +321,7 @@ pub(crate) enum Made {
     Refused(Vec<String>),
 }
 
-/// Directories whose plan is being made.
+/// Directories in which a crawl is being started, or whose plan is being made.
 type Busy = Arc<Mutex<HashSet<PathBuf>>>;
 
 /// Plans the visits of a week, one plan a crawl at a time.
@@ -233,10 +331,21 @@ pub(crate) struct Planner {
     busy: Busy,
 }
 
-/// The right to plan a crawl; dropping it gives it up.
+/// The right to start or plan a crawl in a directory; dropping it gives it up.
 struct Turn {
     busy: Busy,
     root: PathBuf,
+}
+
+impl Turn {
+    /// `None` while somebody else has it.
+    fn take(busy: &Busy, root: &Path) -> Option<Self> {
+        let is_free = hold(busy).insert(root.to_owned());
+        is_free.then(|| Self {
+            busy: Arc::clone(busy),
+            root: root.to_owned(),
+        })
+    }
 }
 
 impl Drop for Turn {
@@ -262,24 +371,21 @@ impl Planner {
     /// Blocks.
     pub(crate) fn plan(&self, dir: &CrawlDir) -> Result<Made, StoreError> {
         let root = dir.root().to_owned();
-        if !hold(&self.busy).insert(root.clone()) {
+        let Some(turn) = Turn::take(&self.busy, &root) else {
             return Ok(Made::UnderWay);
-        }
-        let turn = Turn {
-            busy: Arc::clone(&self.busy),
-            root: root.clone(),
         };
         let said = root.join(PLAN_LOG);
         let path = |path: &Path| path.display().to_string();
         let (from, to) = (path(&root), path(&dir.schedule()));
-        let words = ["refresh", "plan", &from, "-o", &to].map(str::to_owned);
-        let child = spawn(&self.program, &words, &said)?;
+        let mut command = Command::new(&self.program);
+        command.args(["refresh", "plan", &from, "-o", &to]);
+        let child = spawn(command, create(&said)?, &said)?;
         let Some(status) = wait(child, &root, || false, turn)? else {
             return Ok(Made::UnderWay);
         };
         let made = match ended(status, &said) {
-            Begun::Running => Made::Done,
             Begun::Refused(errors) => Made::Refused(errors),
+            Begun::Running | Begun::Taken => Made::Done,
         };
         // It is told already, and nobody looks for it.
         let _not_there = fs::remove_file(&said);
@@ -287,22 +393,25 @@ impl Planner {
     }
 }
 
-/// Runs the program with what it says going to a file.
-fn spawn(program: &Path, words: &[String], said: &Path) -> Result<Child, StoreError> {
-    let failed = |error| StoreError::from_io("write", said, error);
-    let log = File::create(said).map_err(failed)?;
-    let again = log.try_clone().map_err(failed)?;
-    let mut command = Command::new(program);
+fn create(said: &Path) -> Result<File, StoreError> {
+    File::create(said).map_err(|error| StoreError::from_io("write", said, error))
+}
+
+/// Runs a command with what it says going to a file.
+fn spawn(mut command: Command, log: File, said: &Path) -> Result<Child, StoreError> {
+    let again = log
+        .try_clone()
+        .map_err(|error| StoreError::from_io("write", said, error))?;
     command
-        .args(words)
         .stdin(Stdio::null())
         .stdout(log)
         .stderr(again)
         .process_group(0);
     leave_out(&mut command, std::env::vars_os().map(|(name, _)| name));
-    command
-        .spawn()
-        .map_err(|error| StoreError::from_io("run", program, error))
+    command.spawn().map_err(|error| {
+        let program = Path::new(command.get_program());
+        StoreError::from_io("run", program, error)
+    })
 }
 
 /// Keeps from a child those of our variables that would have it do something
@@ -380,18 +489,6 @@ fn ended(status: ExitStatus, said: &Path) -> Begun {
     Begun::Refused(errors)
 }
 
-/// Leaves nothing of a crawl that never was.
-fn clear_away(dir: &Path) {
-    for name in [RUN_LOG, "geomi.toml", "lock"] {
-        // What is not there need not be removed.
-        let _not_there = fs::remove_file(dir.join(name));
-    }
-    for name in ["warc", "index/parts", "index", "visits", "frontier", ""] {
-        // A folder that is not empty is somebody's, and stays.
-        let _not_empty = fs::remove_dir(dir.join(name));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use geomi_crawler::{RefreshStatus, Status};
@@ -418,9 +515,13 @@ mod tests {
         let plan = Plan {
             seeds: vec!["https://example.com/?a=b&c".to_owned()],
             dir: PathBuf::from("/data/my crawls/it's"),
-            settings: vec!["crawl.max_pages=10".to_owned()],
+            settings: vec![Setting {
+                text: "crawl.max_pages=10".to_owned(),
+                redacted: None,
+            }],
             ..Plan::default()
         };
+        assert_eq!(plan.variable(Some("crawl.tries=1".to_owned())), None);
         assert_eq!(
             plan.command(),
             r"geomi crawl 'https://example.com/?a=b&c' -o '/data/my crawls/it'\''s' --set crawl.max_pages=10"
@@ -436,6 +537,57 @@ mod tests {
         };
         let command = "geomi refresh run news --schedule news/schedule.csv";
         assert_eq!(follow.command(), command);
+    }
+
+    #[test]
+    fn a_secret_is_in_no_command_and_reaches_the_child() {
+        let secret = "fetch.proxies=http://me:pw@h:80";
+        let plan = Plan {
+            seeds: vec!["example.com".to_owned()],
+            dir: PathBuf::from("news"),
+            settings: vec![Setting {
+                text: secret.to_owned(),
+                redacted: Some("fetch.proxies=http://(hidden)@h:80".to_owned()),
+            }],
+            ..Plan::default()
+        };
+        assert_eq!(plan.words(), ["crawl", "example.com", "-o", "news"]);
+        assert_eq!(
+            plan.command(),
+            "GEOMI_SET='fetch.proxies=http://(hidden)@h:80' geomi crawl example.com -o news"
+        );
+        assert_eq!(plan.variable(None).as_deref(), Some(secret));
+        let ours = plan.variable(Some("crawl.tries=1".to_owned()));
+        assert_eq!(ours, Some(format!("crawl.tries=1\n{secret}")));
+    }
+
+    #[test]
+    fn a_new_name_is_taken_once_and_a_running_directory_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let launcher = Launcher::new("false".into());
+        let plan = Plan {
+            dir: folder.path().join("one"),
+            new: Some(New::default()),
+            ..Plan::default()
+        };
+        let begun = launcher.start(&plan).unwrap();
+        assert!(matches!(begun, Begun::Refused(_)), "{begun:?}");
+        assert!(!plan.dir.exists());
+        fs::create_dir(&plan.dir).unwrap();
+        assert_eq!(launcher.start(&plan).unwrap(), Begun::Taken);
+
+        let dir = CrawlDir::create(&plan.dir).unwrap();
+        let owner = geomi_store::Owner {
+            pid: 1,
+            host: "here".to_owned(),
+            started: "now".to_owned(),
+        };
+        let _lock = dir.lock(&owner).unwrap();
+        fs::write(plan.dir.join(RUN_LOG), "at work").unwrap();
+        let again = Plan { new: None, ..plan };
+        assert_eq!(launcher.start(&again).unwrap(), Begun::Taken);
+        let log = fs::read_to_string(again.dir.join(RUN_LOG)).unwrap();
+        assert_eq!(log, "at work");
     }
 
     /// The command that starts a crawl again which was last kept fresh so.

@@ -60,6 +60,7 @@ mod library;
 mod live;
 mod metrics;
 mod network;
+mod new_dir;
 mod pages;
 mod preview;
 mod schedule;
@@ -70,7 +71,7 @@ mod tests;
 mod words;
 mod wrong;
 
-pub use app::{Options, Settings};
+pub use app::{Forbidden, Options, Order, Settings};
 pub use error::ConsoleError;
 pub use http::openapi::document as openapi;
 pub use server::{Server, TlsFiles, start};

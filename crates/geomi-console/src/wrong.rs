@@ -7,6 +7,7 @@
 use std::path::PathBuf;
 
 use crate::accounts::Role;
+use crate::app::Forbidden;
 
 /// What is wrong.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -27,6 +28,8 @@ pub(crate) enum Wrong {
     Role { needed: Role, yours: Role },
     /// Sent to a host that is not ours.
     OtherHost { host: String },
+    /// Part of an order that is for admins only.
+    ForAdmins(Forbidden),
     /// Sent by a page of another site.
     OtherSite,
     /// Sent by a form that is not of this session.

@@ -123,7 +123,10 @@ impl Seeds {
         for text in &args.urls {
             match seeds_file::typed(text) {
                 Ok(seed) => seeds.arguments.push(seed),
-                Err(what) => problems.add(&Place::Flag(format!("seed {text:?}")), what),
+                Err(what) => {
+                    let shown = geomi_url::without_userinfo(text);
+                    problems.add(&Place::Flag(format!("seed {shown:?}")), what);
+                }
             }
         }
         if let Some(path) = &args.seeds {

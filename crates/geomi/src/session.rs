@@ -51,12 +51,11 @@ impl Session {
         let started = clock.now();
         let dir = CrawlDir::create(root)?;
         let lock = take_lock(&dir, started)?;
-        let used = config::as_used(written);
-        let path = dir.config();
         // A file that is not there, or cannot be read, is written anew.
-        let previous = std::fs::read_to_string(&path).ok();
-        if previous.as_deref() != Some(&*used) {
-            CrawlDir::write_atomic(&path, used.as_bytes())?;
+        let previous = std::fs::read_to_string(dir.config()).ok();
+        // Written even if nothing changed: a file with secrets gets the mode it needs.
+        if written.has_secrets() || previous.as_deref() != Some(&*config::as_used(written)) {
+            config::keep(&dir, written)?;
         }
         Ok(Self {
             config: RunningConfig::new(dir.clone(), written.clone()),
@@ -148,7 +147,8 @@ impl Session {
     /// Restores the configuration of the run before, for a run that never was.
     fn put_back(&self) -> anyhow::Result<()> {
         if let Some(previous) = &self.previous {
-            CrawlDir::write_atomic(&self.dir.config(), previous.as_bytes())?;
+            // What it holds is not looked at again, so it is kept as a secret.
+            CrawlDir::write_private(&self.dir.config(), previous.as_bytes())?;
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 //! explained and described.
 
 use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 
 use anyhow::{Context as _, bail};
 use serde_json::json;
@@ -17,7 +18,13 @@ use crate::terminal::print;
 /// Writes geomi.toml with every key; never over a file that is there.
 pub(crate) fn init(args: &InitArgs) -> anyhow::Result<Exit> {
     let path = args.dir.join(FILE_NAME);
-    let mut file = match std::fs::File::create_new(&path) {
+    // People write credentials into it: it is for its owner only.
+    let created = std::fs::File::options()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&path);
+    let mut file = match created {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
             bail!("{} is there already: move it away first", path.display())
@@ -118,7 +125,7 @@ fn all_json(written: &Written, only: Option<&str>) -> String {
     let mut all = serde_json::Map::new();
     for (at, key) in KEYS.iter().enumerate() {
         if only.is_none_or(|only| only == key.path) {
-            let (value, place) = written.get(at);
+            let (value, place) = written.get_shown(at);
             all.insert(
                 key.path.to_owned(),
                 json!({ "value": value, "from": place.to_string() }),

@@ -49,11 +49,15 @@ pub(crate) struct CaptureRow {
     pub(crate) url: String,
     /// Status code.
     pub(crate) code: Option<u16>,
-    /// Content type; `warc/revisit` where the content was as before.
+    /// Content type; where the same content was stored before, the one stated then.
     pub(crate) mime: Option<String>,
     /// Digest of the content.
     pub(crate) digest: Option<String>,
-    /// Whether the content was as before, and is stored once.
+    /// Whether the content differs from that of the capture before; null for the first
+    /// one, and where a digest is missing.
+    pub(crate) changed: Option<bool>,
+    /// Whether the content is not stored here, because it was stored before: in the
+    /// capture before, an older one, or one of another URL.
     pub(crate) revisit: bool,
     /// WARC file it is stored in.
     pub(crate) file: String,
@@ -63,17 +67,40 @@ pub(crate) struct CaptureRow {
     pub(crate) length: Option<u64>,
 }
 
-impl From<&Entry> for CaptureRow {
-    fn from(entry: &Entry) -> Self {
+impl CaptureRow {
+    /// A capture that was read, without those before it.
+    fn alone(content: &Content) -> Self {
+        Self {
+            mime: content.declared.clone(),
+            ..Self::new(std::slice::from_ref(&content.entry), 0)
+        }
+    }
+
+    /// The capture at this place among all of its URL, which are in the order of time.
+    fn new(entries: &[Entry], at: usize) -> Self {
+        let (before, entry) = (&entries[..at], &entries[at]);
         // A field of the index that is no number is not known.
         let fields = &entry.fields;
+        let changed = before.last().and_then(|last| {
+            let digests = last.fields.digest.as_ref().zip(fields.digest.as_ref());
+            digests.map(|(last, digest)| last != digest)
+        });
+        let is_stored_copy =
+            |other: &&Entry| !other.is_revisit() && other.fields.digest == fields.digest;
+        let mime = if entry.is_revisit() {
+            let stored = before.iter().rev().find(is_stored_copy);
+            stored.and_then(|stored| stored.fields.mime.clone())
+        } else {
+            fields.mime.clone()
+        };
         Self {
             at: entry.timestamp.parse().unwrap_or(TIME_MIN),
             time: time(entry),
             url: fields.url.clone(),
             code: fields.status.as_deref().and_then(|code| code.parse().ok()),
-            mime: fields.mime.clone(),
+            mime,
             digest: fields.digest.clone(),
+            changed,
             revisit: entry.is_revisit(),
             file: fields.filename.clone(),
             offset: fields.offset.parse().ok(),
@@ -223,7 +250,8 @@ pub(crate) async fn find(
 /// The latest ones before a time. Those of one second stay together, since a
 /// second is where the next page goes on.
 fn rows(entries: &[Entry], before: Option<u64>, limit: usize) -> CaptureRows {
-    let older = entries.iter().rev().map(CaptureRow::from);
+    let older = (0..entries.len()).rev();
+    let older = older.map(|at| CaptureRow::new(entries, at));
     let older = older.filter(|row| before.is_none_or(|before| row.at < before));
     let mut found = CaptureRows::default();
     for row in older {
@@ -433,8 +461,8 @@ fn difference(old: &Content, new: &Content) -> Result<Difference, Problem> {
     let is_long = told.len() > DIFF_LINES_MAX;
     told.truncate(DIFF_LINES_MAX);
     Ok(Difference {
-        from: CaptureRow::from(&old.entry),
-        to: CaptureRow::from(&new.entry),
+        from: CaptureRow::alone(old),
+        to: CaptureRow::alone(new),
         same: count(Fate::Same),
         gone: count(Fate::Gone),
         new: count(Fate::New),
@@ -504,6 +532,31 @@ mod tests {
         assert!(shown.contains(&(LineFate::Gone, "10")) && shown.contains(&(LineFate::New, "ten")));
         assert_eq!(shown.len(), 2 + 2 * AROUND + 2);
         assert!(!is_cut);
+    }
+
+    #[test]
+    fn a_price_that_returns_to_an_older_value_has_changed() {
+        let line = |day: u8, status: u16, mime: &str, digest: &str| {
+            let text = format!(
+                "com,example)/ 2026010{day}000000 {{\"url\": \"http://example.com/\", \"status\": \"{status}\", \"mime\": \"{mime}\", \"digest\": \"sha1:{digest}\", \"length\": \"1\", \"offset\": \"0\", \"filename\": \"a\"}}"
+            );
+            Entry::parse(&text).unwrap()
+        };
+        let entries = [
+            line(1, 200, "text/html", "A"),
+            line(2, 200, "text/html", "B"),
+            line(3, 200, "warc/revisit", "A"),
+            line(4, 304, "warc/revisit", "A"),
+            line(5, 200, "warc/revisit", "A"),
+        ];
+        let rows = rows(&entries, None, 9).items;
+        let changed: Vec<_> = rows.iter().rev().map(|row| row.changed).collect();
+        let expected = [None, Some(true), Some(true), Some(false), Some(false)];
+        assert_eq!(changed, expected);
+        assert!(
+            rows.iter()
+                .all(|row| row.mime.as_deref() == Some("text/html"))
+        );
     }
 
     #[test]

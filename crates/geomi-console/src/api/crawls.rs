@@ -5,18 +5,25 @@ use std::collections::BTreeMap;
 use axum::extract::State;
 use axum::response::Response;
 use geomi_crawler::{Answers, RefreshDrive, RefreshStatus, Status};
+use geomi_store::{StoreError, read_small_text};
 use http::HeaderMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::log::NOT_MODIFIED;
 use super::{between, bounded, limit, one_of};
+use crate::accounts::Role;
 use crate::app::App;
 use crate::http::extract::{Path, Query};
+use crate::http::guard::Caller;
 use crate::http::operation::{Answer, Operation, Param, ParamKind, number, schema, text};
 use crate::http::problem::Problem;
 use crate::http::respond;
 use crate::library::Crawl;
 use crate::library::stats::{Sample, series};
+
+/// A longer file is no configuration.
+const CONFIG_BYTES_MAX: u64 = 1 << 20;
 
 /// States a list can be cut down to.
 pub(crate) const STATES: &[&str] = &[
@@ -146,7 +153,7 @@ pub(crate) struct CrawlDetail {
     pub(crate) links: u64,
     /// Visits by network state.
     pub(crate) states: BTreeMap<String, u64>,
-    /// Visits by class of answer: `2xx` and so on, or `none`.
+    /// Visits by class of answer: `2xx` and so on, `304` for "not modified", or `none`.
     pub(crate) classes: BTreeMap<String, u64>,
     /// Visits by status code.
     pub(crate) codes: BTreeMap<String, u64>,
@@ -231,8 +238,16 @@ impl CrawlDetail {
 }
 
 fn classes(answers: &Answers) -> BTreeMap<String, u64> {
-    let none = (answers.none > 0).then(|| ("none".to_owned(), answers.none));
-    answers.classes().into_iter().chain(none).collect()
+    let mut classes = answers.classes();
+    if let Some(count) = answers.codes.get(NOT_MODIFIED) {
+        if let Some(redirected) = classes.get_mut("3xx") {
+            *redirected = redirected.saturating_sub(*count);
+        }
+        classes.insert(NOT_MODIFIED.to_owned(), *count);
+    }
+    classes.insert("none".to_owned(), answers.none);
+    classes.retain(|_, count| *count > 0);
+    classes
 }
 
 /// What a list of crawls can be asked for.
@@ -368,14 +383,14 @@ pub(crate) async fn stats(
 /// The configuration of a crawl.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ConfigText {
-    /// geomi.toml as used.
+    /// geomi.toml as used; without secrets unless an admin asks.
     pub(crate) toml: String,
 }
 
 pub(crate) const CONFIG: Operation = Operation {
     id: "getConfig",
     tag: "crawls",
-    summary: "The configuration as used.",
+    summary: "The configuration as used; without secrets unless an admin asks.",
     params: &[],
     body: None,
     answer: Answer::Json(schema::<ConfigText>),
@@ -385,25 +400,26 @@ pub(crate) const CONFIG: Operation = Operation {
 /// Gives the configuration.
 pub(crate) async fn config(
     State(app): State<App>,
+    caller: Caller,
     headers: HeaderMap,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
     let crawl = app.crawl(id).await?;
-    let toml = app.read(move |_| config_text(&crawl)).await?;
+    let toml = app
+        .read(move |app| config_text(app, &caller, &crawl))
+        .await?;
     Ok(respond::json(&headers, &ConfigText { toml }))
 }
 
-/// geomi.toml of a crawl; empty where there is none.
-pub(crate) fn config_text(crawl: &Crawl) -> Result<String, geomi_store::StoreError> {
-    use std::io::Read as _;
+/// geomi.toml of a crawl as this caller may see it: with secrets for admins, without
+/// for everybody else. Empty where there is none.
+pub(crate) fn config_text(app: &App, caller: &Caller, crawl: &Crawl) -> Result<String, StoreError> {
     let path = crawl.dir.config();
-    let mut text = String::new();
-    let read =
-        std::fs::File::open(&path).and_then(|file| file.take(1 << 20).read_to_string(&mut text));
-    match read {
-        Ok(_) => Ok(text),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(text),
-        Err(error) => Err(geomi_store::StoreError::from_io("read", &path, error)),
+    match read_small_text(&path, CONFIG_BYTES_MAX) {
+        Ok(text) if caller.may(Role::Admin) => Ok(text),
+        Ok(text) => Ok(app.options.settings.redact_toml(&text)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
+        Err(error) => Err(StoreError::from_io("read", &path, error)),
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! Only what other tools may read is listed and given: the archive, the
 //! indexes, the tables, the lists and the logs. `frontier/`, the lock, the
-//! socket and the accounts are not there.
+//! socket and the accounts are not there. geomi.toml may hold secrets: everybody
+//! but admins is given it without them.
 
 use std::fs::File;
 use std::ops::Range;
@@ -20,20 +21,25 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::crawls::config_text;
 use super::{bounded, limit};
 use crate::accounts::Principal;
+use crate::accounts::Role;
 use crate::app::App;
 use crate::http::extract::{Path, Query};
 use crate::http::guard::Caller;
 use crate::http::operation::{Answer, Operation, number, schema, text};
 use crate::http::problem::Problem;
 use crate::http::respond;
+use crate::library::Crawl;
 use crate::live::Frames;
 use crate::wrong::Wrong;
 
+/// The file that may hold secrets.
+const CONFIG: &str = "geomi.toml";
 /// Files at the top that are given.
 const TOP: [&str; 6] = [
-    "geomi.toml",
+    CONFIG,
     "status.json",
     "stats.jsonl",
     "seeds-out.txt",
@@ -87,6 +93,7 @@ pub(crate) const LIST: Operation = Operation {
 /// Lists files.
 pub(crate) async fn list(
     State(app): State<App>,
+    caller: Caller,
     headers: HeaderMap,
     Path(id): Path<String>,
     Query(query): Query<FilesQuery>,
@@ -94,7 +101,7 @@ pub(crate) async fn list(
     let crawl = app.crawl(id).await?;
     let limit = limit(query.limit, 1_000, 10_000)?;
     let after = bounded("after", query.after, 1_000)?;
-    let mut files = app.read(move |_| all_files(&crawl.dir)).await?;
+    let mut files = app.read(move |app| files_for(app, &caller, &crawl)).await?;
     files.retain(|file| after.as_ref().is_none_or(|after| file.path > *after));
     let has_more = files.len() > limit;
     files.truncate(limit);
@@ -105,8 +112,20 @@ pub(crate) async fn list(
     Ok(respond::json(&headers, &FileRows { items: files, next }))
 }
 
-/// Every file that is given, by path.
-pub(crate) fn all_files(dir: &CrawlDir) -> Result<Vec<FileRow>, StoreError> {
+/// Every file that this caller is given, by path.
+pub(crate) fn files_for(
+    app: &App,
+    caller: &Caller,
+    crawl: &Crawl,
+) -> Result<Vec<FileRow>, StoreError> {
+    let mut files = all_files(&crawl.dir)?;
+    for file in files.iter_mut().filter(|file| file.path == CONFIG) {
+        file.bytes = config_text(app, caller, crawl)?.len() as u64;
+    }
+    Ok(files)
+}
+
+fn all_files(dir: &CrawlDir) -> Result<Vec<FileRow>, StoreError> {
     let mut files = Vec::new();
     for folder in [&[""][..], &FOLDERS].concat() {
         let path = dir.root().join(folder);
@@ -177,6 +196,9 @@ pub(crate) async fn get(
     if !is_given(&path) {
         return Err(Problem::not_found(Wrong::NoFile));
     }
+    if path == CONFIG && !caller.may(Role::Admin) {
+        return redacted_config(&app, caller, crawl).await;
+    }
     let full = crawl.dir.root().join(&path);
     let opened = app.read(move |_| open(&full)).await?;
     let Some((file, len, tag)) = opened else {
@@ -217,6 +239,26 @@ pub(crate) async fn get(
             format!("bytes {first}-{}/{len}", last - 1),
         );
     }
+    Ok(response)
+}
+
+/// geomi.toml without secrets, always whole.
+async fn redacted_config(
+    app: &App,
+    caller: Caller,
+    crawl: Arc<Crawl>,
+) -> Result<Response, Problem> {
+    let text = app
+        .read(move |app| match crawl.dir.config().is_file() {
+            true => config_text(app, &caller, &crawl).map(Some),
+            false => Ok(None),
+        })
+        .await?;
+    let text = text.ok_or_else(|| Problem::not_found(Wrong::NoFile))?;
+    let mut response = respond::with_type("application/octet-stream", Body::from(text));
+    let attachment = HeaderValue::from_static("attachment");
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_DISPOSITION, attachment);
     Ok(response)
 }
 

@@ -35,7 +35,10 @@ pub(crate) const STATES: &[&str] = &[
     "not tried",
 ];
 /// Classes of answers: by the first digit of the code, or none came.
-pub(crate) const CLASSES: &[&str] = &["1xx", "2xx", "3xx", "4xx", "5xx", "none"];
+pub(crate) const CLASSES: &[&str] = &["1xx", "2xx", "3xx", NOT_MODIFIED, "4xx", "5xx", "none"];
+
+/// The class of answers that say "not modified": they redirect nowhere.
+pub(crate) const NOT_MODIFIED: &str = "304";
 /// Lines one request looks at.
 const LOOKS_MAX: usize = 100_000;
 
@@ -153,7 +156,11 @@ impl LogQuery {
 }
 
 fn class_of(code: Option<u16>) -> String {
-    code.map_or_else(|| "none".to_owned(), |code| format!("{}xx", code / 100))
+    match code {
+        None => "none".to_owned(),
+        Some(304) => NOT_MODIFIED.to_owned(),
+        Some(code) => format!("{}xx", code / 100),
+    }
 }
 
 pub(crate) const LIST: Operation = Operation {

@@ -128,6 +128,7 @@ fn table(words: &Words, id: &str, asked: &Asked, rows: &[CaptureRow]) -> Markup 
                     th scope="col" { (words.later) }
                     th scope="col" { (words.time) }
                     th.num scope="col" { (words.code) }
+                    th scope="col" { (words.content) }
                     th scope="col" { (words.content_type) }
                     th.num scope="col" { (words.size) }
                     th scope="col" { (words.stored) }
@@ -139,13 +140,25 @@ fn table(words: &Words, id: &str, asked: &Asked, rows: &[CaptureRow]) -> Markup 
                         td { input type="radio" name="to" value=(row.at) checked[at == to] aria-label={ (words.later) " " (row.time) }; }
                         th scope="row" { time datetime=(row.time) { (format::moment(&row.time)) } }
                         td.num { @if let Some(code) = row.code { (code) } }
-                        td { @if row.revisit { span.muted { (words.unchanged) } } @else { (row.mime.as_deref().unwrap_or_default()) } }
+                        td { (fate(words, row.changed)) }
+                        td { (row.mime.as_deref().unwrap_or_default()) }
                         td.num { @if let Some(length) = row.length { (format::bytes(length as f64)) } }
                         td.muted { (row.file) @if let Some(offset) = row.offset { " @" (offset) } }
                         td { (parts(words, id, row)) }
                     }
                 } }
             }
+        }
+    }
+}
+
+/// Whether the content differs from that of the capture before.
+fn fate(words: &Words, changed: Option<bool>) -> Markup {
+    html! {
+        @match changed {
+            Some(true) => strong { (words.changed) },
+            Some(false) => span.muted { (words.unchanged) },
+            None => span.muted { "–" },
         }
     }
 }

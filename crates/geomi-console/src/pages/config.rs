@@ -11,7 +11,7 @@ use super::lines;
 use crate::accounts::Role;
 use crate::actions;
 use crate::api::crawls::config_text;
-use crate::api::files::all_files;
+use crate::api::files::files_for;
 use crate::app::App;
 use crate::http::extract::{Form, Path};
 use crate::http::problem::Problem;
@@ -27,9 +27,9 @@ pub(crate) async fn show(
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
     let crawl = app.crawl(id).await?;
-    let of = crawl.clone();
+    let (of, by) = (crawl.clone(), view.caller.clone());
     let (toml, files) = app
-        .read(move |_| Ok::<_, Problem>((config_text(&of)?, all_files(&of.dir)?)))
+        .read(move |app| Ok::<_, Problem>((config_text(app, &by, &of)?, files_for(app, &by, &of)?)))
         .await?;
     let plan = Plan::again(&crawl);
     let words = view.words;

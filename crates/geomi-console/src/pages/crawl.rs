@@ -80,6 +80,9 @@ pub(crate) fn page(view: &View, crawl: &Crawl, tab: Tab, content: &Markup) -> Ma
 /// The page that follows a stream of events.
 pub(crate) fn live_page(view: &View, crawl: &Crawl, stream: &str, content: &Markup) -> Markup {
     let connected = html! {
+        div.alert.connection role="alert" hidden {
+            p { strong { (view.words.connection_lost) } " " (view.words.last_update) " " time {} " " (view.words.may_be_old) }
+        }
         div hx-ext="sse" sse-connect=(stream) { (frame(view, crawl, Tab::Live, content)) }
     };
     layout::page_with_curves(view, &crawl.name, &connected)
@@ -175,5 +178,6 @@ pub(crate) async fn start(
 ) -> Result<Response, Problem> {
     let crawl = app.crawl(id).await?;
     actions::start_again(&app, &view.caller, &crawl).await?;
-    Ok(back(&crawl.id))
+    let to = format!("/crawls/{}?started=again", crawl.id);
+    Ok(Redirect::to(&to).into_response())
 }

@@ -221,7 +221,8 @@ pub(crate) async fn start_new(
 ) -> Result<Response, Problem> {
     let new = form.crawl();
     let outcome = if form.act == "preview" {
-        app.read(move |app| actions::plan(app, &new))
+        let by = view.caller.clone();
+        app.read(move |app| actions::plan(app, &by, &new))
             .await
             .map(|plan| plan.command())
     } else {

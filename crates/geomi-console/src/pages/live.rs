@@ -19,14 +19,15 @@ use super::crawls::badge;
 use super::format;
 use super::layout::View;
 use crate::api::crawls::{CrawlDetail, CrawlRow, Refreshing};
-use crate::api::log::{CLASSES, LogQuery, find, stream};
+use crate::api::log::{CLASSES, LogQuery, NOT_MODIFIED, find, stream};
 use crate::app::App;
 use crate::http::extract::{Path, Query};
 use crate::http::guard::Caller;
 use crate::http::problem::Problem;
+use crate::launch::Plan;
 use crate::library::Crawl;
 use crate::live::Form;
-use crate::words::{Language, Words, look_up};
+use crate::words::{Language, Words, fill, look_up};
 
 /// Rows of the log that a page begins with.
 const ROWS: usize = 40;
@@ -39,6 +40,7 @@ pub(crate) async fn show(
     State(app): State<App>,
     view: View,
     Path(id): Path<String>,
+    Query(query): Query<Shown>,
 ) -> Result<Response, Problem> {
     let crawl = app.crawl(id).await?;
     let latest = find(&app, &crawl, LogQuery::default(), ROWS).await?;
@@ -46,6 +48,7 @@ pub(crate) async fn show(
     let since = latest.lines.first().map_or(0, |visit| visit.n);
     let words = view.words;
     let content = html! {
+        @if query.started.is_some() { (started(&crawl, words)) }
         div #figures sse-swap="figures" { (figures(&crawl, words)) }
         div.charts data-stats={ "/api/v1/crawls/" (crawl.id) "/stats?points=600" } data-time={ (words.time) " (UTC)" } sse-swap="sample" hx-swap="none" {
             figure.card { figcaption { (words.rate_over_time) } div.chart data-series="pages_per_s" data-label=(words.pages_per_s) {} }
@@ -67,6 +70,34 @@ pub(crate) async fn show(
     Ok(super::html(crawl::live_page(
         &view, &crawl, &stream, &content,
     )))
+}
+
+/// What was done before the page is shown.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Shown {
+    /// The crawl was started again.
+    started: Option<String>,
+}
+
+/// What came of starting a crawl again.
+fn started(crawl: &Crawl, words: &Words) -> Markup {
+    let saved = crawl
+        .status
+        .as_ref()
+        .map_or(0, |status| status.saved_this_run);
+    let has_nothing_left = crawl.state() == "finished" && saved == 0;
+    html! {
+        div.note.started role="status" {
+            @if crawl.is_running() { p { (words.started_runs) } } @else {
+                p { (fill(words.started_ended, &[("saved", &format::count(saved))])) }
+                @if has_nothing_left {
+                    p { (words.started_nothing) }
+                    pre.command { code { (Plan::visit_again(crawl).command()) } }
+                }
+            }
+        }
+    }
 }
 
 /// From where on.
@@ -203,7 +234,7 @@ fn answers(detail: &CrawlDetail, words: &Words) -> Markup {
     let rows = detail.classes.iter().map(|(class, count)| Bar {
         name: html! { (look_up(words.classes, class)) " " code.muted { (class) } },
         count: *count,
-        is_good: matches!(&**class, "2xx" | "3xx"),
+        is_good: matches!(&**class, "2xx" | "3xx" | NOT_MODIFIED),
         // Codes beyond the known classes can be asked for one by one.
         link: CLASSES
             .contains(&class.as_str())

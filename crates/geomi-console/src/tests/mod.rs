@@ -26,7 +26,7 @@ use tower::ServiceExt as _;
 
 use crate::accounts::Role;
 use crate::accounts::store::NewUser;
-use crate::app::{App, Options, Settings};
+use crate::app::{App, Forbidden, Options, Order, Settings};
 use crate::http::guard::Peer;
 use crate::http::routes::router;
 
@@ -41,6 +41,20 @@ struct Plain;
 impl Settings for Plain {
     fn of_crawl(&self, _: &Path) -> Result<CrawlConfig, Vec<String>> {
         Ok(CrawlConfig::new(Vec::new()))
+    }
+
+    fn redact_toml(&self, toml: &str) -> String {
+        toml.replace("secret", "(hidden)")
+    }
+
+    fn redact_setting(&self, setting: &str) -> Option<String> {
+        let is_secret = setting.contains("secret");
+        is_secret.then(|| setting.replace("secret", "(hidden)"))
+    }
+
+    fn forbidden(&self, _: &Path, order: &Order<'_>) -> Vec<Forbidden> {
+        let hosts = order.hosts.iter().filter(|host| *host == "127.0.0.1");
+        hosts.cloned().map(Forbidden::Host).collect()
     }
 }
 

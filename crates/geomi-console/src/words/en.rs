@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Words, shown_host};
+use crate::app::Forbidden;
 use crate::wrong::Wrong;
 
 pub(super) const WORDS: Words = Words {
@@ -73,6 +74,13 @@ pub(super) const WORDS: Words = Words {
     resume: "Resume",
     stop: "Stop",
     start_again: "Start again",
+    started_runs: "The crawl was started again and is running.",
+    started_ended: "The crawl was started again and has ended already. Pages saved in this run: {saved}.",
+    started_nothing: "Nothing was left to do. To visit its pages again, run:",
+    connection_lost: "The connection to the console is lost.",
+    last_update: "Last update:",
+    may_be_old: "What this page shows may have changed since.",
+    why_stands: "Why it is not running",
     confirm_stop: "Stop this crawl? It can be started again and goes on where it stopped.",
     workers_connected: "Workers",
     in_flight: "Under way",
@@ -150,6 +158,7 @@ pub(super) const WORDS: Words = Words {
     looked_on: "Looked on to visit",
     stored: "Stored in",
     captures: "Captures",
+    content: "content",
     captures_lead: "Give the URL of a page, or choose one under Pages.",
     no_captures: "Never captured",
     no_captures_text: "There is no capture of this URL in a closed segment.",
@@ -323,6 +332,7 @@ pub(super) const WORDS: Words = Words {
         ("1xx", "informational"),
         ("2xx", "answered"),
         ("3xx", "redirected"),
+        ("304", "not modified"),
         ("4xx", "client error"),
         ("5xx", "server error"),
         ("none", "no answer"),
@@ -524,6 +534,21 @@ fn tell(wrong: &Wrong) -> Cow<'static, str> {
             let host = shown_host(host);
             return format!("this console is not {host}: if it is, start it with --host {host}")
                 .into();
+        }
+        Wrong::ForAdmins(Forbidden::Key(key)) => {
+            return format!(
+                "{key}: only admins may set this key, unless console/operators.toml lists it"
+            )
+            .into();
+        }
+        Wrong::ForAdmins(Forbidden::Host(host)) => {
+            return format!("{host} is on this machine or in a private network: only admins may crawl it, unless console/operators.toml allows it").into();
+        }
+        Wrong::ForAdmins(Forbidden::Rules(why)) => {
+            return format!(
+                "console/operators.toml cannot be used, so only admins may do this: {why}"
+            )
+            .into();
         }
         Wrong::OtherSite => "this came from another site: nothing was done",
         Wrong::OldForm => "the form is too old, or was not ours: load the page again",

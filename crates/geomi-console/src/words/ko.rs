@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::{Words, look_up, shown_host};
 use crate::accounts::Role;
+use crate::app::Forbidden;
 use crate::wrong::Wrong;
 
 pub(super) const WORDS: Words = Words {
@@ -74,6 +75,13 @@ pub(super) const WORDS: Words = Words {
     resume: "계속",
     stop: "정지",
     start_again: "다시 시작",
+    started_runs: "수집을 다시 시작했고, 지금 실행 중입니다.",
+    started_ended: "수집을 다시 시작했고, 이미 끝났습니다. 이번 실행에서 저장한 페이지: {saved}개.",
+    started_nothing: "남은 작업이 없었습니다. 페이지를 다시 방문하려면 다음 명령을 실행하세요.",
+    connection_lost: "콘솔과 연결이 끊겼습니다.",
+    last_update: "마지막 갱신:",
+    may_be_old: "이 화면의 내용은 지금과 다를 수 있습니다.",
+    why_stands: "실행 중이 아닌 이유",
     confirm_stop: "이 수집을 멈출까요? 다시 시작하면 멈춘 곳에서 이어집니다.",
     workers_connected: "작업자",
     in_flight: "진행 중",
@@ -151,6 +159,7 @@ pub(super) const WORDS: Words = Words {
     looked_on: "살펴본 마지막 방문",
     stored: "저장 위치",
     captures: "수집본",
+    content: "내용",
     captures_lead: "페이지의 주소를 넣거나 페이지 목록에서 고르세요.",
     no_captures: "수집된 적이 없습니다",
     no_captures_text: "닫힌 묶음 가운데 이 주소의 수집본이 없습니다.",
@@ -324,6 +333,7 @@ pub(super) const WORDS: Words = Words {
         ("1xx", "정보"),
         ("2xx", "정상 응답"),
         ("3xx", "이동"),
+        ("304", "변경 없음"),
         ("4xx", "요청 오류"),
         ("5xx", "서버 오류"),
         ("none", "응답 없음"),
@@ -526,6 +536,16 @@ fn tell(wrong: &Wrong) -> Cow<'static, str> {
         Wrong::OtherHost { host } => {
             let host = shown_host(host);
             return format!("이 콘솔의 이름은 {host}이(가) 아닙니다. 맞는 이름이라면 --host {host} 옵션으로 시작하세요")
+                .into();
+        }
+        Wrong::ForAdmins(Forbidden::Key(key)) => {
+            return format!("{key}: 관리자만 바꿀 수 있는 설정입니다. 운영자에게 허용하려면 console/operators.toml에 추가하세요").into();
+        }
+        Wrong::ForAdmins(Forbidden::Host(host)) => {
+            return format!("{host}: 이 서버나 사설망의 주소라서 관리자만 수집할 수 있습니다. 운영자에게 허용하려면 console/operators.toml에 추가하세요").into();
+        }
+        Wrong::ForAdmins(Forbidden::Rules(why)) => {
+            return format!("console/operators.toml을 읽을 수 없어 관리자만 할 수 있습니다: {why}")
                 .into();
         }
         Wrong::OtherSite => "다른 사이트에서 온 요청이라 아무것도 하지 않았습니다",

@@ -121,7 +121,7 @@ words! {
     start_title, start_lead, root_url, root_url_help, crawl_name, crawl_name_help, scope, depth, max_pages, contact, contact_help,
     advanced, toml, toml_help, equivalent, start, start_disabled, no_limit, older, newer, in_all,
     // A crawl.
-    live, queue, sites, log, pages, report, config, files, pause, resume, stop, start_again, confirm_stop,
+    live, queue, sites, log, pages, report, config, files, pause, resume, stop, start_again, started_runs, started_ended, started_nothing, connection_lost, last_update, may_be_old, why_stands, confirm_stop,
     workers_connected, in_flight, sites_ready, sites_waiting, sites_backing_off, done_share, left, transferred, links, seeds,
     rate_over_time, queue_over_time, by_class, by_cause, by_type, by_refusal, live_log, time, url, code, content_type, size, rtt, skipped, nothing_yet, not_running, refresh_hint, kept_fresh, by_rounds, by_table, requests_a_day, next_due,
     // Queue.
@@ -131,7 +131,7 @@ words! {
     // Log and pages.
     title, any_state, show, looked_on, stored,
     // Captures.
-    captures, captures_lead, no_captures, no_captures_text, near_captures, compare, earlier, later, unchanged, text, download, diff, no_difference, cut, gone, new, lines_same,
+    content, captures, captures_lead, no_captures, no_captures_text, near_captures, compare, earlier, later, unchanged, text, download, diff, no_difference, cut, gone, new, lines_same,
     // Changes.
     changes, changes_lead, no_changes, no_changes_text, change_week, change_days, change_sites, changed, change_share, most_changes, nothing_compared, not_compared, legend_none, legend_most, gone_of_first, sites_of_first,
     freshness, mean_age, freshness_lead, curve_summary, estimated_of, in_numbers, predicted_title, predicted_lead, predicted, seen, visits,

@@ -8,14 +8,14 @@ use geomi_url::SiteKey;
 use super::keys::{KEYS, Key, find};
 use super::place::Place;
 use super::presets;
-use super::site_keys::{MATCH, SITE_KEYS, general, shown};
+use super::site_keys::{MATCH, SITE_KEYS, general};
 use super::written::Written;
 
 /// One key with its value and origin.
 pub(crate) fn explain(written: &Written, path: &str) -> Option<String> {
     let key = find(path)?;
     let at = KEYS.iter().position(|other| other.path == path)?;
-    let (value, place) = written.get(at);
+    let (value, place) = written.get_shown(at);
     let mut text = format!("# {}\n", key.doc);
     if path == "preset" {
         for preset in presets::PRESETS {
@@ -57,25 +57,23 @@ pub(crate) fn for_site(written: &Written, site: &SiteKey) -> Vec<SiteValue> {
     // Names that are none match nothing; they are told when a crawl begins.
     let names = SiteTables::new(tables.iter().map(super::site_table::SiteTable::names));
     let matching = names.unwrap_or_default().of(site);
-    let keys = SITE_KEYS
-        .iter()
-        .map(Key::name)
-        .filter(|name| *name != MATCH);
-    let value_of = |name: &'static str| {
+    let keys = SITE_KEYS.iter().filter(|key| key.name() != MATCH);
+    let value_of = |key: &Key| {
+        let name = key.name();
         let own = matching.iter().find_map(|table| tables[*table].value(name));
         if let Some((value, place)) = own {
-            let value = value.to_toml().map(|value| shown(name, value));
-            return (value, place.clone());
+            return (key.secrecy.shown(value).to_toml(), place.clone());
         }
         let Some(path) = general(name) else {
             return (None, Place::Default);
         };
         let at = KEYS.iter().position(|key| key.path == path);
-        let (value, place) = written.get(at.expect("a general key is in the table"));
+        let (value, place) = written.get_shown(at.expect("a general key is in the table"));
         (value, place.clone())
     };
-    keys.map(|name| {
-        let (value, place) = value_of(name);
+    keys.map(|key| {
+        let (value, place) = value_of(key);
+        let name = key.name();
         SiteValue { name, value, place }
     })
     .collect()

@@ -10,7 +10,7 @@ use std::path::Path;
 use toml_edit::{Document, Item, TableLike};
 
 use super::keys::{KEYS, Key, SECTIONS, find};
-use super::kind::Raw;
+use super::kind::{Raw, Value};
 use super::place::{Place, Problems};
 use super::presets;
 use super::site_keys::{self, SITE_KEYS};
@@ -144,25 +144,61 @@ pub(crate) fn as_used(written: &Written) -> String {
         "# The configuration this crawl was last run with, rewritten at every start.\n\
          # Values may be changed here; flags and variables still come first.\n",
     );
-    let line = |at, key: &Key| used_line(written, at, key);
-    write_keys(&mut text, line, |text| write_sites(text, written, false));
+    let line = |at, key: &Key| used_line(written, at, key, written.get(at).0);
+    write_keys(&mut text, line, |text| {
+        write_sites(text, written, |_| String::new(), |_, value| value.clone());
+    });
     text
+}
+
+/// The file of a crawl for those who may not see its secrets. It is made from the
+/// values that were read: comments of the file may hold secrets too. A file with
+/// errors is not shown.
+pub(crate) fn redacted(text: &str) -> String {
+    let (mut written, mut problems) = (Written::defaults(), Problems::default());
+    read(
+        Path::new(super::FILE_NAME),
+        text,
+        &mut written,
+        &mut problems,
+    );
+    if problems.into_result().is_err() {
+        return "# geomi.toml has errors, so only admins can read it.\n".to_owned();
+    }
+    let mut text =
+        String::from("# The configuration this crawl was last run with, without secrets.\n");
+    let line = |at, key: &Key| used_line(&written, at, key, written.get_shown(at).0);
+    write_keys(&mut text, line, |text| {
+        write_sites(text, &written, |_| String::new(), shown);
+    });
+    text
+}
+
+fn shown(key: &Key, value: &Value) -> Value {
+    key.secrecy.shown(value)
 }
 
 /// The configuration that would be used, with the place of whatever is not
 /// the default.
 pub(crate) fn with_places(written: &Written) -> String {
     let mut text = String::from("# The configuration that would be used.\n");
-    let line = |at, key: &Key| match written.get(at).1 {
-        Place::Default => used_line(written, at, key),
-        place => format!("{}  # {place}", used_line(written, at, key)),
+    let line = |at, key: &Key| {
+        let (value, place) = written.get_shown(at);
+        let line = used_line(written, at, key, value);
+        match place {
+            Place::Default => line,
+            place => format!("{line}  # {place}"),
+        }
     };
-    write_keys(&mut text, line, |text| write_sites(text, written, true));
+    write_keys(&mut text, line, |text| {
+        write_sites(text, written, |place| format!("  # {place}"), shown);
+    });
     text
 }
 
-fn used_line(written: &Written, at: usize, key: &Key) -> String {
-    match written.get(at).0 {
+/// The line of a key with this value.
+fn used_line(written: &Written, at: usize, key: &Key, value: Option<String>) -> String {
+    match value {
         // Who resumes a crawl that reached a limit wants it to go on.
         Some(value) if is_limit(key) && written.is_typed(at) => {
             format!("# {} = {value}  # of the last run only", key.name())
@@ -179,23 +215,23 @@ fn used_line(written: &Written, at: usize, key: &Key) -> String {
     }
 }
 
-fn write_sites(text: &mut String, written: &Written, has_places: bool) {
+fn write_sites(
+    text: &mut String,
+    written: &Written,
+    note: impl Fn(&Place) -> String,
+    shown: impl Fn(&Key, &Value) -> Value,
+) {
     for (at, table) in written.sites().iter().enumerate() {
         if at == 0 {
             write!(text, "\n# {}", site_keys::ABOUT).expect("a string takes everything");
         }
-        let place = if has_places {
-            format!("  # {}", table.place())
-        } else {
-            String::new()
-        };
-        write!(text, "\n[[site]]{place}\n").expect("a string takes everything");
+        let note = note(table.place());
+        write!(text, "\n[[site]]{note}\n").expect("a string takes everything");
         for (key, value) in table.iter() {
-            let mut value = value.to_toml().expect("a key of a table is never unset");
-            if has_places {
-                // That is for people to read; the crawl's own file is not.
-                value = site_keys::shown(key.name(), value);
-            }
+            // A key that is said to be unset says nothing.
+            let Some(value) = shown(key, value).to_toml() else {
+                continue;
+            };
             writeln!(text, "{} = {value}", key.name()).expect("a string takes everything");
         }
     }

@@ -1,6 +1,7 @@
 //! What a row of the table of keys is, and how a row is found.
 
 use super::kind::Kind;
+use super::secrecy::Secrecy;
 pub(crate) use super::table::{KEYS, SECTIONS};
 
 /// One setting.
@@ -18,6 +19,8 @@ pub(crate) struct Key {
     pub(crate) doc: &'static str,
     /// Its flag of `geomi crawl`.
     pub(crate) flag: Option<Flag>,
+    /// How much of its value is secret.
+    pub(crate) secrecy: Secrecy,
 }
 
 /// The flag of a key.
@@ -48,6 +51,7 @@ pub(super) const fn key(
         kind,
         doc,
         flag: None,
+        secrecy: Secrecy::Open,
     }
 }
 
@@ -64,6 +68,7 @@ pub(super) const fn unset(
         kind,
         doc,
         flag: None,
+        secrecy: Secrecy::Open,
     }
 }
 
@@ -90,6 +95,12 @@ impl Key {
         if let Some(flag) = &mut self.flag {
             flag.short = Some(letter);
         }
+        self
+    }
+
+    /// Marks a key whose value may hold a secret.
+    pub(super) const fn secret(mut self, secrecy: Secrecy) -> Self {
+        self.secrecy = secrecy;
         self
     }
 

@@ -14,6 +14,7 @@
 //!
 //! Nothing stops at the first mistake: [`Problems`] collects them all.
 
+mod authority;
 mod draft;
 mod explain;
 mod file;
@@ -25,6 +26,7 @@ mod place;
 mod presets;
 mod running;
 mod schema;
+mod secrecy;
 mod signing;
 mod site_draft;
 mod site_keys;
@@ -38,15 +40,18 @@ use std::path::{Path, PathBuf};
 
 use geomi_crawler::{CrawlConfig, SeedInput};
 use geomi_fetch::HostPattern;
+use geomi_store::{CrawlDir, StoreError};
 
+pub(crate) use authority::{is_for_admins, is_key_pattern, key_of, keys_in};
 pub(crate) use explain::{SiteValue, explain, for_site};
-pub(crate) use file::{as_used, template, with_places};
+pub(crate) use file::{as_used, redacted, template, with_places};
 pub(crate) use kind::Raw;
 use live::change_live;
 pub(crate) use locality::Locality;
 pub(crate) use place::{Place, Problems};
 pub(crate) use running::RunningConfig;
 pub(crate) use schema::schema;
+pub(crate) use secrecy::redact_setting;
 pub(crate) use units::{parse_duration, parse_size, write_duration};
 pub(crate) use written::{Written, unknown};
 
@@ -208,11 +213,18 @@ fn read_if_there(path: &Path, written: &mut Written, problems: &mut Problems) {
 }
 
 fn read_text(path: &Path) -> std::io::Result<String> {
-    use std::io::Read as _;
-    let mut text = String::new();
-    let file = std::fs::File::open(path)?;
-    file.take(FILE_BYTES_MAX).read_to_string(&mut text)?;
-    Ok(text)
+    geomi_store::read_small_text(path, FILE_BYTES_MAX)
+}
+
+/// Writes the configuration as used into a crawl directory. A file with secrets is
+/// readable by its owner only.
+pub(crate) fn keep(dir: &CrawlDir, written: &Written) -> Result<(), StoreError> {
+    let (path, text) = (dir.config(), as_used(written));
+    if written.has_secrets() {
+        CrawlDir::write_private(&path, text.as_bytes())
+    } else {
+        CrawlDir::write_atomic(&path, text.as_bytes())
+    }
 }
 
 #[cfg(test)]

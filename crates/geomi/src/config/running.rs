@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use geomi_crawler::CrawlConfig;
 use geomi_store::{CrawlDir, StoreError};
 
-use super::{Problems, Written, as_used, change_live, public_faults, resolve_beside};
+use super::{Problems, Written, change_live, public_faults, resolve_beside};
 
 /// A handle on it, to be cloned freely.
 #[derive(Clone, Debug)]
@@ -96,7 +96,7 @@ impl RunningConfig {
 
 impl State {
     fn keep(&self) -> Result<(), StoreError> {
-        CrawlDir::write_atomic(&self.dir.config(), as_used(&self.written).as_bytes())
+        super::keep(&self.dir, &self.written)
     }
 }
 

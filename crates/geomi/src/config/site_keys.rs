@@ -8,6 +8,7 @@ use geomi_crawler::RobotsMode;
 use super::draft::Draft;
 use super::keys::{Key, unset};
 use super::kind::Kind;
+use super::secrecy::Secrecy;
 use super::site_draft::{SiteDelay, SiteDraft};
 use super::table::{MAX, MAX_BUDGET, ROBOTS};
 
@@ -17,17 +18,6 @@ pub(crate) const ABOUT: &str =
 
 /// The key that names the sites.
 pub(crate) const MATCH: &str = "match";
-
-/// The key that may hold a secret.
-const AUTH: &str = "site.auth";
-
-/// What people are shown of a value: a secret is not.
-pub(crate) fn shown(name: &str, value: String) -> String {
-    if AUTH.ends_with(&format!(".{name}")) && !value.starts_with("\"env:") {
-        return "\"(hidden)\"".to_owned();
-    }
-    value
-}
 
 /// The keys of a table, in the order of the file.
 pub(crate) const SITE_KEYS: &[Key] = &[
@@ -112,14 +102,15 @@ pub(crate) const SITE_KEYS: &[Key] = &[
         "Whether robots.txt is obeyed: respect or ignore.",
     ),
     unset(
-        AUTH,
+        "site.auth",
         "\"env:EXAMPLE_AUTH\"",
         Kind::MaybeText(|d, text| {
             site(d).auth = Some(text.to_owned());
             Ok(())
         }),
         "Credentials: basic:USER:PASSWORD, bearer:TOKEN, digest:USER:PASSWORD, or env:NAME of a variable with one.",
-    ),
+    )
+    .secret(Secrecy::Whole),
     unset(
         "site.auth_over_http",
         "false",

@@ -29,7 +29,7 @@ impl SiteTable {
             problems.add(&place, unknown(name));
             return;
         };
-        match SITE_KEYS[at].kind.read(raw) {
+        match SITE_KEYS[at].read(raw) {
             Ok(value) => self.values[at] = Some((value, place)),
             Err(what) => problems.add(&place, format!("{name}: {what}")),
         }

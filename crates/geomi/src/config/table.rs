@@ -14,6 +14,7 @@ use super::draft::{self, Draft};
 use super::keys::{Key, key, unset};
 use super::kind::Kind;
 use super::presets;
+use super::secrecy::Secrecy;
 
 /// Sections with their sentence, in the order of the file.
 pub(crate) const SECTIONS: [(&str, &str); 7] = [
@@ -353,7 +354,8 @@ pub(crate) const KEYS: &[Key] = &[
         "[]",
         Kind::List(draft::add_proxy),
         "Proxies to go through: http://USER:PASSWORD@HOST:PORT, socks5://HOST:PORT.",
-    ),
+    )
+    .secret(Secrecy::Userinfo),
     key(
         "fetch.proxy_rotation",
         "\"site\"",

@@ -122,7 +122,7 @@ impl Written {
             problems.add(&place, unknown(path));
             return;
         };
-        match KEYS[at].kind.read(raw) {
+        match KEYS[at].read(raw) {
             Ok(value) => self.values[at] = (value, place),
             Err(what) => problems.add(&place, format!("{path}: {what}")),
         }
@@ -147,10 +147,22 @@ impl Written {
         &self.values[index(path)].1
     }
 
-    /// A key's value as TOML, and where it stands.
+    /// A key's value as TOML, and where it stands. Only for the file of the crawl:
+    /// the value may be a secret.
     pub(crate) fn get(&self, at: usize) -> (Option<String>, &Place) {
         let (value, place) = &self.values[at];
         (value.to_toml(), place)
+    }
+
+    /// The same for people and logs: without secrets.
+    pub(crate) fn get_shown(&self, at: usize) -> (Option<String>, &Place) {
+        let (value, place) = &self.values[at];
+        (KEYS[at].secrecy.shown(value).to_toml(), place)
+    }
+
+    /// Every key with its value.
+    pub(super) fn values(&self) -> impl Iterator<Item = (&'static keys::Key, &Value)> {
+        KEYS.iter().zip(self.values.iter().map(|(value, _)| value))
     }
 
     /// Whether a key was set for this run only, by a flag or a variable.

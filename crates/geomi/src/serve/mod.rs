@@ -5,13 +5,15 @@
 //! go to standard error; `--format json` puts one object with the addresses on
 //! standard output.
 
+mod operators;
+
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::Args;
-use geomi_console::{ConsoleError, Options, Server, TlsFiles};
+use geomi_console::{ConsoleError, Forbidden, Options, Order, Server, TlsFiles};
 use geomi_crawler::CrawlConfig;
 use geomi_url::CrawlUrl;
 use serde_json::json;
@@ -226,5 +228,17 @@ impl geomi_console::Settings for Configurations {
             Ok(()) => Ok(config),
             Err(problems) => Err(problems.iter().map(ToString::to_string).collect()),
         }
+    }
+
+    fn redact_toml(&self, toml: &str) -> String {
+        config::redacted(toml)
+    }
+
+    fn redact_setting(&self, setting: &str) -> Option<String> {
+        config::redact_setting(setting)
+    }
+
+    fn forbidden(&self, rules: &Path, order: &Order<'_>) -> Vec<Forbidden> {
+        operators::forbidden(rules, order)
     }
 }

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each file of tests uses what it needs")]
 
+pub(crate) mod console;
+
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
