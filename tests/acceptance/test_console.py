@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import signal
 import subprocess
 import time
 import urllib.error
@@ -249,6 +251,16 @@ class Steering(Served):
                 wait_until(lambda: state() == then, why=f"{button} was not carried out")
                 self.page.goto(f"/crawls/{name}")
             self.verify(dir)
+
+    def test_a_lost_connection_is_seen_within_five_seconds(self):
+        with TestWeb(1, 300, 4_000) as web:
+            self.start(web.seeds[0])
+            self.page.wait_for_selector("#log tr")
+            lost = self.page.locator(".connection")
+            expect(lost).to_be_hidden()
+            os.kill(self.console.pid, signal.SIGKILL)
+            expect(lost).to_be_visible(timeout=5_000)
+            expect(lost.locator("time")).to_have_text(re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$"))
 
     def test_a_cut_stream_of_events_goes_on_without_a_gap(self):
         token = self.browser.token()

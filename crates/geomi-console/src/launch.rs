@@ -18,8 +18,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use geomi_crawler::RefreshDrive;
 use geomi_crawler::remote::{self, RemoteError};
+use geomi_crawler::{RefreshDrive, Status};
 use geomi_store::{CrawlDir, StoreError};
 
 use crate::accounts::hold;
@@ -36,6 +36,8 @@ const SAID_BYTES_MAX: u64 = 16 << 10;
 /// How long a crawl may take to begin before it is believed to.
 const BEGIN_MAX: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// How many seconds a crawl without work may take to end before it is believed to run.
+const IDLE_MAX_S: f64 = 2.0;
 /// Variables that would change what the shown command does. Those of keys, such
 /// as a contact, are the environment that every crawl of the console is to have.
 const NOT_INHERITED: [&str; 6] = [
@@ -297,17 +299,23 @@ impl Launcher {
         // One that cannot be asked yet is asked again; one that takes the
         // question and does not answer has begun, and was suspended.
         let has_begun = || match remote::status(&plan.dir) {
-            Ok(status) => status.is_some(),
+            Ok(Some((_, status))) => plan.new.is_some() || has_work(&status),
             Err(RemoteError::NoAnswer { source, .. }) => {
                 matches!(source.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
             }
-            Err(_) => false,
+            _ => false,
         };
         Ok(match wait(child, &plan.dir, has_begun, ())? {
             Some(status) => ended(status, &said),
             None => Begun::Running,
         })
     }
+}
+
+/// Whether a crawl that was started again has something to do. One that has not ends in
+/// a moment, which is waited for, so that what came of it can be told.
+fn has_work(status: &Status) -> bool {
+    status.queued > 0 || status.in_flight > 0 || status.elapsed_s > IDLE_MAX_S
 }
 
 /// How making a plan went.
@@ -491,7 +499,7 @@ fn ended(status: ExitStatus, said: &Path) -> Begun {
 
 #[cfg(test)]
 mod tests {
-    use geomi_crawler::{RefreshStatus, Status};
+    use geomi_crawler::RefreshStatus;
 
     use super::*;
 

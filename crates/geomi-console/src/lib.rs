@@ -68,6 +68,7 @@ mod secret;
 pub mod server;
 #[cfg(test)]
 mod tests;
+mod why;
 mod words;
 mod wrong;
 

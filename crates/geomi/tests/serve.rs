@@ -6,30 +6,13 @@
 mod common;
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::process::Stdio;
 
-use common::console::{Console, bearer, runtime};
+use common::console::{Console, bearer, runtime, wait_for};
 use common::{Done, Workplace};
 use geomi_testweb::{ServerOptions, ServerThread, Web, WebSpec};
 use serde_json::{Value, json};
-
-/// Reads events until one fits.
-fn wait_for(events: &mut BufReader<TcpStream>, fits: impl Fn(&str, &Value) -> bool) -> Value {
-    let mut name = String::new();
-    loop {
-        let mut line = String::new();
-        assert!(events.read_line(&mut line).unwrap() > 0, "the stream ended");
-        if let Some(event) = line.trim_end().strip_prefix("event: ") {
-            event.clone_into(&mut name);
-        } else if let Some(data) = line.trim_end().strip_prefix("data: ") {
-            let data: Value = serde_json::from_str(data).unwrap();
-            if fits(&name, &data) {
-                return data;
-            }
-        }
-    }
-}
 
 fn geomi(place: &Workplace, console: &Console, token: &str, words: &[&str]) -> Done {
     let url = format!("http://{}", console.host);

@@ -234,7 +234,10 @@ pub(crate) async fn find(
     let dir = crawl.dir.clone();
     let look = move |_: &App| -> Result<CaptureRows, Problem> {
         let shelf = Shelf::open(&dir)?;
-        let entries = shelf.captures(&url)?;
+        let mut entries = shelf.captures(&url)?;
+        // The index sorts those of one second by their digests; files and places in
+        // them are in the order of time.
+        entries.sort_by(|one, other| order(one).cmp(&order(other)));
         if entries.is_empty() {
             let near = shelf.near(&url)?;
             return Ok(CaptureRows {
@@ -245,6 +248,13 @@ pub(crate) async fn find(
         Ok(rows(&entries, before, limit))
     };
     app.read(look).await
+}
+
+fn order(entry: &Entry) -> (&str, &str, u64) {
+    let fields = &entry.fields;
+    // What is no number is at the beginning.
+    let offset = fields.offset.parse().unwrap_or(0);
+    (&entry.timestamp, &fields.filename, offset)
 }
 
 /// The latest ones before a time. Those of one second stay together, since a

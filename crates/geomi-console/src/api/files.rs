@@ -249,9 +249,10 @@ async fn redacted_config(
     crawl: Arc<Crawl>,
 ) -> Result<Response, Problem> {
     let text = app
-        .read(move |app| match crawl.dir.config().is_file() {
-            true => config_text(app, &caller, &crawl).map(Some),
-            false => Ok(None),
+        .read(move |app| {
+            let is_there = crawl.dir.config().is_file();
+            let text = is_there.then(|| config_text(app, &caller, &crawl));
+            text.transpose()
         })
         .await?;
     let text = text.ok_or_else(|| Problem::not_found(Wrong::NoFile))?;

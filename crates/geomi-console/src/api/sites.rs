@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::response::Response;
-use geomi_crawler::explain::{Explanation, SiteOrder, SiteReport, SitesPage};
+use geomi_crawler::explain::{Explanation, Held, SiteOrder, SiteReport, SitesPage};
 use geomi_crawler::remote::{Request, Response as Answered};
 use geomi_report::{SectionKind, Value};
 use http::HeaderMap;
@@ -38,6 +38,9 @@ pub(crate) struct SiteRow {
     pub(crate) hold: Option<String>,
     /// The same in a sentence.
     pub(crate) why: Option<String>,
+    /// The same, for pages in other languages.
+    #[serde(skip)]
+    pub(crate) held: Option<Held>,
     /// When that ends by itself.
     pub(crate) until: Option<String>,
     /// URLs waiting.
@@ -165,6 +168,7 @@ fn live_rows(page: &SitesPage) -> SiteRows {
         site: line.site,
         hold: Some(line.hold),
         why: Some(line.why),
+        held: line.held,
         until: line.until,
         queued: Some(line.queued),
         in_flight: Some(line.in_flight),

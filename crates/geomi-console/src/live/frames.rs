@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use bytes::Bytes;
+use geomi_crawler::explain::Cause;
 use geomi_crawler::log_reader::LoggedVisit;
 use geomi_model::Timestamp;
 use serde_json::json;
@@ -38,7 +39,7 @@ fn event(out: &mut String, name: &str, id: Option<u64>, data: &str) {
 }
 
 /// How the crawl stands.
-pub(super) fn status(crawl: &Crawl, form: Form) -> String {
+pub(super) fn status(crawl: &Crawl, causes: &[Cause], form: Form) -> String {
     let mut out = String::new();
     match form {
         Form::Json => {
@@ -47,6 +48,7 @@ pub(super) fn status(crawl: &Crawl, form: Form) -> String {
         }
         Form::Html(language) => {
             let words = language.words();
+            event(&mut out, "why", None, &page::why(causes, words).0);
             event(&mut out, "figures", None, &page::figures(crawl, words).0);
             event(&mut out, "state", None, &page::state(crawl, words).0);
             let sample = page::sample(crawl).to_string();

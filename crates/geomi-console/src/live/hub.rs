@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
+use geomi_crawler::explain::Cause;
 use geomi_crawler::log_reader::{self, Bounds, LoggedVisit};
 use geomi_model::Timestamp;
 use geomi_store::{CrawlDir, StoreError};
@@ -15,6 +16,7 @@ use super::frames::{self, Form, Frame};
 use crate::accounts::hold;
 use crate::app::App;
 use crate::library::Crawl;
+use crate::why;
 use crate::words::Language;
 
 /// How often a watched crawl is looked at.
@@ -66,6 +68,8 @@ impl Visits {
 #[derive(Debug)]
 pub(crate) struct Tick {
     crawl: Arc<Crawl>,
+    /// Why it is not running.
+    causes: Vec<Cause>,
     visits: Visits,
     /// When it was.
     time: Timestamp,
@@ -85,7 +89,7 @@ impl Tick {
             Form::Html(language) => &self.html[language as usize],
         };
         let frame = made.get_or_init(|| {
-            let status = frames::status(&self.crawl, form);
+            let status = frames::status(&self.crawl, &self.causes, form);
             Bytes::from(status + &frames::visits(&self.visits, form, self.time))
         });
         frame.clone()
@@ -184,6 +188,7 @@ impl Tick {
         let after = if last < after { 0 } else { after };
         let visits = Visits::read(&crawl.dir, after, last, SHOWN_MAX).ok()?;
         Some(Self {
+            causes: why::causes(app, &crawl),
             crawl,
             visits,
             time,

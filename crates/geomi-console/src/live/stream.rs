@@ -17,6 +17,7 @@ use super::hub::{Seat, Visits};
 use crate::accounts::Principal;
 use crate::app::App;
 use crate::library::Crawl;
+use crate::why;
 
 /// Pieces that wait for a slow reader before the sender waits too.
 const PIECES_MAX: usize = 4;
@@ -92,7 +93,9 @@ struct Watcher {
 
 impl Watcher {
     async fn run(mut self, mut seat: Seat) {
-        let status = frames::status(&self.crawl, self.form);
+        let of = Arc::clone(&self.crawl);
+        let causes = self.app.read(move |app| why::causes(app, &of)).await;
+        let status = frames::status(&self.crawl, &causes, self.form);
         let mut is_here = self.send(Bytes::from(status)).await;
         is_here = is_here && self.catch_up(seat.position).await;
         while is_here {

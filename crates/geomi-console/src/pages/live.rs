@@ -6,6 +6,7 @@
 
 use axum::extract::State;
 use axum::response::Response;
+use geomi_crawler::explain::Cause;
 use geomi_crawler::log_reader::LoggedVisit;
 use geomi_crawler::{RefreshDrive, Status};
 use geomi_model::Timestamp;
@@ -27,6 +28,7 @@ use crate::http::problem::Problem;
 use crate::launch::Plan;
 use crate::library::Crawl;
 use crate::live::Form;
+use crate::why;
 use crate::words::{Language, Words, fill, look_up};
 
 /// Rows of the log that a page begins with.
@@ -44,11 +46,14 @@ pub(crate) async fn show(
 ) -> Result<Response, Problem> {
     let crawl = app.crawl(id).await?;
     let latest = find(&app, &crawl, LogQuery::default(), ROWS).await?;
+    let of = crawl.clone();
+    let causes = app.read(move |app| why::causes(app, &of)).await;
     let now = app.now();
     let since = latest.lines.first().map_or(0, |visit| visit.n);
     let words = view.words;
     let content = html! {
         @if query.started.is_some() { (started(&crawl, words)) }
+        div #why sse-swap="why" { (why(&causes, words)) }
         div #figures sse-swap="figures" { (figures(&crawl, words)) }
         div.charts data-stats={ "/api/v1/crawls/" (crawl.id) "/stats?points=600" } data-time={ (words.time) " (UTC)" } sse-swap="sample" hx-swap="none" {
             figure.card { figcaption { (words.rate_over_time) } div.chart data-series="pages_per_s" data-label=(words.pages_per_s) {} }
@@ -117,6 +122,18 @@ pub(crate) async fn events(
     let crawl = app.crawl(id).await?;
     let form = Form::Html(Language::of(&headers));
     stream(&app, &caller, crawl, &headers, query.since, form).await
+}
+
+/// Why it is not running; nothing while it is.
+pub(crate) fn why(causes: &[Cause], words: &Words) -> Markup {
+    html! {
+        @if !causes.is_empty() {
+            section.card.why {
+                h2 { (words.why_stands) }
+                (super::queue::causes(words, causes))
+            }
+        }
+    }
 }
 
 /// How it stands.

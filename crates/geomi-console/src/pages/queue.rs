@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect, Response};
-use geomi_crawler::explain::{CrawlView, Explanation};
+use geomi_crawler::explain::{Cause, CrawlView, Explanation};
 use geomi_model::Timestamp;
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -18,7 +18,7 @@ use crate::http::extract::{Form, Path, Query};
 use crate::http::problem::Problem;
 use crate::library::Crawl;
 use crate::preview::{self, Preview};
-use crate::words::look_up;
+use crate::words::{Words, look_up};
 
 /// A question about a URL.
 #[derive(Debug, Default, Deserialize)]
@@ -83,13 +83,22 @@ async fn page(
     Ok(crawl::page(view, crawl, Tab::Queue, &content))
 }
 
+/// Reasons, the most important first, with what to do about each.
+pub(crate) fn causes(words: &Words, causes: &[Cause]) -> Markup {
+    html! {
+        ul.causes { @for (reason, advice) in causes.iter().map(|cause| words.cause(cause)) {
+            li { (reason) @if let Some(advice) = advice { small { (advice) } } }
+        } }
+    }
+}
+
 fn waiting(view: &View, crawl: &CrawlView, now: Timestamp) -> Markup {
     let words = view.words;
     html! {
         section.card {
             h2 { (words.queue) }
             p.lead { (words.queue_lead) }
-            ul.causes { @for cause in &crawl.causes { li { (cause.text) @if let Some(advice) = &cause.advice { small { (advice) } } } } }
+            (causes(words, &crawl.causes))
             @if let Some(next) = &crawl.next_request { p.muted { (words.next_request) " " (format::time(next, now)) } }
             @if crawl.sites.is_empty() { p.muted { (words.nothing_yet) } } @else {
                 div.scroll tabindex="0" role="region" aria-label=(words.queue) {
@@ -109,7 +118,7 @@ fn waiting(view: &View, crawl: &CrawlView, now: Timestamp) -> Markup {
                                 td.num { (format::count(group.urls)) }
                                 td { @if let Some(until) = &group.until { (format::time(until, now)) } }
                                 td.url { (group.example) }
-                                td { (group.why) }
+                                td { (words.held(group.held.as_ref(), &group.why)) }
                             }
                         } }
                     }
@@ -125,10 +134,10 @@ fn answer(view: &View, explanation: &Explanation) -> Markup {
         @if let Some(url) = &explanation.url {
             dl.facts {
                 dt { (words.url) } dd.url { (url.url) }
-                dt { (words.why) } dd { (url.next.text) }
+                dt { (words.why) } dd { (words.next(&url.next)) }
                 dt { (words.scope) } dd { (url.scope) }
                 dt { "robots.txt" } dd { (url.robots) }
-                @if let Some(site) = &explanation.site { dt { (words.site) } dd { (site.site) " · " (site.why) } }
+                @if let Some(site) = &explanation.site { dt { (words.site) } dd { (site.site) " · " (words.held(site.held.as_ref(), &site.why)) } }
             }
         }
     }

@@ -143,7 +143,7 @@ fn site_row(
         tr {
             th scope="row" { @if let Some(about) = about { a href=(about) { (row.site) } } @else { (row.site) } }
             @if live {
-                td { @if let Some(hold) = &row.hold { span.badge data-hold=(hold) title=[row.why.as_deref()] { (look_up(words.holds, hold)) } } }
+                td { @if let Some(hold) = &row.hold { span.badge data-hold=(hold) title=[row.why.as_deref().map(|why| words.held(row.held.as_ref(), why))] { (look_up(words.holds, hold)) } } }
                 td { @if let Some(until) = &row.until { (format::time(until, now)) } }
                 td.num { (counted(row.queued).unwrap_or_default()) }
                 td.num { (counted(row.in_flight).unwrap_or_default()) }
@@ -169,8 +169,8 @@ fn about_site(words: &Words, site: &SiteReport) -> Markup {
         section.card #about {
             h2 { (site.site) }
             dl.facts {
-                dt { (words.why) } dd { (site.why) }
-                dt { "robots.txt" } dd { (site.robots) }
+                dt { (words.why) } dd { (words.held(site.held.as_ref(), &site.why)) }
+                dt { "robots.txt" } dd { (words.robots(site)) }
                 (changes(words, site.word.as_ref(), site.rhythm.as_ref()))
             }
         }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Words, look_up, shown_host};
+use super::{Words, ko_why, look_up, shown_host};
 use crate::accounts::Role;
 use crate::app::Forbidden;
 use crate::wrong::Wrong;
@@ -75,7 +75,7 @@ pub(super) const WORDS: Words = Words {
     resume: "계속",
     stop: "정지",
     start_again: "다시 시작",
-    started_runs: "수집을 다시 시작했고, 지금 실행 중입니다.",
+    started_runs: "수집을 다시 시작했습니다.",
     started_ended: "수집을 다시 시작했고, 이미 끝났습니다. 이번 실행에서 저장한 페이지: {saved}개.",
     started_nothing: "남은 작업이 없었습니다. 페이지를 다시 방문하려면 다음 명령을 실행하세요.",
     connection_lost: "콘솔과 연결이 끊겼습니다.",
@@ -506,6 +506,11 @@ pub(super) const WORDS: Words = Words {
         ("503", "바쁨"),
     ],
     tell,
+    reason: ko_why::reason,
+    advice: ko_why::advice,
+    held: ko_why::held,
+    robots: ko_why::robots,
+    next: ko_why::next,
     orders: &[
         ("queued", "대기 많은 순"),
         ("rtt", "느린 순"),

@@ -8,9 +8,11 @@
 
 mod en;
 mod ko;
+mod ko_why;
 
 use std::borrow::Cow;
 
+use geomi_crawler::explain::{Advice, Cause, Held, NextStep, Reason, RobotsStanding, SiteReport};
 use http::{HeaderMap, header};
 
 use crate::http::guard::cookie;
@@ -97,6 +99,16 @@ macro_rules! words {
             $($(#[$table_doc])* pub(crate) $table: Table,)+
             /// What is wrong, in a sentence.
             tell: fn(&Wrong) -> Cow<'static, str>,
+            /// Why a crawl stands as it does, in a sentence.
+            reason: fn(&Reason) -> String,
+            /// What to do about it.
+            advice: fn(Advice) -> String,
+            /// What a site waits for, in a sentence.
+            held: fn(&Held) -> String,
+            /// What is known of a robots.txt, in a sentence.
+            robots: fn(&RobotsStanding) -> String,
+            /// What happens to a URL next, in a sentence.
+            next: fn(&NextStep) -> String,
         }
 
         #[cfg(test)]
@@ -181,6 +193,31 @@ impl Words {
     /// What is wrong, in a sentence.
     pub(crate) fn tell(&self, wrong: &Wrong) -> Cow<'static, str> {
         (self.tell)(wrong)
+    }
+
+    /// Why a crawl stands as it does, and what to do about it. A process of an older
+    /// version tells it in English only.
+    pub(crate) fn cause(&self, cause: &Cause) -> (String, Option<String>) {
+        match &cause.reason {
+            None => (cause.text.clone(), cause.advice.clone()),
+            Some(reason) => ((self.reason)(reason), reason.advice().map(self.advice)),
+        }
+    }
+
+    /// What is known of a robots.txt.
+    pub(crate) fn robots(&self, site: &SiteReport) -> String {
+        let standing = site.robots_standing.as_ref();
+        standing.map_or_else(|| site.robots.clone(), self.robots)
+    }
+
+    /// What happens to a URL next.
+    pub(crate) fn next(&self, step: &NextStep) -> String {
+        (self.next)(step)
+    }
+
+    /// What a site waits for.
+    pub(crate) fn held(&self, held: Option<&Held>, english: &str) -> String {
+        held.map_or_else(|| english.to_owned(), self.held)
     }
 }
 

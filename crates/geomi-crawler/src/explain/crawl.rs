@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Knowledge;
 use super::hold::HoldCode;
-use crate::status::{Counters, Ending, Phase, plural};
+use super::reason::{Held, Reason};
+use crate::status::{Counters, Ending, Phase, Status};
 
 /// The crawl as a whole.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -44,18 +45,22 @@ pub struct CrawlView {
 }
 
 /// One reason why a crawl stands as it does.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Cause {
     /// For machines.
     pub code: String,
-    /// For people.
+    /// For people, in English.
     pub text: String,
-    /// What to do about it, where something can be done.
+    /// What to do about it, where something can be done; in English.
     pub advice: Option<String>,
+    /// The reason itself, for other languages. `None` from a process of an older
+    /// version.
+    #[serde(default)]
+    pub reason: Option<Reason>,
 }
 
 /// Sites that wait for the same.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SiteGroup {
     /// What they wait for: see [`SiteReport::hold`](super::SiteReport::hold).
     pub hold: String,
@@ -67,28 +72,65 @@ pub struct SiteGroup {
     pub until: Option<String>,
     /// One of them.
     pub example: String,
-    /// Why that one waits.
+    /// Why that one waits, in English.
     pub why: String,
+    /// The same, for other languages. `None` from a process of an older version.
+    #[serde(default)]
+    pub held: Option<Held>,
 }
 
-impl Cause {
-    fn new(code: &str, text: impl Into<String>) -> Self {
+impl From<Reason> for Cause {
+    fn from(reason: Reason) -> Self {
         Self {
-            code: code.to_owned(),
-            text: text.into(),
-            advice: None,
+            code: reason.code().to_owned(),
+            text: reason.to_string(),
+            advice: reason.advice().map(|advice| advice.to_string()),
+            reason: Some(reason),
         }
     }
+}
 
-    fn advise(mut self, advice: &str) -> Self {
-        self.advice = Some(advice.to_owned());
-        self
+/// Why a crawl at rest stands as it does, the most important first: what its last
+/// status tells, without opening its queues. `None` is the status of a crawl that has
+/// not begun.
+pub fn causes_at_rest(status: Option<&Status>, disk: Disk) -> Vec<Cause> {
+    let blank = Status::default();
+    let status = status.unwrap_or(&blank);
+    let standing = Standing {
+        status,
+        is_running: false,
+        waiting: status.queued,
+        disk,
+    };
+    let mut reasons: Vec<Reason> = standing.wanted().into_iter().collect();
+    reasons.extend(standing.disk_low());
+    if standing.waiting > 0 {
+        reasons.extend(standing.retired());
     }
+    standing.drained(&mut reasons);
+    reasons.into_iter().map(Cause::from).collect()
+}
+
+/// Room on the disk of a crawl.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Disk {
+    /// Bytes free.
+    pub free: u64,
+    /// Bytes below which the crawl stops.
+    pub min: u64,
+}
+
+/// What is known of a crawl without its queues.
+struct Standing<'a> {
+    status: &'a Status,
+    is_running: bool,
+    waiting: u64,
+    disk: Disk,
 }
 
 /// The sites with something to do.
 struct Busy {
-    groups: Vec<(HoldCode, SiteGroup)>,
+    groups: Vec<SiteGroup>,
     next: Option<Timestamp>,
     sites: u64,
     /// The only one, if there is only one.
@@ -100,24 +142,25 @@ impl Knowledge<'_> {
         let busy = self.busy_sites();
         let counts = self.frontier.counts();
         let status = self.status;
-        let mut causes = Vec::new();
-        causes.extend(self.wanted());
-        causes.extend(self.disk());
-        causes.extend(self.moving());
-        causes.extend(self.kept_fresh());
-        causes.extend(self.awaited_seeds());
+        let standing = self.standing();
+        let mut reasons = Vec::new();
+        reasons.extend(standing.wanted());
+        reasons.extend(standing.disk_low());
+        reasons.extend(self.moving());
+        reasons.extend(self.kept_fresh());
+        reasons.extend(self.awaits_seeds.then_some(Reason::AwaitingSeeds));
         if self.waiting > 0 {
-            self.sites_causes(&busy, &mut causes);
+            self.site_reasons(&busy, &mut reasons);
         }
-        self.drained_causes(&mut causes);
+        standing.drained(&mut reasons);
         CrawlView {
             running: self.is_running,
             state: status.state,
             reason: status.reason,
-            causes,
+            causes: reasons.into_iter().map(Cause::from).collect(),
             queued: self.waiting,
             in_flight: counts.leased,
-            sites: busy.groups.into_iter().map(|(_, group)| group).collect(),
+            sites: busy.groups,
             next_request: busy.next.map(Timestamp::to_rfc3339_millis),
             free_bytes: self.free_bytes,
             min_free_bytes: self.config.limits.disk_free_min,
@@ -126,145 +169,36 @@ impl Knowledge<'_> {
     }
 
     /// Why no URL of the crawl is asked for, whatever its site does.
-    pub(super) fn crawl_holds(&self) -> Option<String> {
-        self.wanted().map(|cause| cause.text)
+    pub(super) fn crawl_holds(&self) -> Option<Reason> {
+        self.standing().wanted()
     }
 
-    /// What somebody wanted: it was stopped, paused, or given a limit.
-    fn wanted(&self) -> Option<Cause> {
-        if self.is_running {
-            return match (self.status.state, self.status.reason) {
-                (Phase::Paused, _) => {
-                    Some(Cause::new("paused", "the crawl is paused").advise("geomi resume DIR"))
-                }
-                (Phase::Stopping, Some(reason)) => Some(self.ending(reason)),
-                (Phase::Stopping, None) => Some(Cause::new(
-                    "stopping",
-                    "the crawl is stopping: what is under way is finished, nothing new begun",
-                )),
-                _ => None,
-            };
+    fn standing(&self) -> Standing<'_> {
+        Standing {
+            status: self.status,
+            is_running: self.is_running,
+            waiting: self.waiting,
+            disk: Disk {
+                free: self.free_bytes,
+                min: self.config.limits.disk_free_min,
+            },
         }
-        match self.status.reason {
-            Some(reason) => Some(self.ending(reason)),
-            None if self.status.state == Phase::Starting => Some(
-                Cause::new("not-begun", "the crawl has not begun")
-                    .advise("geomi crawl -o DIR with at least one seed"),
-            ),
-            None => Some(
-                Cause::new(
-                    "gone",
-                    "no process is at work on this crawl: the last one ended without closing it",
-                )
-                .advise("run the same command again: it resumes, and nothing is lost"),
-            ),
-        }
-    }
-
-    fn ending(&self, reason: Ending) -> Cause {
-        let limits = &self.config.limits;
-        let counters = &self.status.counters;
-        match reason {
-            Ending::Finished if self.waiting > 0 => Cause::new(
-                "retired",
-                format!(
-                    "the crawl ended with {} left, all on sites that were left alone",
-                    plural(self.waiting, "URL")
-                ),
-            )
-            .advise("run it again later, or raise politeness.max_wait"),
-            Ending::Finished => {
-                Cause::new("drained", "the crawl came to its end: nothing is queued")
-            }
-            Ending::SeedsFailed => Cause::new("seeds-failed", "every seed failed").advise(
-                "look at the seeds with `geomi explain DIR URL`, mend what is wrong, run it again",
-            ),
-            Ending::TooManyFailures => Cause::new(
-                "too-many-failures",
-                format!(
-                    "{} pages failed, more than crawl.max_failures allows",
-                    counters.failed
-                ),
-            ),
-            Ending::PageLimit => Cause::new(
-                "page-limit",
-                format!(
-                    "crawl.max_pages was reached: {} pages are saved",
-                    counters.saved
-                ),
-            )
-            .advise("raise it (-n) and run the crawl again"),
-            Ending::ByteLimit => Cause::new(
-                "byte-limit",
-                format!(
-                    "crawl.max_bytes was reached: {} bytes came over the wire",
-                    counters.wire_bytes
-                ),
-            )
-            .advise("raise it (--max-bytes) and run the crawl again"),
-            Ending::TimeLimit => Cause::new(
-                "time-limit",
-                format!(
-                    "crawl.max_time was reached after {:.0} s",
-                    self.status.elapsed_s
-                ),
-            )
-            .advise("raise it (--max-time) and run the crawl again"),
-            Ending::DiskFull => Cause::new(
-                "disk-full",
-                format!(
-                    "the disk has {} bytes left, and the crawl stops below {} (output.min_free)",
-                    self.free_bytes, limits.disk_free_min
-                ),
-            )
-            .advise("make room and run the same command again: nothing is lost"),
-            Ending::Stopped => Cause::new("stopped", "somebody stopped the crawl")
-                .advise("run the same command again to go on"),
-        }
-    }
-
-    /// It does not end before its list of seeds has.
-    fn awaited_seeds(&self) -> Option<Cause> {
-        self.awaits_seeds.then(|| {
-            let text = "seeds are still being read: the list has not ended";
-            Cause::new("awaiting-seeds", text)
-                .advise("close the pipe they come from, or `geomi stop DIR`")
-        })
     }
 
     /// It is at work, and all is well.
-    fn moving(&self) -> Option<Cause> {
+    fn moving(&self) -> Option<Reason> {
         let leased = self.frontier.counts().leased;
         let runs = self.is_running && matches!(self.status.state, Phase::Running | Phase::Starting);
-        (runs && (leased > 0 || self.status.pages_per_s > 0.0)).then(|| {
-            let text = format!(
-                "it is running: {:.1} pages a second, {} under way",
-                self.status.pages_per_s,
-                plural(leased, "request")
-            );
-            Cause::new("running", text)
+        (runs && (leased > 0 || self.status.pages_per_s > 0.0)).then_some(Reason::Running {
+            pages_per_s: self.status.pages_per_s,
+            requests: leased,
         })
     }
 
     /// It visits pages again when they are due.
-    fn kept_fresh(&self) -> Option<Cause> {
+    fn kept_fresh(&self) -> Option<Reason> {
         let refresh = self.status.refresh.as_ref().filter(|_| self.is_running)?;
-        Some(Cause::new("kept-fresh", refresh.in_words()))
-    }
-
-    fn disk(&self) -> Option<Cause> {
-        let min = self.config.limits.disk_free_min;
-        let is_low = self.free_bytes < min && self.status.reason != Some(Ending::DiskFull);
-        is_low.then(|| {
-            Cause::new(
-                "disk-low",
-                format!(
-                    "the disk has {} bytes left, less than the {min} of output.min_free",
-                    self.free_bytes
-                ),
-            )
-            .advise("make room: the crawl stops in good order otherwise")
-        })
+        Some(Reason::KeptFresh(refresh.clone()))
     }
 
     fn busy_sites(&self) -> Busy {
@@ -283,97 +217,131 @@ impl Knowledge<'_> {
             }
             busy.sites += 1;
             busy.only = Some((view.key.to_string(), urls, view.rest));
-            let (hold, why) = self.words(&view, true);
+            let held = self.held(&view, true);
+            let hold = held.code();
             if let Some(until) = view.hold.until() {
                 let soonest = soonest.entry(hold).or_insert(until);
                 *soonest = until.min(*soonest);
                 busy.next = Some(busy.next.map_or(until, |next| next.min(until)));
             }
-            add_to_group(&mut groups, hold, why, urls, &view);
+            add_to_group(&mut groups, held, urls, &view);
         }
         busy.only = busy.only.filter(|_| busy.sites == 1);
         for (hold, mut group) in groups {
             group.until = soonest.get(&hold).map(|until| until.to_rfc3339_millis());
-            busy.groups.push((hold, group));
+            busy.groups.push(group);
         }
         busy.groups
-            .sort_by_key(|(_, group)| std::cmp::Reverse(group.sites));
+            .sort_by_key(|group| std::cmp::Reverse(group.sites));
         busy
     }
 
     /// What the sites do that keeps the crawl from moving.
-    fn sites_causes(&self, busy: &Busy, causes: &mut Vec<Cause>) {
-        let stands = !busy.groups.iter().any(|(hold, _)| hold.is_moving());
+    fn site_reasons(&self, busy: &Busy, reasons: &mut Vec<Reason>) {
+        let held = |group: &SiteGroup| group.held.clone();
+        let mut all = busy.groups.iter().filter_map(held);
+        let stands = !all.any(|held| held.code().is_moving());
         if stands
             && self.is_running
             && let Some(next) = busy.next
         {
-            let at = next.to_rfc3339_millis();
-            let seconds = next.since(self.now).as_secs_f64();
-            causes.push(Cause::new(
-                "waiting",
-                format!(
-                    "all {} sites wait; the first may be asked in {seconds:.1} s, at {at}",
-                    busy.sites
-                ),
-            ));
+            reasons.push(Reason::AllWait {
+                sites: busy.sites,
+                seconds: next.since(self.now).as_secs_f64(),
+                at: next.to_rfc3339_millis(),
+            });
         }
-        for (hold, group) in busy.groups.iter().filter(|_| stands) {
-            let text = format!(
-                "{} of {} sites: {} ({})",
-                group.sites, busy.sites, group.why, group.example
-            );
-            match hold {
-                HoldCode::LookupFailed | HoldCode::NoAddress => {
-                    let cause = Cause::new("dns", text);
-                    causes.push(cause.advise("look at the name server (fetch.name_servers)"));
-                }
-                HoldCode::BackOff => causes.push(Cause::new("failing", text)),
-                HoldCode::Throttled => causes.push(Cause::new("throttled", text)),
-                HoldCode::CrawlDelay => causes.push(Cause::new("crawl-delay", text)),
-                HoldCode::Retired => {
-                    let cause = Cause::new("retired", text);
-                    causes.push(cause.advise("raise politeness.max_wait, or run it again later"));
-                }
-                HoldCode::AddressRefused => {
-                    let cause = Cause::new("address-refused", text);
-                    causes.push(cause.advise("open the range with --allow-private if it is yours"));
-                }
-                _ => {}
+        for group in busy.groups.iter().filter(|_| stands) {
+            if let Some(held) = held(group).filter(Held::is_told) {
+                reasons.push(Reason::SitesHeld {
+                    sites: group.sites,
+                    of: busy.sites,
+                    held,
+                    example: group.example.clone(),
+                });
             }
         }
         let has_end = self.status.refresh.is_none();
         if let Some((site, urls, rest)) = busy.only.as_ref().filter(|_| has_end) {
-            let least = rest.as_secs_f64() * *urls as f64;
-            causes.push(Cause::new(
-                "one-site",
-                format!(
-                    "one site is left, {site}, with {}; it rests {:.1} s after each answer, so that this takes {least:.0} s at least",
-                    plural(*urls, "URL"),
-                    rest.as_secs_f64()
-                ),
-            ));
+            reasons.push(Reason::OneSite {
+                site: site.clone(),
+                urls: *urls,
+                rest_s: rest.as_secs_f64(),
+                least_s: rest.as_secs_f64() * *urls as f64,
+            });
         }
         if !self.is_running {
-            for (site, reason) in &self.status.sites_retired {
-                causes.push(Cause::new(
-                    "retired",
-                    format!("{site} was left alone: {reason}"),
-                ));
-            }
+            reasons.extend(self.standing().retired());
+        }
+    }
+}
+
+impl Standing<'_> {
+    /// What somebody wanted: it was stopped, paused, or given a limit.
+    fn wanted(&self) -> Option<Reason> {
+        if self.is_running {
+            return match (self.status.state, self.status.reason) {
+                (Phase::Paused, _) => Some(Reason::Paused),
+                (Phase::Stopping, Some(reason)) => Some(self.ending(reason)),
+                (Phase::Stopping, None) => Some(Reason::Stopping),
+                _ => None,
+            };
+        }
+        Some(match self.status.reason {
+            Some(reason) => self.ending(reason),
+            None if self.status.state == Phase::Starting => Reason::NotBegun,
+            None => Reason::Gone,
+        })
+    }
+
+    fn ending(&self, reason: Ending) -> Reason {
+        let counters = &self.status.counters;
+        match reason {
+            Ending::Finished if self.waiting > 0 => Reason::RetiredLeft { urls: self.waiting },
+            Ending::Finished => Reason::Drained,
+            Ending::SeedsFailed => Reason::SeedsFailed,
+            Ending::TooManyFailures => Reason::TooManyFailures {
+                failed: counters.failed,
+            },
+            Ending::PageLimit => Reason::PageLimit {
+                saved: counters.saved,
+            },
+            Ending::ByteLimit => Reason::ByteLimit {
+                bytes: counters.wire_bytes,
+            },
+            Ending::TimeLimit => Reason::TimeLimit {
+                seconds: self.status.elapsed_s,
+            },
+            Ending::DiskFull => Reason::DiskFull {
+                free: self.disk.free,
+                min: self.disk.min,
+            },
+            Ending::Stopped => Reason::Stopped,
         }
     }
 
+    fn disk_low(&self) -> Option<Reason> {
+        let Disk { free, min } = self.disk;
+        let is_low = free < min && self.status.reason != Some(Ending::DiskFull);
+        is_low.then_some(Reason::DiskLow { free, min })
+    }
+
+    /// Sites that the last run retired.
+    fn retired(&self) -> impl Iterator<Item = Reason> {
+        let sites = self.status.sites_retired.iter().cloned();
+        sites.map(|(site, why)| Reason::SiteRetired { site, why })
+    }
+
     /// What became of URLs that are not queued.
-    fn drained_causes(&self, causes: &mut Vec<Cause>) {
+    fn drained(&self, reasons: &mut Vec<Reason>) {
         let counters = &self.status.counters;
         if self.waiting > 0 || (self.is_running && counters.saved > 0) {
             return;
         }
         let refused = |name: &str| counters.refusals.get(name).copied().unwrap_or(0);
         if refused("robots") > 0 {
-            let text = format!("robots.txt refused {}", plural(refused("robots"), "URL"));
-            causes.push(Cause::new("robots", text));
+            let urls = refused("robots");
+            reasons.push(Reason::RobotsRefused { urls });
         }
         let by_scope = [
             Refusal::Excluded { pattern: 0 },
@@ -383,58 +351,44 @@ impl Knowledge<'_> {
         ];
         for name in by_scope.map(Refusal::as_str) {
             if refused(name) > 0 {
-                let text = format!(
-                    "the rules of scope refused {} ({name})",
-                    plural(refused(name), "link")
-                );
-                causes.push(Cause::new("excluded", text).advise("look at the section [scope]"));
+                reasons.push(Reason::ScopeRefused {
+                    links: refused(name),
+                    rule: name.to_owned(),
+                });
             }
         }
         if refused("address") > 0 {
-            let text = format!(
-                "rules about addresses refused {}",
-                plural(refused("address"), "URL")
-            );
-            causes.push(Cause::new("address-refused", text));
+            let urls = refused("address");
+            reasons.push(Reason::AddressesRefused { urls });
         }
         let no_ip = NetworkState::NoIp.as_str();
-        let no_ip = counters.states.get(no_ip).copied().unwrap_or(0);
-        if no_ip > 0 {
-            let text = format!(
-                "{} ended because a name has no address (noIP)",
-                plural(no_ip, "visit")
-            );
-            causes.push(
-                Cause::new("dns", text).advise("look at the name server (fetch.name_servers)"),
-            );
+        let visits = counters.states.get(no_ip).copied().unwrap_or(0);
+        if visits > 0 {
+            reasons.push(Reason::NoAddress { visits });
         }
-        let failures: Vec<String> = counters
-            .states
-            .iter()
-            .filter(|(state, _)| !matches!(&***state, "OK" | "code" | "noIP"))
-            .map(|(state, count)| format!("{count} {state}"))
-            .collect();
-        if !failures.is_empty() && counters.saved == 0 {
-            let text = format!("no page could be fetched: {}", failures.join(", "));
-            causes.push(Cause::new("failing", text));
+        let failed = counters.states.iter();
+        let failed = failed.filter(|(state, _)| !matches!(&***state, "OK" | "code" | "noIP"));
+        let states: Vec<(String, u64)> = failed.map(|(state, n)| (state.clone(), *n)).collect();
+        if !states.is_empty() && counters.saved == 0 {
+            reasons.push(Reason::NothingFetched { states });
         }
     }
 }
 
 fn add_to_group(
     groups: &mut BTreeMap<HoldCode, SiteGroup>,
-    hold: HoldCode,
-    why: String,
+    held: Held,
     urls: u64,
     view: &SiteView,
 ) {
-    let group = groups.entry(hold).or_insert_with(|| SiteGroup {
-        hold: hold.as_str().to_owned(),
+    let group = groups.entry(held.code()).or_insert_with(|| SiteGroup {
+        hold: held.code().as_str().to_owned(),
         sites: 0,
         urls: 0,
         until: None,
         example: view.key.to_string(),
-        why,
+        why: held.to_string(),
+        held: Some(held),
     });
     group.sites += 1;
     group.urls += urls;
@@ -442,11 +396,48 @@ fn add_to_group(
 
 #[cfg(test)]
 mod tests {
-    use super::plural;
+    use super::*;
+    use crate::status::plural;
 
     #[test]
     fn one_is_not_many() {
         assert_eq!(plural(1, "URL"), "1 URL");
         assert_eq!(plural(0, "request"), "0 requests");
+    }
+
+    fn first(state: Phase, reason: Option<Ending>, queued: u64) -> Cause {
+        let status = Status {
+            state,
+            reason,
+            queued,
+            ..Status::default()
+        };
+        causes_at_rest(Some(&status), Disk::default()).remove(0)
+    }
+
+    #[test]
+    fn a_crawl_at_rest_says_why_it_rests() {
+        let gone = first(Phase::Running, None, 7);
+        assert_eq!(gone.reason, Some(Reason::Gone));
+        assert!(gone.text.contains("ended without closing it"), "{gone:?}");
+        assert!(gone.advice.is_some(), "{gone:?}");
+        let stopped = first(Phase::Done, Some(Ending::Stopped), 7);
+        assert_eq!(stopped.code, "stopped");
+        let finished = first(Phase::Done, Some(Ending::Finished), 0);
+        assert_eq!(finished.code, "drained");
+        let left = first(Phase::Done, Some(Ending::Finished), 7);
+        assert_eq!(left.reason, Some(Reason::RetiredLeft { urls: 7 }));
+        let blank = causes_at_rest(None, Disk::default());
+        assert_eq!(blank[0].reason, Some(Reason::NotBegun));
+    }
+
+    #[test]
+    fn causes_of_older_versions_are_read() {
+        let old = r#"{"code":"paused","text":"the crawl is paused","advice":null}"#;
+        let cause: Cause = serde_json::from_str(old).unwrap();
+        assert_eq!(cause.reason, None);
+        let new = serde_json::to_string(&Cause::from(Reason::PageLimit { saved: 3 })).unwrap();
+        let read: Cause = serde_json::from_str(&new).unwrap();
+        assert_eq!(read.reason, Some(Reason::PageLimit { saved: 3 }));
     }
 }

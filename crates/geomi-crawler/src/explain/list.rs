@@ -13,6 +13,7 @@ use geomi_model::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::Knowledge;
+use super::reason::Held;
 use crate::CrawlError;
 use crate::partition::Reading;
 
@@ -41,8 +42,11 @@ pub struct SiteLine {
     pub site: String,
     /// What it waits for: see [`SiteReport::hold`](super::SiteReport::hold).
     pub hold: String,
-    /// The same in a sentence.
+    /// The same in a sentence, in English.
     pub why: String,
+    /// The same, for other languages. `None` from a process of an older version.
+    #[serde(default)]
+    pub held: Option<Held>,
     /// When that ends by itself.
     pub until: Option<String>,
     /// URLs waiting.
@@ -155,12 +159,13 @@ impl Knowledge<'_> {
     }
 
     fn line(&self, view: &SiteView) -> SiteLine {
-        let (hold, why) = self.words(view, true);
+        let held = self.held(view, true);
         let state = &view.state;
         SiteLine {
             site: view.key.to_string(),
-            hold: hold.as_str().to_owned(),
-            why,
+            hold: held.code().as_str().to_owned(),
+            why: held.to_string(),
+            held: Some(held),
             until: view.hold.until().map(Timestamp::to_rfc3339_millis),
             queued: view.queued.iter().sum(),
             in_flight: view.leased as u64,

@@ -12,6 +12,7 @@ mod crawl;
 mod hold;
 mod likeness;
 mod list;
+mod reason;
 mod rest;
 mod rhythm;
 mod site;
@@ -25,11 +26,12 @@ use geomi_url::{CrawlUrl, SiteHash};
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
-pub use crawl::{Cause, CrawlView, SiteGroup};
+pub use crawl::{Cause, CrawlView, Disk, SiteGroup, causes_at_rest};
 pub use likeness::PageLikeness;
 pub use list::{
     QUEUED_SAMPLE_MAX, QueuedSample, SITES_PER_PAGE_MAX, SiteLine, SiteOrder, SitesPage, SitesQuery,
 };
+pub use reason::{Advice, Held, Reason, RobotsStanding};
 pub use rest::inspect;
 pub use rhythm::SiteRhythm;
 pub use site::{MirrorView, SiteReport};

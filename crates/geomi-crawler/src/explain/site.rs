@@ -10,7 +10,7 @@ use geomi_robots::RobotsPolicy;
 use geomi_url::{CrawlUrl, SiteHash, registrable_domain};
 use serde::{Deserialize, Serialize};
 
-use super::hold::HoldCode;
+use super::reason::{Held, RobotsStanding};
 use super::{Knowledge, SiteRhythm, SiteWord};
 use crate::books::{SiteAccess, Unaddressed};
 use crate::mirrors::MirrorRecord;
@@ -26,8 +26,11 @@ pub struct SiteReport {
     pub known: bool,
     /// What it waits for: `ready`, `delay`, `crawl-delay`, `back-off` and so on.
     pub hold: String,
-    /// The same in a sentence.
+    /// The same in a sentence, in English.
     pub why: String,
+    /// The same, for other languages. `None` from a process of an older version.
+    #[serde(default)]
+    pub held: Option<Held>,
     /// When that ends by itself.
     pub until: Option<String>,
     /// URLs waiting.
@@ -64,8 +67,11 @@ pub struct SiteReport {
     pub last_download_ms: f64,
     /// Its address, if it has one.
     pub address: Option<String>,
-    /// What its robots.txt said, in a sentence.
+    /// What its robots.txt said, in a sentence in English.
     pub robots: String,
+    /// The same, for other languages. `None` from a process of an older version.
+    #[serde(default)]
+    pub robots_standing: Option<RobotsStanding>,
     /// How long that may be relied on.
     pub robots_until: Option<String>,
     /// What its URLs have brought, which templates are closed, and which
@@ -120,7 +126,8 @@ impl Knowledge<'_> {
             .or_else(|| stored.map(|state| self.at_rest(state)));
         let known = view.is_some();
         let view = view.unwrap_or_else(|| self.at_rest(SiteState::new(url.site())));
-        let (hold, why) = self.words(&view, known);
+        let held = self.held(&view, known);
+        let robots = self.robots_standing(url)?;
         let state = &view.state;
         let outlook = state.outlook();
         let priorities = (1u8..).zip(&view.queued).filter(|(_, len)| **len > 0);
@@ -140,8 +147,9 @@ impl Knowledge<'_> {
             domain_hosts_refused: hosts.refused,
             site: view.key.to_string(),
             known,
-            hold: hold.as_str().to_owned(),
-            why,
+            hold: held.code().as_str().to_owned(),
+            why: held.to_string(),
+            held: Some(held),
             until: view.hold.until().map(Timestamp::to_rfc3339_millis),
             queued: view.queued.iter().sum(),
             queued_by_priority: priorities
@@ -164,7 +172,8 @@ impl Knowledge<'_> {
             address: state
                 .address
                 .and_then(|(address, _)| Some(address?.to_string())),
-            robots: self.robots_words(url)?,
+            robots: robots.to_string(),
+            robots_standing: Some(robots),
             robots_until: state.robots_until.map(Timestamp::to_rfc3339_millis),
         })
     }
@@ -187,100 +196,75 @@ impl Knowledge<'_> {
         }
     }
 
-    /// A code and a sentence for what a site waits for.
-    pub(super) fn words(&self, view: &SiteView, known: bool) -> (HoldCode, String) {
+    /// What a site waits for.
+    pub(super) fn held(&self, view: &SiteView, known: bool) -> Held {
         let unaddressed = self
             .unaddressed
             .and_then(|sites| sites.get(&view.key.hash64()));
         match (unaddressed, &view.hold) {
-            (_, Hold::Drained) if !known => (
-                HoldCode::Unknown,
-                "no URL of this site was ever queued".to_owned(),
-            ),
-            (Some(Unaddressed::Refused(reason)), _) => (HoldCode::AddressRefused, reason.clone()),
-            (Some(Unaddressed::NoAddress(reason)), _) => (HoldCode::NoAddress, reason.clone()),
-            (None, hold) => hold_words(hold, view),
+            (_, Hold::Drained) if !known => Held::Unknown,
+            (Some(Unaddressed::Refused(reason)), _) => Held::AddressRefused {
+                why: reason.clone(),
+            },
+            (Some(Unaddressed::NoAddress(reason)), _) => Held::NoAddress {
+                why: reason.clone(),
+            },
+            (None, hold) => held_by(hold, view),
         }
     }
 
-    fn robots_words(&self, url: &CrawlUrl) -> Result<String, CrawlError> {
+    fn robots_standing(&self, url: &CrawlUrl) -> Result<RobotsStanding, CrawlError> {
         if self.config.robots == RobotsMode::Ignore {
-            return Ok("robots.txt is ignored (fetch.robots)".to_owned());
+            return Ok(RobotsStanding::Ignored);
         }
         let site = url.site_hash();
         Ok(match self.partition(site).access(site)? {
-            None => "robots.txt has not been asked for yet".to_owned(),
-            Some(SiteAccess::NoAnswer { state, reason }) => {
-                format!("robots.txt gave no answer ({state}: {reason}), so no page is asked for")
-            }
+            None => RobotsStanding::NotAsked,
+            Some(SiteAccess::NoAnswer { state, reason }) => RobotsStanding::NoAnswer {
+                state: state.to_string(),
+                why: reason,
+            },
             Some(SiteAccess::Policy(RobotsPolicy::Unreachable { reason })) => {
-                format!("robots.txt is unreachable, so no page is asked for: {reason}")
+                RobotsStanding::Unreachable {
+                    why: reason.to_string(),
+                }
             }
-            Some(SiteAccess::Policy(policy)) => {
-                let verdict = policy.verdict(&self.config.agent, "/");
-                let start = if verdict.allowed { "may" } else { "may not" };
-                format!("robots.txt was read; the start page {start} be asked for")
-            }
+            Some(SiteAccess::Policy(policy)) => RobotsStanding::Read {
+                is_start_allowed: policy.verdict(&self.config.agent, "/").allowed,
+            },
         })
     }
 }
 
-/// A code and a sentence for a hold.
-fn hold_words(hold: &Hold, view: &SiteView) -> (HoldCode, String) {
+/// What a site waits for that has an address.
+fn held_by(hold: &Hold, view: &SiteView) -> Held {
     match hold {
-        Hold::Nothing => (
-            HoldCode::Ready,
-            "it is asked as soon as a connection of the crawl is free".to_owned(),
-        ),
-        Hold::Drained => (HoldCode::Drained, "nothing is queued for it".to_owned()),
-        Hold::Busy => (
-            HoldCode::Busy,
-            "requests under way take all the connections it is allowed".to_owned(),
-        ),
-        Hold::Lookup => (HoldCode::Lookup, "its name is being looked up".to_owned()),
-        Hold::LookupFailed { times, .. } => (
-            HoldCode::LookupFailed,
-            format!("its name could not be looked up, {times} times in a row"),
-        ),
-        Hold::Robots => (HoldCode::Robots, "its robots.txt is on its way".to_owned()),
-        Hold::AddressLimit(address) => (
-            HoldCode::AddressLimit,
-            format!("the server at {address} carries as many connections as one may"),
-        ),
-        Hold::Delay { .. } => (
-            HoldCode::Delay,
-            format!(
-                "it rests {:.1} s after each answer",
-                view.rest.as_secs_f64()
-            ),
-        ),
-        Hold::CrawlDelay { delay, .. } => (
-            HoldCode::CrawlDelay,
-            format!(
-                "its robots.txt asks for a Crawl-delay of {} s",
-                delay.as_secs_f64()
-            ),
-        ),
-        Hold::Throttled { .. } => (
-            HoldCode::Throttled,
-            "it asked to be left alone (429 or 503)".to_owned(),
-        ),
-        Hold::BackOff { failures, .. } => (
-            HoldCode::BackOff,
-            format!("it could not be reached, {failures} times in a row"),
-        ),
-        Hold::Retry { .. } => (
-            HoldCode::Retry,
-            "all that is queued for it are second tries whose time has not come".to_owned(),
-        ),
-        Hold::Turn => (
-            HoldCode::Turn,
-            "as many sites as crawl.sites_in_memory allows are at work; its turn comes".to_owned(),
-        ),
-        Hold::Retired(reason) => (
-            HoldCode::Retired,
-            format!("left alone for this run: {reason}"),
-        ),
+        Hold::Nothing => Held::Ready,
+        Hold::Drained => Held::Drained,
+        Hold::Busy => Held::Busy,
+        Hold::Lookup => Held::Lookup,
+        Hold::LookupFailed { times, .. } => Held::LookupFailed {
+            times: (*times).into(),
+        },
+        Hold::Robots => Held::Robots,
+        Hold::AddressLimit(address) => Held::AddressLimit {
+            address: address.to_string(),
+        },
+        Hold::Delay { .. } => Held::Delay {
+            seconds: view.rest.as_secs_f64(),
+        },
+        Hold::CrawlDelay { delay, .. } => Held::CrawlDelay {
+            seconds: delay.as_secs_f64(),
+        },
+        Hold::Throttled { .. } => Held::Throttled,
+        Hold::BackOff { failures, .. } => Held::BackOff {
+            failures: *failures,
+        },
+        Hold::Retry { .. } => Held::Retry,
+        Hold::Turn => Held::Turn,
+        Hold::Retired(reason) => Held::Retired {
+            why: reason.clone(),
+        },
     }
 }
 

@@ -7,6 +7,7 @@
 use super::keys::{KEYS, find};
 use super::place::{Place, Problems};
 use super::site_keys::SITE_KEYS;
+use super::site_table::SiteTable;
 use super::written::Written;
 
 /// Sections whose keys operators may set; the first is the top of the file.
@@ -66,7 +67,7 @@ pub(crate) fn keys_in(toml: &str) -> Vec<String> {
     super::file::read(super::FILE_NAME.as_ref(), toml, &mut written, &mut problems);
     let is_set = |path: &str| matches!(written.place(path), Place::File(..));
     let keys = KEYS.iter().map(|key| key.path).filter(|path| is_set(path));
-    let tables = written.sites().iter().flat_map(|table| table.iter());
+    let tables = written.sites().iter().flat_map(SiteTable::iter);
     let tables = tables.map(|(key, _)| key.path);
     keys.chain(tables).map(str::to_owned).collect()
 }

@@ -11,6 +11,7 @@ use std::borrow::Cow;
 
 use super::keys::{Key, find};
 use super::kind::{Raw, Value};
+use super::site_table::SiteTable;
 use super::written::Written;
 
 /// What is shown in place of a secret.
@@ -77,7 +78,7 @@ impl Written {
         let keys = self.values().any(|(key, value)| key.holds_secret(value));
         let tables = self.sites().iter();
         keys || tables
-            .flat_map(|table| table.iter())
+            .flat_map(SiteTable::iter)
             .any(|(key, value)| key.holds_secret(value))
     }
 }

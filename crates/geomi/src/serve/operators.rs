@@ -20,10 +20,10 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use geomi_console::{Forbidden, Order};
-use geomi_fetch::Cidr;
+use geomi_fetch::{Cidr, is_internal_name, is_public};
 use toml_edit::Document;
 
-use crate::config::{self, Locality};
+use crate::config;
 
 /// A longer file holds no rules.
 const RULES_BYTES_MAX: u64 = 64 << 10;
@@ -123,17 +123,19 @@ impl Rules {
     /// Whether a host, as it stands in a URL, may be crawled.
     fn opens_host(&self, host: &str) -> bool {
         let bare = host.trim_start_matches('[').trim_end_matches(']');
-        if self.all_addresses || !Locality::new(&[]).looks_internal(bare) {
+        if self.all_addresses {
             return true;
         }
-        let is_named = self.hosts.iter().any(|open| match open.strip_prefix('*') {
-            Some(ending) => bare.ends_with(ending),
-            None => open == bare,
-        });
-        let address = bare.parse::<IpAddr>();
-        is_named
-            || address
-                .is_ok_and(|address| self.addresses.iter().any(|range| range.contains(address)))
+        if let Ok(address) = bare.parse::<IpAddr>() {
+            let mut ranges = self.addresses.iter();
+            return is_public(address) || ranges.any(|range| range.contains(address));
+        }
+        let mut names = self.hosts.iter();
+        !is_internal_name(bare)
+            || names.any(|open| match open.strip_prefix('*') {
+                Some(ending) => bare.ends_with(ending),
+                None => open == bare,
+            })
     }
 }
 

@@ -148,3 +148,23 @@ impl Console {
 pub(crate) fn bearer(token: &str) -> String {
     format!("Authorization: Bearer {token}\r\nContent-Type: application/json\r\n")
 }
+
+/// Reads events until one fits.
+pub(crate) fn wait_for(
+    events: &mut BufReader<TcpStream>,
+    fits: impl Fn(&str, &Value) -> bool,
+) -> Value {
+    let mut name = String::new();
+    loop {
+        let mut line = String::new();
+        assert!(events.read_line(&mut line).unwrap() > 0, "the stream ended");
+        if let Some(event) = line.trim_end().strip_prefix("event: ") {
+            event.clone_into(&mut name);
+        } else if let Some(data) = line.trim_end().strip_prefix("data: ") {
+            let data: Value = serde_json::from_str(data).unwrap();
+            if fits(&name, &data) {
+                return data;
+            }
+        }
+    }
+}
