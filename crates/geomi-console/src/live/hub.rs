@@ -176,13 +176,13 @@ impl Hub {
         // A folder that vanished or cannot be read has nothing new to tell.
         let crawl = found.ok()??;
         let after = *hold(&self.position);
-        app.read(move |_| Tick::read(crawl, after, time)).await
+        app.read(move |app| Tick::read(app, crawl, after, time)).await
     }
 }
 
 impl Tick {
     /// What is new in the log of a crawl. Blocks.
-    fn read(crawl: Arc<Crawl>, after: u64, time: Timestamp) -> Option<Self> {
+    fn read(app: &App, crawl: Arc<Crawl>, after: u64, time: Timestamp) -> Option<Self> {
         let last = log_reader::last(&crawl.dir).ok().flatten().unwrap_or(0);
         // A log that was begun anew is followed from its beginning.
         let after = if last < after { 0 } else { after };
