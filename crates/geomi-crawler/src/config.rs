@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use geomi_fetch::FetchConfig;
-use geomi_frontier::Prioritizer;
+use geomi_frontier::{PageOrder, Prioritizer};
 use geomi_novelty::{DEFAULT_DROP_PARAMS, DropParams, NoveltyConfig};
 use geomi_page::ReadLimits;
 use geomi_scope::ScopeConfig;
@@ -175,6 +175,15 @@ impl CrawlConfig {
     /// the rest of such a run would be to leave it alone for ever.
     pub(crate) fn is_endless(&self) -> bool {
         self.refresh.as_ref().is_some_and(|refresh| !refresh.once)
+    }
+
+    /// The order of the pages of a site. While a crawl is kept fresh the plan decides,
+    /// which speaks in priorities.
+    pub(crate) fn page_order(&self) -> PageOrder {
+        match self.refresh {
+            Some(_) => PageOrder::Priority,
+            None => self.frontier.page_order,
+        }
     }
 
     /// How long a site is waited for before it is retired, where the operator says

@@ -14,6 +14,7 @@
 //! | `k` number | entries gathered in one commit for sites not in memory, and sites whose entries were taken |
 //! | `u` site url | [`UrlRecord`](geomi_model::UrlRecord) |
 //! | `n` site url | the queue entry of a URL that was refused when its turn came |
+//! | `p` site url | the shortest known path to that URL, where depth matters: [`ShortestPath`](crate::depths::ShortestPath) |
 //! | `l` site url | what a sitemap or feed says of that URL: [`ChangeSignal`](geomi_model::ChangeSignal) |
 //! | `c` site | how far its word on changes can be trusted: [`SiteSigns`](crate::refresh::SiteSigns) |
 //! | `d` digest | where that content is stored |
@@ -72,6 +73,11 @@ pub(crate) fn url(site: SiteHash, url: UrlHash) -> Vec<u8> {
 /// What a sitemap or feed says of a URL.
 pub(crate) fn signal(site: SiteHash, url: UrlHash) -> Vec<u8> {
     key(b'l', &[&site.0.to_be_bytes(), &url.0.to_be_bytes()])
+}
+
+/// The shortest known path to a URL.
+pub(crate) fn shortest(site: SiteHash, url: UrlHash) -> Vec<u8> {
+    key(b'p', &[&site.0.to_be_bytes(), &url.0.to_be_bytes()])
 }
 
 /// All URLs of a site: from here to there.

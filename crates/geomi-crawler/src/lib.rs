@@ -42,6 +42,7 @@ mod control;
 mod cookies;
 mod credentials;
 mod crew;
+mod depths;
 mod error;
 pub mod explain;
 mod fate;

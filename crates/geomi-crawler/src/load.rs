@@ -261,7 +261,10 @@ impl LoadRun {
 
     fn commit(&mut self) -> Result<(), CrawlError> {
         let (frontier, now) = (&self.frontier, self.clock.now());
-        let due = self.partition.spill_due(&|site| frontier.is_open(site))?;
+        let due = self.partition.spill_due(
+            &|site| frontier.is_open(site),
+            geomi_frontier::PageOrder::default(),
+        )?;
         for entry in due {
             self.frontier.admit(entry, now);
         }

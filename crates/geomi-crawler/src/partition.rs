@@ -25,6 +25,7 @@ use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::CrawlError;
+use crate::depths::ShortestPath;
 use crate::keys;
 use crate::seeds::Seed;
 use crate::status::{Answers, Counters};
@@ -72,6 +73,8 @@ pub(crate) struct Partition {
     gather_bytes: usize,
     /// Content first stored in this round: the same may come twice in one.
     fresh_stored: HashMap<Digest, Stored>,
+    /// Paths noted in this round: the batch cannot be read.
+    fresh_paths: HashMap<u64, ShortestPath>,
     pub(crate) counters: Counters,
     counted: Counters,
     pub(crate) answers: Answers,
@@ -114,6 +117,7 @@ impl Partition {
             store,
             batch: Batch::new(),
             fresh_stored: HashMap::new(),
+            fresh_paths: HashMap::new(),
             counted: counters.clone(),
             counters,
             answers,
@@ -341,6 +345,7 @@ impl Partition {
         self.store.commit(&self.batch)?;
         self.batch.clear();
         self.fresh_stored.clear();
+        self.fresh_paths.clear();
         self.seen.committed()
     }
 

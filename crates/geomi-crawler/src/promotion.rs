@@ -6,9 +6,9 @@
 //! that priority. Nobody looks for its old place: whichever comes second is found
 //! to be void when its turn comes, by the record that the first one left.
 //!
-//! Only where depth is not limited: the second entry may be deeper than the first,
-//! and its links would be refused though the first one's were wanted. Never a
-//! seed: its entry is the only one that settles the seed.
+//! Only where pages are visited by priority and depth is not limited: the second entry
+//! may be deeper than the first, and its links would be refused though the first one's
+//! were wanted. Never a seed: its entry is the only one that settles the seed.
 
 use geomi_frontier::{Credit, Entry, Known};
 use geomi_model::LinkKind;
@@ -66,13 +66,18 @@ impl Journey<'_> {
         }
         tracing::debug!(%url, before, priority = entry.priority, "promoted");
         self.importance.queued(hash, entry.priority);
+        self.note_promotion();
+        let now = self.clock.now();
+        self.enqueue(to, entry, now)
+    }
+
+    /// From now on a URL may be queued twice.
+    pub(crate) fn note_promotion(&mut self) {
         if !self.has_promoted {
             self.has_promoted = true;
             // Partition 0 is committed first: nothing promoted is durable before.
             self.partitions[0].set_meta(META, &true);
         }
-        let now = self.clock.now();
-        self.enqueue(to, entry, now)
     }
 
     /// Whether an entry is the old place of a URL that was promoted, and visited
@@ -94,7 +99,7 @@ impl Journey<'_> {
 
     /// Whether a URL is being visited, or was settled and its record cannot be
     /// read yet.
-    fn is_settling(&self, hash: UrlHash) -> bool {
+    pub(crate) fn is_settling(&self, hash: UrlHash) -> bool {
         self.under_way.contains(&hash.0) || self.settled_now.contains(&hash.0)
     }
 }

@@ -44,9 +44,10 @@ impl Journey<'_> {
     /// whose site is in memory and has few left.
     pub(crate) fn spill_parked(&mut self) -> Result<(), CrawlError> {
         let mut wanted = Vec::new();
+        let order = self.config.page_order();
         for partition in &mut self.partitions {
             let frontier = &self.frontier;
-            wanted.extend(partition.spill_due(&|site| frontier.is_open(site))?);
+            wanted.extend(partition.spill_due(&|site| frontier.is_open(site), order)?);
         }
         for site in self.frontier.short_sites() {
             let partition = self.partition_of(site);

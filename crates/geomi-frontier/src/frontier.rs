@@ -30,11 +30,11 @@ use crate::address::AddressBook;
 use crate::entry::{
     Entry, Errand, Lease, Resolved, RobotsNext, Settlement, SiteSignal, Timing, Work,
 };
-use crate::lane::{PRIORITIES, Position};
+use crate::lane::Position;
 use crate::order::Pace;
 use crate::rules::PAGES_SAVED;
 use crate::site::{Need, Place, Site};
-use crate::{HostOrder, Politeness, SiteRules, SiteState};
+use crate::{HostOrder, PageOrder, Politeness, SiteRules, SiteState};
 
 /// Entries of a chunk: reading some of them back means reading all.
 const CHUNK_LEN_MAX: usize = 512;
@@ -46,6 +46,8 @@ pub struct Config {
     pub politeness: Politeness,
     /// Which ready site goes first.
     pub order: HostOrder,
+    /// Which page of a site goes first.
+    pub page_order: PageOrder,
     /// Whether a site's robots.txt is asked for before its pages.
     pub ask_robots: bool,
     /// A site that would have to be waited for longer is retired for this run.
@@ -68,6 +70,7 @@ impl Default for Config {
         Self {
             politeness: Politeness::default(),
             order: HostOrder::default(),
+            page_order: PageOrder::default(),
             ask_robots: true,
             wait_max: Duration::from_mins(5),
             retires_hopeless: true,
@@ -237,6 +240,7 @@ impl Frontier {
             not_before,
             self.next_ticket,
             self.next_lease,
+            self.config.page_order,
         );
         let before = self.sites.insert(hash, site);
         assert!(before.is_none(), "a site is opened once");
@@ -496,12 +500,12 @@ impl Frontier {
     }
 
     fn enqueue(&mut self, hash: SiteHash, entry: Entry) {
-        let index = entry.priority.clamp(1, PRIORITIES) - 1;
+        let index = self.config.page_order.lane(entry.priority, entry.depth);
         let site = self
             .sites
             .get_mut(&hash)
             .expect("a URL's site is open before it is admitted");
-        let lane = &mut site.lanes[usize::from(index)];
+        let lane = site.lane_mut(index);
         let append = self.appends.entry((hash, index)).or_insert_with(|| Append {
             site: hash,
             lane: index,

@@ -229,6 +229,11 @@ impl Lane {
     pub(crate) fn leased(&self) -> &[Position] {
         &self.leased
     }
+
+    /// Whether an entry waits or is under way.
+    pub(crate) fn is_open(&self) -> bool {
+        self.len() > 0 || !self.leased.is_empty()
+    }
 }
 
 /// Which lane a site serves next: biased to high priority, starving none.
@@ -247,7 +252,8 @@ pub(crate) fn choose(lanes: &mut [Lane], clock: &mut u64, now: Timestamp) -> Opt
         if std::mem::take(&mut lane.idle) {
             lane.pass = lane.pass.max(*clock);
         }
-        let finish = lane.pass + (1 << index);
+        // Lanes past the last priority are left from a breadth-first run.
+        let finish = lane.pass + (1 << index.min(usize::from(PRIORITIES) - 1));
         if best.is_none_or(|(_, earliest)| finish < earliest) {
             best = Some((index, finish));
         }
@@ -256,6 +262,12 @@ pub(crate) fn choose(lanes: &mut [Lane], clock: &mut u64, now: Timestamp) -> Opt
     *clock = lanes[index].pass;
     lanes[index].pass = finish;
     Some(index)
+}
+
+/// The lane a breadth-first site serves: the lowest one that has an entry waiting or
+/// under way. Lanes after it wait until all of that depth is settled.
+pub(crate) fn shallowest(lanes: &[Lane]) -> Option<usize> {
+    lanes.iter().position(Lane::is_open)
 }
 
 #[cfg(test)]

@@ -44,6 +44,9 @@
 //! memory; the rest is on disk in numbered chunks, which the frontier asks for
 //! by [`Action::Refill`].
 //!
+//! With [`PageOrder::BreadthFirst`] a lane holds the pages of one depth instead, and
+//! the lowest lane that has a page waiting or under way is the only one served.
+//!
 //! # Invariants
 //!
 //! Checked by [`Frontier::check_invariants`] in tests and simulation:
@@ -63,6 +66,7 @@ mod importance;
 pub mod lane;
 mod order;
 mod outlook;
+mod page_order;
 mod politeness;
 mod prioritizer;
 mod round_trip;
@@ -80,6 +84,7 @@ pub use importance::{Credit, Importance, Known};
 pub use lane::{PRIORITIES, Position};
 pub use order::HostOrder;
 pub use outlook::Outlook;
+pub use page_order::PageOrder;
 pub use politeness::{Delay, Pause, Politeness};
 pub use prioritizer::{Features, Parts, Prioritizer};
 pub use round_trip::RoundTrip;

@@ -9,9 +9,9 @@ use geomi_model::Timestamp;
 use geomi_url::{CrawlUrl, SiteHash, SiteKey};
 use serde::{Deserialize, Serialize};
 
-use crate::lane::{Lane, PRIORITIES, Position};
+use crate::lane::{self, Lane, PRIORITIES, Position};
 use crate::order::View;
-use crate::{Entry, Errand, Outlook, Politeness, RoundTrip, SiteRules};
+use crate::{Entry, Errand, Outlook, PageOrder, Politeness, RoundTrip, SiteRules};
 
 /// What is kept of a site between runs.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -45,14 +45,14 @@ pub struct SiteState {
     pub transitions: [u32; 4],
     /// Whether the last request was answered.
     pub last_answered: Option<bool>,
-    /// Its queues, one a priority.
+    /// Its queues: one per priority, or one per depth ([`PageOrder`]).
     pub lanes: Vec<LaneState>,
     /// Smoothed time to connect. It stands last because states of earlier
     /// versions end before it.
     #[serde(deserialize_with = "RoundTrip::or_unknown")]
     pub connect: RoundTrip,
-    /// A bit a lane in which entries after the watermark may be settled; all of
-    /// them, in states of earlier versions.
+    /// A bit per lane in which entries after the watermark may be settled. The last
+    /// bit stands for all further lanes. States of earlier versions have all bits.
     #[serde(deserialize_with = "or_all")]
     pub ragged: u8,
 }
@@ -148,6 +148,7 @@ pub(crate) struct Site {
     pub(crate) state: SiteState,
     pub(crate) hash: SiteHash,
     pub(crate) lanes: Vec<Lane>,
+    page_order: PageOrder,
     pub(crate) lane_clock: u64,
     pub(crate) errands: VecDeque<Errand>,
     /// What differs from the general rules; most sites have none.
@@ -181,13 +182,15 @@ impl Site {
         not_before: Timestamp,
         opened: u64,
         turn: u64,
+        page_order: PageOrder,
     ) -> Self {
         let free_at = state.next_request.max(not_before);
         Self {
             hash: state.key.hash64(),
             lanes: (state.lanes.iter().enumerate())
-                .map(|(lane, queue)| Lane::open(queue, state.ragged & 1 << lane != 0))
+                .map(|(lane, queue)| Lane::open(queue, state.ragged & ragged_bit(lane) != 0))
                 .collect(),
+            page_order,
             lane_clock: 0,
             errands: VecDeque::new(),
             rules: rules.map(Box::new),
@@ -228,8 +231,8 @@ impl Site {
         SiteState {
             lanes: self.lanes.iter().map(Lane::state).collect(),
             ragged: (self.lanes.iter().enumerate())
-                .map(|(lane, queue)| u8::from(queue.is_ragged()) << lane)
-                .sum(),
+                .filter(|(_, queue)| queue.is_ragged())
+                .fold(0, |bits, (lane, _)| bits | ragged_bit(lane)),
             ..self.state.clone()
         }
     }
@@ -332,11 +335,43 @@ impl Site {
     /// The lane whose front is empty while its disk part is not, from where, and
     /// whether entries there may be settled.
     pub(crate) fn wants_refill(&self) -> Option<(u8, Position, bool)> {
-        let mut lanes = self.lanes.iter().enumerate();
-        lanes.find_map(|(index, lane)| {
+        let wanted = |index: usize| {
+            let lane = &self.lanes[index];
             let from = lane.wants_refill()?;
             Some((index as u8, from, lane.is_ragged_on_disk()))
-        })
+        };
+        match self.page_order {
+            PageOrder::Priority => (0..self.lanes.len()).find_map(wanted),
+            PageOrder::BreadthFirst => lane::shallowest(&self.lanes).and_then(wanted),
+        }
+    }
+
+    /// The lane to take the next page from.
+    pub(crate) fn choose_lane(&mut self, now: Timestamp) -> Option<usize> {
+        match self.page_order {
+            PageOrder::Priority => lane::choose(&mut self.lanes, &mut self.lane_clock, now),
+            PageOrder::BreadthFirst => lane::shallowest(&self.lanes)
+                .filter(|index| self.lanes[*index].due(now).is_some_and(|due| due <= now)),
+        }
+    }
+
+    /// A lane by its number; lanes for greater depths are made as they are needed.
+    pub(crate) fn lane_mut(&mut self, index: u8) -> &mut Lane {
+        let index = usize::from(index);
+        while self.lanes.len() <= index {
+            self.lanes.push(Lane::open(&LaneState::default(), false));
+        }
+        &mut self.lanes[index]
+    }
+
+    /// When the next page may be taken, as far as its queue is concerned.
+    pub(crate) fn lanes_due(&self, now: Timestamp) -> Option<Timestamp> {
+        match self.page_order {
+            PageOrder::Priority => self.lanes.iter().filter_map(|lane| lane.due(now)).min(),
+            PageOrder::BreadthFirst => {
+                lane::shallowest(&self.lanes).and_then(|index| self.lanes[index].due(now))
+            }
+        }
     }
 
     /// Pages wait while robots.txt is on its way, and while those under way may
@@ -345,7 +380,7 @@ impl Site {
         if self.robots == Need::Asked || self.is_spent() {
             return None;
         }
-        self.lanes.iter().filter_map(|lane| lane.due(now)).min()
+        self.lanes_due(now)
     }
 
     pub(crate) fn needs_address(&self, now: Timestamp) -> bool {
@@ -376,7 +411,8 @@ impl Site {
             .lanes
             .iter()
             .position(|lane| lane.len() > 0)
-            .unwrap_or(0);
+            .unwrap_or(0)
+            .min(usize::from(PRIORITIES) - 1);
         View {
             ready_at,
             rtt: state.rtt.mean,
@@ -400,6 +436,11 @@ impl Site {
         state.last_answered = Some(answered);
         self.unanswered = if answered { 0 } else { self.unanswered + 1 };
     }
+}
+
+/// The bit of a lane in [`SiteState::ragged`].
+fn ragged_bit(lane: usize) -> u8 {
+    1 << lane.min(7)
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use geomi_frontier::{
-    Action, Config, Delay, Entry, Frontier, HostOrder, Lease, PRIORITIES, Politeness, Position,
-    Resolved, RobotsNext, ServerSign, Settlement, SiteSignal, SiteState, Timing, Work,
+    Action, Config, Delay, Entry, Frontier, HostOrder, Lease, PRIORITIES, PageOrder, Politeness,
+    Position, Resolved, RobotsNext, ServerSign, Settlement, SiteSignal, SiteState, Timing, Work,
 };
 use geomi_model::{LinkKind, Timestamp};
 use geomi_url::{CrawlUrl, SiteHash};
@@ -77,13 +77,19 @@ fn server(addr: IpAddr) -> ServerSign {
     ServerSign(u64::from(addr.octets()[3] / 2))
 }
 
+/// The depth of a page: more depths than there are priorities.
+fn depth(url: &CrawlUrl) -> u16 {
+    let page: u16 = url.path()[2..].parse().unwrap();
+    page % 13
+}
+
 fn entry(url: CrawlUrl, priority: u8) -> Entry {
     Entry {
+        depth: depth(&url),
         url,
         seed: 0,
         via: None,
         kind: LinkKind::Anchor,
-        depth: 0,
         priority,
         attempts: 0,
         redirects: 0,
@@ -280,7 +286,22 @@ impl World {
         true
     }
 
+    /// Breadth-first: no page is begun while a nearer one of its site is not done.
+    fn check_depth(&self, site: SiteHash, entry: &Entry) {
+        let nearer = (0..SITES)
+            .flat_map(|site| (0..PAGES).map(move |page| url(site, page)))
+            .filter(|other| other.site_hash() == site && depth(other) < entry.depth);
+        for other in nearer {
+            assert!(self.done.contains(&other), "{other} before {}", entry.url);
+        }
+    }
+
     fn start(&mut self, lease: Lease) {
+        if let Work::Page(entry, _) = lease.work()
+            && self.config.page_order == PageOrder::BreadthFirst
+        {
+            self.check_depth(lease.site(), entry);
+        }
         let took = Duration::from_millis(1 + self.dice.roll(900));
         let end = self.now + took;
         if let Work::Robots(_, addr) | Work::Page(_, Some(addr)) = lease.work() {
@@ -407,7 +428,7 @@ impl World {
     }
 }
 
-fn run(seed: u64, order: HostOrder, site_connections: usize, crashes: u64) {
+fn run(seed: u64, order: HostOrder, page_order: PageOrder, site_connections: usize, crashes: u64) {
     let delay = Duration::from_millis(700);
     let politeness = Politeness {
         delay: Delay::Fixed(delay),
@@ -418,6 +439,7 @@ fn run(seed: u64, order: HostOrder, site_connections: usize, crashes: u64) {
     let config = Config {
         politeness,
         order,
+        page_order,
         front_len_max: 5,
         memory_len_max: 100,
         sites_max: 3,
@@ -464,12 +486,17 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
     fn no_url_is_lost_and_no_site_hurried(seed in any::<u64>(), order in 0usize..4, connections in 1usize..4) {
-        run(seed, HostOrder::ALL[order], connections, 0);
+        run(seed, HostOrder::ALL[order], PageOrder::Priority, connections, 0);
     }
 
     #[test]
     fn crashes_lose_nothing(seed in any::<u64>(), order in 0usize..4) {
-        run(seed, HostOrder::ALL[order], 2, 8);
+        run(seed, HostOrder::ALL[order], PageOrder::Priority, 2, 8);
+    }
+
+    #[test]
+    fn breadth_first_is_strict(seed in any::<u64>(), order in 0usize..4, connections in 1usize..4, crashes in 0u64..9) {
+        run(seed, HostOrder::ALL[order], PageOrder::BreadthFirst, connections, crashes);
     }
 }
 

@@ -68,6 +68,7 @@ impl<'a> Journey<'a> {
             ask_robots: config.robots == RobotsMode::Respect,
             wait_max: config.wait_max(config.frontier.wait_max),
             retires_hopeless: !config.is_endless(),
+            page_order: config.page_order(),
             ..config.frontier
         };
         let count = partitions.len();

@@ -132,7 +132,7 @@ impl<'a> Entries<'a> {
     pub(super) fn pass_over(&mut self, count: u32) -> Result<(), CrawlError> {
         for _ in 0..count {
             if self.earlier.next().is_none() && !self.rest.is_empty() {
-                (_, self.rest) = record_priority(self.rest)?;
+                (_, self.rest) = record_rank(self.rest)?;
             }
         }
         Ok(())
@@ -158,21 +158,21 @@ impl Iterator for Entries<'_> {
     }
 }
 
-/// The entries of a chunk in its stored form, each with its priority.
-pub(super) fn records(chunk: &Chunk) -> Result<Vec<(u8, &[u8])>, CrawlError> {
+/// The entries of a chunk in its stored form, each with its priority and depth.
+pub(super) fn records(chunk: &Chunk) -> Result<Vec<((u8, u16), &[u8])>, CrawlError> {
     let mut rest = &chunk.bytes[chunk.origin_end..];
     let mut records = Vec::with_capacity(chunk.len as usize);
     while !rest.is_empty() {
-        let (priority, following) = record_priority(rest)?;
-        records.push((priority, &rest[..rest.len() - following.len()]));
+        let (rank, following) = record_rank(rest)?;
+        records.push((rank, &rest[..rest.len() - following.len()]));
         rest = following;
     }
     Ok(records)
 }
 
-/// The priority of the entry that begins here, and what follows the entry.
-fn record_priority(bytes: &[u8]) -> Result<(u8, &[u8]), CrawlError> {
-    let ((head, priority, ..), mut rest): (Fixed<'_>, _) =
+/// Priority and depth of the entry that begins here, and what follows the entry.
+fn record_rank(bytes: &[u8]) -> Result<((u8, u16), &[u8]), CrawlError> {
+    let ((head, priority, depth, ..), mut rest): (Fixed<'_>, _) =
         postcard::take_from_bytes(bytes).map_err(damaged)?;
     if head & (VIA_HERE | VIA_ELSEWHERE) != 0 {
         (_, rest) = postcard::take_from_bytes::<&str>(rest).map_err(damaged)?;
@@ -180,7 +180,7 @@ fn record_priority(bytes: &[u8]) -> Result<(u8, &[u8]), CrawlError> {
     if head & TRIED != 0 {
         (_, rest) = postcard::take_from_bytes::<Tried>(rest).map_err(damaged)?;
     }
-    Ok((priority, rest))
+    Ok(((priority, depth), rest))
 }
 
 /// How a URL is written.
@@ -351,7 +351,7 @@ mod tests {
         assert_eq!(chunk.origin(), "https://a.test");
         assert_eq!(decode(chunk.as_bytes()).unwrap(), entries);
         let records = records(&chunk).unwrap();
-        let priorities: Vec<u8> = records.iter().map(|(priority, _)| *priority).collect();
+        let priorities: Vec<u8> = records.iter().map(|((priority, _), _)| *priority).collect();
         assert_eq!(priorities, [4, 1, 4, 4]);
         assert_eq!(records[0].1.len(), 13);
         let mut other = Chunk::new("https://a.test");

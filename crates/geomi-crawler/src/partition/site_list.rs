@@ -13,7 +13,9 @@
 //! is deleted when its turn comes. A site without a row has URLs waiting among
 //! the gathered only; it gets one when they join its queue.
 
-use geomi_frontier::{Entry, PRIORITIES, SiteState};
+use std::collections::BTreeMap;
+
+use geomi_frontier::{Entry, LaneState, PageOrder, SiteState};
 use geomi_store::state::{Batch, Scan, StateStore};
 use geomi_url::{CrawlUrl, SiteHash};
 use hashbrown::HashMap;
@@ -27,7 +29,7 @@ use crate::keys;
 /// Rows read at once.
 const ROWS_READ: usize = 256;
 /// Entries of a chunk: reading some of them back means fetching all.
-const CHUNK_LEN_MAX: u32 = 128;
+const CHUNK_LEN_MAX: usize = 128;
 /// Sites that join the list at once when it has come to its end.
 const SPILLED_AT_END: usize = 256;
 
@@ -214,6 +216,7 @@ impl SiteList {
     pub(super) fn spill_due(
         &mut self,
         is_open: &dyn Fn(SiteHash) -> bool,
+        order: PageOrder,
         store: &dyn StateStore,
         batch: &mut Batch,
     ) -> Result<Vec<Entry>, CrawlError> {
@@ -228,7 +231,7 @@ impl SiteList {
             if is_open(site) {
                 open.extend(compact::decode(chunk.as_bytes())?);
             } else {
-                self.spill(site, &chunk, store, batch)?;
+                self.spill(site, &chunk, order, store, batch)?;
             }
         }
         Ok(open)
@@ -251,6 +254,7 @@ impl SiteList {
         &mut self,
         site: SiteHash,
         gathered: &Chunk,
+        order: PageOrder,
         store: &dyn StateStore,
         batch: &mut Batch,
     ) -> Result<(), CrawlError> {
@@ -262,30 +266,26 @@ impl SiteList {
         if state.pending() == 0 {
             self.append(site, batch);
         }
-        let records = compact::records(gathered)?;
-        let lane_of = |priority: u8| priority.clamp(1, PRIORITIES) - 1;
-        let filled: u8 =
-            (records.iter()).fold(0, |lanes, (priority, _)| lanes | 1 << lane_of(*priority));
-        for lane in (0..PRIORITIES).filter(|lane| filled & 1 << lane != 0) {
-            let queue = &mut state.lanes[usize::from(lane)];
-            let mut chunk = Chunk::new(gathered.origin());
-            let mut flush = |chunk: &mut Chunk| {
+        let mut lanes: BTreeMap<u8, Vec<&[u8]>> = BTreeMap::new();
+        for ((priority, depth), record) in compact::records(gathered)? {
+            let lane = order.lane(priority, depth);
+            lanes.entry(lane).or_default().push(record);
+        }
+        for (lane, records) in lanes {
+            let index = usize::from(lane);
+            if state.lanes.len() <= index {
+                state.lanes.resize(index + 1, LaneState::default());
+            }
+            let queue = &mut state.lanes[index];
+            for some in records.chunks(CHUNK_LEN_MAX) {
+                let mut chunk = Chunk::new(gathered.origin());
+                for record in some {
+                    chunk.push_record(record);
+                }
                 let key = keys::chunk(site, lane, queue.next_chunk);
                 batch.put(&key, chunk.as_bytes());
                 queue.next_chunk += 1;
-                queue.len += u64::from(chunk.len());
-                *chunk = Chunk::new(gathered.origin());
-            };
-            for (priority, record) in &records {
-                if lane_of(*priority) == lane {
-                    chunk.push_record(record);
-                }
-                if chunk.len() == CHUNK_LEN_MAX {
-                    flush(&mut chunk);
-                }
-            }
-            if chunk.len() > 0 {
-                flush(&mut chunk);
+                queue.len += some.len() as u64;
             }
         }
         batch.put(&keys::site(site), &keys::encode(&state));

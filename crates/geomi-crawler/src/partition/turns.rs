@@ -1,6 +1,6 @@
 //! Which sites have URLs waiting, and whose turn it is: the durable side of `turns.rs`.
 
-use geomi_frontier::{Closed, Entry, SiteState};
+use geomi_frontier::{Closed, Entry, PageOrder, SiteState};
 use geomi_store::state::{Batch, Scan};
 use geomi_url::SiteHash;
 
@@ -128,9 +128,10 @@ impl Partition {
     pub(crate) fn spill_due(
         &mut self,
         is_open: &dyn Fn(SiteHash) -> bool,
+        order: PageOrder,
     ) -> Result<Vec<Entry>, CrawlError> {
         match &mut self.sites {
-            Some(list) => list.spill_due(is_open, &*self.store, &mut self.batch),
+            Some(list) => list.spill_due(is_open, order, &*self.store, &mut self.batch),
             None => Ok(Vec::new()),
         }
     }

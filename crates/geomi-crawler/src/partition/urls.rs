@@ -6,6 +6,7 @@ use geomi_store::state::Scan;
 use geomi_url::{CrawlUrl, SiteHash, UrlHash};
 
 use super::{Partition, Stored, read};
+use crate::depths::ShortestPath;
 use crate::{CrawlError, keys};
 
 impl Partition {
@@ -24,6 +25,23 @@ impl Partition {
             &keys::url(url.site_hash(), url.hash64()),
             &keys::encode(record),
         );
+    }
+
+    /// The shortest known path to a URL, where depth matters.
+    pub(crate) fn shortest(&self, url: &CrawlUrl) -> Result<Option<ShortestPath>, CrawlError> {
+        let hash = url.hash64();
+        if let Some(path) = self.fresh_paths.get(&hash.0) {
+            return Ok(Some(path.clone()));
+        }
+        read(&*self.store, "path", &keys::shortest(url.site_hash(), hash))
+    }
+
+    /// Remembers the shortest path to a URL.
+    pub(crate) fn set_shortest(&mut self, url: &CrawlUrl, path: ShortestPath) {
+        let hash = url.hash64();
+        let key = keys::shortest(url.site_hash(), hash);
+        self.batch.put(&key, &keys::encode(&path));
+        self.fresh_paths.insert(hash.0, path);
     }
 
     /// Keeps what was refused, for the day on which it is not: no visit tells

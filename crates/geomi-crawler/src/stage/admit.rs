@@ -3,7 +3,7 @@
 //! Decided from the link alone, and from what is known of its site. What becomes
 //! of a link then is in [`links`](super::links).
 
-use geomi_frontier::{Entry, Features, Parts, Prioritizer};
+use geomi_frontier::{Entry, Features, PageOrder, Parts, Prioritizer};
 use geomi_model::{Document, Link, LinkKind, NetworkState};
 use geomi_scope::{Candidate, Refusal, Rule, Scope, ScopeConfig, ScopeKind, Verdict};
 use geomi_url::CrawlUrl;
@@ -17,8 +17,8 @@ pub(crate) struct Admit {
     scope: Scope,
     prefer: Option<Scope>,
     prioritizer: Prioritizer,
-    /// Whether how deep a page is decides what becomes of its links.
-    limits_depth: bool,
+    /// Whether how deep a page is decides what becomes of it or its links.
+    tracks_depth: bool,
 }
 
 /// A link, or a redirect, and where it was found.
@@ -115,7 +115,8 @@ impl Admit {
             scope,
             prefer: prefer.transpose()?,
             prioritizer: config.prioritizer,
-            limits_depth: config.scope.depth_max.is_some()
+            tracks_depth: config.page_order() == PageOrder::BreadthFirst
+                || config.scope.depth_max.is_some()
                 || config
                     .scope
                     .sites
@@ -201,7 +202,12 @@ impl Admit {
 
     /// Whether URLs that wait are promoted.
     pub(crate) fn promotes(&self) -> bool {
-        self.prioritizer.importance > 0.0 && !self.limits_depth
+        self.prioritizer.importance > 0.0 && !self.tracks_depth
+    }
+
+    /// Whether the shortest path to each URL is kept.
+    pub(crate) const fn tracks_depth(&self) -> bool {
+        self.tracks_depth
     }
 
     /// The priority of a link, were it that important.

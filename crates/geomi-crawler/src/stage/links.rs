@@ -39,6 +39,17 @@ enum Way {
     Dive,
 }
 
+impl Way {
+    /// Links it adds to the depth of the page it was found on. A redirect keeps that
+    /// depth, and so does a sitemap: the pages it lists are one link away, not two.
+    pub(crate) const fn step(self) -> u16 {
+        match self {
+            Self::Link | Self::Dive => 1,
+            Self::Redirect | Self::Sitemap => 0,
+        }
+    }
+}
+
 /// Why a link is refused when its party has as many URLs as it may.
 const PARTY_FULL: &str = "party-full";
 
@@ -236,19 +247,21 @@ impl Journey<'_> {
         let (hash, to) = (url.hash64(), self.partition_of(site));
         let credit = self.importance.give(hash, share);
         // Most links lead to pages known already: nothing more is asked of them.
-        if self.partitions[to].has_seen(site, hash)? {
-            if credit.has_doubled && way == Way::Link {
-                self.promote(on, url, kind, credit)?;
-            }
-            return Ok(none);
+        let has_seen = self.partitions[to].has_seen(site, hash)?;
+        if has_seen && credit.has_doubled && way == Way::Link {
+            self.promote(on, url, kind, credit)?;
         }
-        // In the mail, and in no queue yet.
-        if self.sent.contains(&hash.0) {
+        // What was sent is in the mail, and in no queue yet.
+        let is_known = has_seen || self.sent.contains(&hash.0);
+        let depth = on.depth.saturating_add(way.step());
+        let may_be_nearer =
+            self.admit.tracks_depth() && (!has_seen || self.frontier.may_wait_deeper(site, depth));
+        if is_known && !may_be_nearer {
             return Ok(none);
         }
         let home = self.partition_of(on.url.site_hash());
         let seed = self.seed(on.seed)?;
-        let admission = self.admit.link(&Found {
+        let found = Found {
             url,
             kind,
             is_redirect: way == Way::Redirect,
@@ -257,7 +270,15 @@ impl Journey<'_> {
             importance: self.importance.of(credit.cash),
             home: &seed.home,
             standing: self.standing(url, told),
-        });
+        };
+        if is_known {
+            self.found_again(to, &found)?;
+            return Ok(none);
+        }
+        let admission = self.admit.link(&found);
+        if let Admission::Refused(Refusal::TooDeep { .. }) = admission {
+            self.note_too_deep(to, &found)?;
+        }
         // Held on to, it would be copied when it is changed.
         drop(seed);
         match admission {
@@ -288,7 +309,12 @@ impl Journey<'_> {
     }
 
     /// Takes in a URL that is wanted, if it is worth a request now.
-    fn admit_worthy(&mut self, home: usize, to: usize, entry: Entry) -> Result<Taken, CrawlError> {
+    fn admit_worthy(
+        &mut self,
+        home: usize,
+        to: usize,
+        mut entry: Entry,
+    ) -> Result<Taken, CrawlError> {
         let is_exempt = entry.is_seed || entry.redirects > 0;
         let template = self.novelty.is_on().then(|| Template::of(&entry.url));
         let template = template.as_ref();
@@ -303,7 +329,10 @@ impl Journey<'_> {
             Some(reason) => {
                 self.partitions[home].counters.refusal(reason.rule());
                 match reason {
-                    NotWorth::Deferred(_) => self.hold(&entry),
+                    NotWorth::Deferred(_) => {
+                        self.note_path(to, &mut entry)?;
+                        self.hold(&entry);
+                    }
                     NotWorth::ParameterIgnored(_) => return Ok(Taken::default()),
                     NotWorth::Mirror => {}
                 }
@@ -387,7 +416,7 @@ impl Journey<'_> {
     }
 
     /// Queues a URL here, or posts it to the partition that owns its site.
-    fn hand_over(&mut self, from: usize, to: usize, entry: Entry) -> Result<bool, CrawlError> {
+    fn hand_over(&mut self, from: usize, to: usize, mut entry: Entry) -> Result<bool, CrawlError> {
         if from == to {
             return self.queue(to, entry);
         }
@@ -396,17 +425,20 @@ impl Journey<'_> {
         }
         let new = self.sent.insert(entry.url.hash64().0);
         if new {
+            self.note_path(to, &mut entry)?;
             self.partitions[from].post(to as u16, entry);
         }
         Ok(new)
     }
 
     /// The seen test, and the site's queue.
-    pub(crate) fn queue(&mut self, partition: usize, entry: Entry) -> Result<bool, CrawlError> {
+    pub(crate) fn queue(&mut self, partition: usize, mut entry: Entry) -> Result<bool, CrawlError> {
         let (site, hash) = (entry.url.site_hash(), entry.url.hash64());
         if self.partitions[partition].has_seen(site, hash)? {
+            self.shorten(partition, entry)?;
             return Ok(false);
         }
+        self.note_path(partition, &mut entry)?;
         if !self.may_open(&entry.url, entry.is_seed)? {
             self.partitions[partition]
                 .counters

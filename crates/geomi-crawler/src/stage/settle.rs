@@ -100,6 +100,7 @@ impl Journey<'_> {
         self.settled_now.insert(hash.0);
         self.importance.done(hash);
         let partition = self.partition_of(read.lease.site());
+        let entry = self.by_shortest_path(partition, entry)?;
         self.admit.settle_state(&mut read.answer);
         if self.config.cookies && !read.answer.cookies.is_empty() {
             self.cookies
@@ -383,6 +384,7 @@ impl Journey<'_> {
             unreachable!("only pages are given up")
         };
         let partition = self.partition_of(lease.site());
+        let entry = self.by_shortest_path(partition, entry)?;
         let answer = Answer {
             ip,
             ..Answer::none(state, reason)

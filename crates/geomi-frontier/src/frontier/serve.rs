@@ -5,7 +5,7 @@ use geomi_url::SiteHash;
 
 use super::{Action, Frontier};
 use crate::entry::{Errand, Lease, LeaseId, Work};
-use crate::lane::{self, Position};
+use crate::lane::Position;
 use crate::site::{Need, Place};
 
 impl Frontier {
@@ -78,7 +78,8 @@ impl Frontier {
             };
             return Some(self.lease(hash, Some(slot), None, Work::Robots(errand, addr), now));
         }
-        let taken = lane::choose(&mut site.lanes, &mut site.lane_clock, now)
+        let taken = site
+            .choose_lane(now)
             .and_then(|index| Some((index as u8, site.lanes[index].take(now)?)));
         let Some((lane, (position, entry))) = taken else {
             if let Some(addr) = addr {

@@ -17,6 +17,7 @@ use geomi_model::Timestamp;
 use geomi_url::SiteHash;
 
 use super::Frontier;
+use crate::PageOrder;
 use crate::lane::{Lane, PRIORITIES};
 use crate::site::{Need, Place, Site};
 
@@ -49,13 +50,28 @@ impl Frontier {
     }
 
     /// Whether a site in memory has so many URLs of that priority or a better one
-    /// waiting that one more is of no use to it now.
+    /// waiting that one more is of no use to it now. Breadth-first needs all of them, to
+    /// keep their order.
     pub fn has_plenty(&self, site: SiteHash, priority: u8) -> bool {
+        if self.config.page_order == PageOrder::BreadthFirst {
+            return false;
+        }
         let lanes = usize::from(priority.clamp(1, PRIORITIES));
         let waiting = |open: &Site| open.lanes[..lanes].iter().map(Lane::len).sum::<u64>();
         self.sites
             .get(&site)
             .is_some_and(|open| waiting(open) >= PLENTY)
+    }
+
+    /// Whether a page of that site may wait, or be under way, that is deeper than this.
+    pub fn may_wait_deeper(&self, site: SiteHash, depth: u16) -> bool {
+        let order = self.config.page_order;
+        let next = usize::from(order.lane(1, depth)) + 1;
+        order == PageOrder::Priority
+            || self
+                .sites
+                .get(&site)
+                .is_none_or(|open| open.lanes.iter().skip(next).any(Lane::is_open))
     }
 
     /// Sites in memory that changed since the last commit and have few URLs left.

@@ -93,7 +93,7 @@ pub struct SiteView {
     pub key: SiteKey,
     /// What it waits for.
     pub hold: Hold,
-    /// URLs waiting, by lane, the highest priority first.
+    /// URLs waiting, by lane: the highest priority, or the smallest depth, first.
     pub queued: Vec<u64>,
     /// Requests under way.
     pub leased: usize,
@@ -163,8 +163,10 @@ fn hold(site: &Site, now: Timestamp) -> Hold {
             None => Hold::Delay { until: free_at },
         };
     }
-    match site.lanes.iter().filter_map(|lane| lane.due(now)).min() {
+    match site.lanes_due(now) {
         Some(until) if until > now => Hold::Retry { until },
+        // Breadth-first: the next depth begins when this one is settled.
+        None if site.waiting_len() > 0 => Hold::Busy,
         _ => Hold::Nothing,
     }
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use geomi_crawler::refresh::Budget;
 use geomi_crawler::{CrawlConfig, RobotsMode, SeedInput, SitemapMode};
 use geomi_fetch::{Cidr, FetchError, Proxy, ProxyRotation, parse_override};
-use geomi_frontier::{Delay, HostOrder};
+use geomi_frontier::{Delay, HostOrder, PageOrder};
 use geomi_novelty::DropParams;
 use geomi_robots::product_token;
 use geomi_scope::{PatternList, Scope, ScopeConfig, ScopeError, ScopeKind};
@@ -31,6 +31,8 @@ const CA_BYTES_MAX: u64 = 4 << 20;
 #[derive(Debug)]
 pub(crate) struct Draft {
     pub(crate) crawl: CrawlConfig,
+    /// The order of pages, where one was set.
+    pub(crate) page_order: Option<PageOrder>,
     /// A fixed delay; `None` for the adaptive one.
     pub(crate) delay: Option<Duration>,
     pub(crate) adaptive_floor: Duration,
@@ -53,6 +55,7 @@ impl Draft {
         crawl.drop_params = DropParams::default();
         Self {
             crawl,
+            page_order: None,
             delay: None,
             adaptive_floor: Duration::ZERO,
             adaptive_factor: 0,
@@ -79,6 +82,7 @@ impl Draft {
             Some(delay) => Delay::Fixed(delay),
             None => self.adaptive(),
         };
+        self.crawl.frontier.page_order = self.page_order();
         self.name_ourselves();
         self.take_key(written, problems);
         self.check_patterns(written, problems);
@@ -110,6 +114,20 @@ impl Draft {
             factor: self.adaptive_factor,
             ceiling: self.adaptive_ceiling,
         }
+    }
+
+    /// The order of pages. Depth limits and parties are about depth, which only
+    /// breadth-first gets right.
+    fn page_order(&self) -> PageOrder {
+        let scope = &self.crawl.scope;
+        let is_about_depth = scope.kind == ScopeKind::Party
+            || scope.depth_max.is_some()
+            || self.sites.iter().any(|site| site.scope.depth_max.is_some());
+        self.page_order.unwrap_or(if is_about_depth {
+            PageOrder::BreadthFirst
+        } else {
+            PageOrder::Priority
+        })
     }
 
     fn name_ourselves(&mut self) {
@@ -235,6 +253,10 @@ pub(super) fn set_name(draft: &mut Draft, name: &str) -> Result<(), String> {
 
 pub(super) fn set_order(draft: &mut Draft, place: usize) {
     draft.crawl.frontier.order = HostOrder::ALL[place];
+}
+
+pub(super) fn set_page_order(draft: &mut Draft, place: usize) {
+    draft.page_order = PageOrder::ALL.get(place).copied();
 }
 
 /// A budget as the time between two visits of a page, on average.
@@ -398,10 +420,28 @@ mod tests {
             let (config, _) = finished(&with(&[("crawl.order", order.as_str())]), &[]);
             assert_eq!(config.frontier.order, order);
         }
+        for order in PageOrder::ALL {
+            let (config, _) = finished(&with(&[("crawl.page_order", order.as_str())]), &[]);
+            assert_eq!(config.frontier.page_order, order);
+        }
         for kind in ScopeKind::ALL {
             let (config, _) = finished(&with(&[("scope.kind", kind.as_str())]), &[]);
             assert_eq!(config.scope.kind, kind);
         }
+    }
+
+    #[test]
+    fn pages_are_visited_breadth_first_where_depth_matters() {
+        let order = |settings: &[(&str, &str)]| {
+            let (config, problems) = finished(&with(settings), &[]);
+            assert_eq!(problems, Vec::<String>::new());
+            config.frontier.page_order
+        };
+        assert_eq!(order(&[]), PageOrder::Priority);
+        assert_eq!(order(&[("scope.kind", "party")]), PageOrder::BreadthFirst);
+        assert_eq!(order(&[("scope.depth", "3")]), PageOrder::BreadthFirst);
+        let chosen = [("scope.kind", "party"), ("crawl.page_order", "priority")];
+        assert_eq!(order(&chosen), PageOrder::Priority);
     }
 
     #[test]

@@ -73,8 +73,8 @@ pub(crate) enum Kind {
     MaybeText(fn(&mut Draft, &str) -> Checked),
     /// One of these words, by its place.
     Choice(&'static [&'static str], fn(&mut Draft, usize)),
-    /// One of these words, or unset; what it stands for is known elsewhere.
-    MaybeChoice(&'static [&'static str]),
+    /// One of these words by its place, or unset.
+    MaybeChoice(&'static [&'static str], fn(&mut Draft, usize)),
     /// Yes or no.
     Flag(fn(&mut Draft, bool)),
     /// Words, each of which the setter may refuse.
@@ -94,7 +94,7 @@ impl Kind {
                 | Self::MaybeDuration(_)
                 | Self::MaybeSize(_)
                 | Self::MaybeText(_)
-                | Self::MaybeChoice(_)
+                | Self::MaybeChoice(..)
         )
     }
 
@@ -107,7 +107,7 @@ impl Kind {
             }
             Self::Delay(_) => "a duration such as \"2s\", or \"adaptive\"",
             Self::Size(..) | Self::MaybeSize(_) => "a size such as \"8MiB\"",
-            Self::Text(_) | Self::MaybeText(_) | Self::Choice(..) | Self::MaybeChoice(_) => {
+            Self::Text(_) | Self::MaybeText(_) | Self::Choice(..) | Self::MaybeChoice(..) => {
                 "a string"
             }
             Self::Flag(_) => "true or false",
@@ -166,7 +166,7 @@ impl Kind {
                 }
             }
             (
-                Self::Choice(words, _) | Self::MaybeChoice(words),
+                Self::Choice(words, _) | Self::MaybeChoice(words, _),
                 Raw::Text(word) | Raw::Typed(word),
             ) => {
                 if words.contains(&word.as_str()) {
@@ -242,9 +242,8 @@ impl Kind {
             (Self::Size(_, set), Value::Size(size)) => set(draft, *size),
             (Self::MaybeSize(set), Value::Size(size)) => set(draft, Some(*size)),
             (Self::MaybeSize(set), Value::None) => set(draft, None),
-            (Self::MaybeText(_) | Self::MaybeChoice(_), Value::None)
-            | (Self::MaybeChoice(_), Value::Text(_)) => {}
-            (Self::Choice(words, set), Value::Text(word)) => {
+            (Self::MaybeText(_) | Self::MaybeChoice(..), Value::None) => {}
+            (Self::Choice(words, set) | Self::MaybeChoice(words, set), Value::Text(word)) => {
                 let place = words.iter().position(|known| known == word);
                 set(draft, place.expect("the word was checked when read"));
             }

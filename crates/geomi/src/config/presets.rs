@@ -69,6 +69,11 @@ const ROBOT_2003: Preset = Preset {
             "a thread turns to its next rested context, whichever answers fastest",
         ),
         choice(
+            "crawl.page_order",
+            "\"breadth-first\"",
+            "a party is walked level by level",
+        ),
+        choice(
             "politeness.site_delay",
             "\"adaptive\"",
             "the rest follows the last download time",

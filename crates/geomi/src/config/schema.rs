@@ -79,7 +79,7 @@ fn shape(kind: Kind) -> Value {
         Kind::MaybeSize(_) => or("none", text(SIZE)),
         Kind::Text(_) | Kind::MaybeText(_) => json!({ "type": "string" }),
         Kind::Choice(words, _) => json!({ "type": "string", "enum": words }),
-        Kind::MaybeChoice(words) => {
+        Kind::MaybeChoice(words, _) => {
             let all: Vec<&str> = words.iter().copied().chain(["none"]).collect();
             json!({ "type": "string", "enum": all })
         }

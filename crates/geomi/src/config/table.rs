@@ -38,6 +38,7 @@ const NETWORK: &str = "Network";
 const MINUTE: Duration = Duration::from_mins(1);
 
 const ORDERS: &[&str] = &["rtt", "round-robin", "fifo", "priority"];
+const PAGE_ORDERS: &[&str] = &["breadth-first", "priority"];
 const ROTATIONS: &[&str] = &["site", "request"];
 pub(super) const ROBOTS: &[&str] = &["respect", "ignore"];
 const ON_OFF: &[&str] = &["on", "off"];
@@ -52,7 +53,8 @@ pub(crate) const KEYS: &[Key] = &[
     unset(
         "preset",
         "\"robot-2003\"",
-        Kind::MaybeChoice(presets::NAMES),
+        // Its values were set before any other.
+        Kind::MaybeChoice(presets::NAMES, |_, _| {}),
         "Values under one name, weaker than all others: robot-2003, archive, search, polite.",
     )
     .flag("", "preset", "NAME", "GEOMI_PRESET"),
@@ -77,6 +79,12 @@ pub(crate) const KEYS: &[Key] = &[
         "Which ready site goes first: rtt, round-robin, fifo or priority.",
     )
     .flag(GENTLY, "order", "ORDER", "GEOMI_ORDER"),
+    unset(
+        "crawl.page_order",
+        "\"breadth-first\"",
+        Kind::MaybeChoice(PAGE_ORDERS, draft::set_page_order),
+        "Which page of a site goes first: breadth-first or priority. Unset: breadth-first with a depth limit or scope party, else priority.",
+    ),
     unset(
         "crawl.max_pages",
         "10_000",

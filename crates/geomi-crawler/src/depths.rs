@@ -1,0 +1,148 @@
+//! Depths: the shortest known path to each URL.
+//!
+//! A URL may be found by a long path first and by a shorter one later. Where depth
+//! matters (pages are visited breadth-first, or a limit of depth is set), the shortest
+//! path is kept per URL, also of URLs refused as too deep and of those held back. When
+//! a shorter one appears,
+//!
+//! * a URL that waits or is under way gets the new depth, and breadth-first also queues
+//!   it a second time at that depth: whichever entry comes second is void, as with
+//!   [promotion](crate::promotion);
+//! * a URL refused as too deep is admitted, if the new depth is within the limit;
+//! * a URL that was visited keeps the depth of its visit, and its links theirs.
+//!
+//! The last case cannot occur on a site whose pages are visited breadth-first and are
+//! reached from seeds known at the start. It can where pages are visited by priority,
+//! or where paths lead across sites, which do not wait for each other.
+
+use std::sync::Arc;
+
+use geomi_frontier::{Entry, PageOrder};
+use geomi_url::CrawlUrl;
+use serde::{Deserialize, Serialize};
+
+use crate::CrawlError;
+use crate::journey::Journey;
+use crate::stage::admit::{Admission, Found};
+
+/// The shortest known path to a URL.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct ShortestPath {
+    /// Links away from the seed.
+    pub(crate) depth: u16,
+    /// Number of that seed.
+    pub(crate) seed: u32,
+    /// The page before it on that path.
+    pub(crate) via: Option<CrawlUrl>,
+}
+
+impl ShortestPath {
+    fn of(entry: &Entry) -> Self {
+        Self {
+            depth: entry.depth,
+            seed: entry.seed,
+            via: entry.via.clone(),
+        }
+    }
+}
+
+impl Journey<'_> {
+    /// A link leads to a URL that is known: if by a shorter path than before, its
+    /// depth is corrected.
+    pub(crate) fn found_again(&mut self, to: usize, found: &Found<'_>) -> Result<(), CrawlError> {
+        let depth = found.candidate().depth;
+        if !self.is_shorter(to, found.url, depth)? {
+            return Ok(());
+        }
+        match self.admit.link(found) {
+            Admission::Queue(entry, _) => self.shorten(to, entry),
+            _ => Ok(()),
+        }
+    }
+
+    /// Corrects the depth of a URL that was admitted before, if this entry is nearer
+    /// to its seed.
+    pub(crate) fn shorten(&mut self, to: usize, entry: Entry) -> Result<(), CrawlError> {
+        if !self.admit.tracks_depth() || !self.is_shorter(to, &entry.url, entry.depth)? {
+            return Ok(());
+        }
+        tracing::debug!(url = %entry.url, depth = entry.depth, "shorter path");
+        self.partitions[to].set_shortest(&entry.url, ShortestPath::of(&entry));
+        let hash = entry.url.hash64();
+        let is_queued = self.partitions[to].has_seen(hash)?
+            && !self.is_settling(hash)
+            && self.partitions[to].record(&entry.url)?.is_none();
+        if self.config.page_order() != PageOrder::BreadthFirst || !is_queued {
+            return Ok(());
+        }
+        // Only the first entry of a seed settles the seed.
+        let entry = Entry {
+            is_seed: false,
+            ..entry
+        };
+        self.note_promotion();
+        let now = self.clock.now();
+        self.enqueue(to, entry, now)
+    }
+
+    fn is_shorter(&self, to: usize, url: &CrawlUrl, depth: u16) -> Result<bool, CrawlError> {
+        let known = self.partitions[to].shortest(url)?;
+        Ok(known.is_some_and(|known| depth < known.depth))
+    }
+
+    /// Remembers the path to a URL that is about to be queued or held back, and gives
+    /// it a shorter one if that is known.
+    pub(crate) fn note_path(&mut self, to: usize, entry: &mut Entry) -> Result<(), CrawlError> {
+        if !self.admit.tracks_depth() {
+            return Ok(());
+        }
+        match self.partitions[to].shortest(&entry.url)? {
+            Some(known) if known.depth <= entry.depth => follow(entry, known),
+            _ => self.partitions[to].set_shortest(&entry.url, ShortestPath::of(entry)),
+        }
+        Ok(())
+    }
+
+    /// Remembers the path to a URL that is refused as too deep.
+    pub(crate) fn note_too_deep(&mut self, to: usize, found: &Found<'_>) -> Result<(), CrawlError> {
+        let depth = found.candidate().depth;
+        let known = self.partitions[to].shortest(found.url)?;
+        if known.is_none_or(|known| depth < known.depth) {
+            let path = ShortestPath {
+                depth,
+                seed: found.on.seed,
+                via: Some(found.on.url.clone()),
+            };
+            self.partitions[to].set_shortest(found.url, path);
+        }
+        Ok(())
+    }
+
+    /// An entry whose visit is over, with the shortest path found meanwhile.
+    pub(crate) fn by_shortest_path(
+        &self,
+        partition: usize,
+        entry: Arc<Entry>,
+    ) -> Result<Arc<Entry>, CrawlError> {
+        if !self.admit.tracks_depth() {
+            return Ok(entry);
+        }
+        match self.partitions[partition].shortest(&entry.url)? {
+            Some(known) if known.depth < entry.depth => {
+                let mut nearer = Arc::unwrap_or_clone(entry);
+                follow(&mut nearer, known);
+                Ok(Arc::new(nearer))
+            }
+            _ => Ok(entry),
+        }
+    }
+}
+
+/// Puts an entry on a path that is no longer than its own.
+fn follow(entry: &mut Entry, path: ShortestPath) {
+    if path.depth < entry.depth {
+        entry.depth = path.depth;
+        entry.seed = path.seed;
+        entry.via = path.via;
+    }
+}
