@@ -184,21 +184,24 @@ fn part(name: &str, value: Option<u8>) -> String {
 
 fn queue_words(text: &mut String, place: &QueuePlace) {
     let ahead = format!(
-        "priority {}, {} before it, depth {}",
+        "priority {}, depth {}, {} before it in its queue",
         place.priority,
+        place.depth,
         words::plural(place.ahead, "URL"),
-        place.depth
     );
     row(text, "queue", ahead);
     let score = &place.score;
     let parts = format!(
-        "{} % (depth {}, shape {}, importance {}, kind {}, history {}{}{})",
+        "{} % (depth {}, shape {}, kind {}, history {}{}{}{})",
         score.score,
         score.depth,
         score.shape,
-        score.importance,
         score.kind,
         score.history,
+        match score.importance {
+            Some(importance) => format!(", importance {importance}"),
+            None => "; importance is known only while the crawl runs".to_owned(),
+        },
         part("traffic", score.traffic),
         part("change", score.change),
     );

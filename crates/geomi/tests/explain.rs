@@ -256,9 +256,49 @@ fn a_queue_that_is_drained() {
     let other = explain(&place, &["http://elsewhere.test/"]);
     assert_eq!(other["url"]["next"]["code"], "out-of-scope");
     let unknown = explain(&place, &[&format!("{seed}no-such-page")]);
-    assert_eq!(unknown["url"]["next"]["code"], "not-found");
+    let next = &unknown["url"]["next"];
+    assert_eq!(next["code"], "not-queued");
+    let text = next["text"].as_str().unwrap();
+    assert!(text.contains("this crawl has refused none"), "{text}");
     let words = place.geomi(&["explain", "out", &seed]);
     assert!(words.out.contains("it was visited"), "{words:#?}");
+}
+
+/// Whether a page links to a URL is not known unless the link was followed.
+#[test]
+fn a_url_whose_links_were_refused() {
+    let chain = |path: &str, to: &str| {
+        let body = format!("<title>{path}</title><a href={to}>on</a>");
+        (path.to_owned(), FixedPage::html(body))
+    };
+    let behaviour = SiteBehaviour {
+        fixed: vec![
+            chain("/", "/one"),
+            chain("/one", "/two"),
+            chain("/two", "/three"),
+        ],
+        ..SiteBehaviour::default()
+    };
+    let (place, server) = (Workplace::new(), serve_with(1, 1, behaviour));
+    let seed = seeds(&server)[0].clone();
+    let at = |path: &str| format!("{}{path}", seed.trim_end_matches('/'));
+    let limits = ["--site-delay", "0s", "-d", "1", "--exclude", "*/excluded"];
+    assert_eq!(crawl(&place, std::slice::from_ref(&seed), &limits), Some(0));
+    // One link too deep: the page that links to it is known.
+    let two = explain(&place, &[&at("/two")]);
+    assert_eq!(two["url"]["next"]["code"], "too-deep", "{two:#}");
+    let text = two["url"]["next"]["text"].as_str().unwrap();
+    assert!(text.contains("/one"), "{text}");
+    assert!(causes(&place).contains(&"too-deep".to_owned()));
+    // Behind a page that was not visited: nothing is known of it.
+    let three = explain(&place, &[&at("/three")]);
+    let next = &three["url"]["next"];
+    assert_eq!(next["code"], "not-queued", "{three:#}");
+    let text = next["text"].as_str().unwrap();
+    assert!(text.contains("1 too-deep"), "{text}");
+    assert!(!text.contains("no page visited"), "{text}");
+    let scope = three["url"]["scope"].as_str().unwrap();
+    assert!(scope.contains("its depth is not known"), "{scope}");
 }
 
 #[test]

@@ -105,6 +105,10 @@ pub(super) fn reason(reason: &Reason) -> String {
         Reason::ScopeRefused { links, rule } => {
             format!("범위 규칙이 링크 {}개를 제외했습니다. ({rule})", count(*links))
         }
+        Reason::TooDeep { links } => format!(
+            "링크 {}개가 scope.depth로 정한 깊이보다 깊습니다.",
+            count(*links)
+        ),
         Reason::AddressesRefused { urls } => {
             format!("주소 제한 규칙이 URL {}개를 막았습니다.", count(*urls))
         }
@@ -142,6 +146,7 @@ pub(super) fn advice(advice: Advice) -> String {
         Advice::MakeRoom => "공간을 확보하세요. 그러지 않으면 수집이 정상 절차로 멈춥니다",
         Advice::ClosePipe => "시작 주소가 들어오는 파이프를 닫거나 `geomi stop DIR`을 실행하세요",
         Advice::LookAtScope => "설정의 [scope]를 확인하세요",
+        Advice::RaiseDepth => "새로 수집할 때 -d 값을 늘리세요",
         Advice::LookAtNameServer => "이름 서버(fetch.name_servers)를 확인하세요",
         Advice::AllowPrivate => "직접 관리하는 주소라면 --allow-private로 허용하세요",
     }
@@ -156,7 +161,7 @@ pub(super) fn held(held: &Held) -> String {
         Held::NoAddress { why } => format!("사이트의 주소를 찾지 못했습니다 ({why})"),
         Held::Ready => "빈 연결이 생기면 바로 요청합니다".to_owned(),
         Held::Drained => "대기 중인 주소가 없습니다".to_owned(),
-        Held::Busy => "허용된 연결을 모두 쓰고 있습니다".to_owned(),
+        Held::Busy => "진행 중인 요청을 기다립니다. 허용된 연결을 모두 쓰고 있거나, 다음 페이지가 더 깊은 단계에 있습니다 (crawl.page_order)".to_owned(),
         Held::Lookup => "이름을 찾는 중입니다".to_owned(),
         Held::LookupFailed { times } => format!("이름을 {times}번 연속 찾지 못했습니다"),
         Held::Robots => "robots.txt를 받는 중입니다".to_owned(),
@@ -188,6 +193,9 @@ pub(super) fn robots(robots: &RobotsStanding) -> String {
         ),
         RobotsStanding::Unreachable { why } => {
             format!("robots.txt를 가져올 수 없어 페이지를 요청하지 않습니다 ({why})")
+        }
+        RobotsStanding::Missing { code } => {
+            format!("robots.txt가 없어({code}) 모든 페이지를 요청할 수 있습니다")
         }
         RobotsStanding::Read {
             is_start_allowed: true,

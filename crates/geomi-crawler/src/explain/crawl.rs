@@ -262,12 +262,17 @@ impl Knowledge<'_> {
             }
         }
         let has_end = self.status.refresh.is_none();
-        if let Some((site, urls, rest)) = busy.only.as_ref().filter(|_| has_end) {
+        // Sites that are not in memory may have URLs, too.
+        let only = busy.only.as_ref();
+        if let Some((site, urls, rest)) =
+            only.filter(|(_, urls, _)| has_end && *urls == self.waiting)
+        {
+            let connections = self.config.frontier.politeness.site_connections.max(1);
             reasons.push(Reason::OneSite {
                 site: site.clone(),
                 urls: *urls,
                 rest_s: rest.as_secs_f64(),
-                least_s: rest.as_secs_f64() * *urls as f64,
+                least_s: rest.as_secs_f64() * *urls as f64 / connections as f64,
             });
         }
         if !self.is_running {
@@ -356,6 +361,10 @@ impl Standing<'_> {
                     rule: name.to_owned(),
                 });
             }
+        }
+        if refused("too-deep") > 0 {
+            let links = refused("too-deep");
+            reasons.push(Reason::TooDeep { links });
         }
         if refused("address") > 0 {
             let urls = refused("address");

@@ -130,6 +130,11 @@ pub enum Reason {
         /// The rule.
         rule: String,
     },
+    /// Links led deeper than the limit on depth.
+    TooDeep {
+        /// How many.
+        links: u64,
+    },
     /// Rules about addresses refused URLs.
     AddressesRefused {
         /// How many.
@@ -173,6 +178,7 @@ impl Reason {
             Self::OneSite { .. } => "one-site",
             Self::RobotsRefused { .. } => "robots",
             Self::ScopeRefused { .. } => "excluded",
+            Self::TooDeep { .. } => "too-deep",
             Self::AddressesRefused { .. } => "address-refused",
             Self::NoAddress { .. } => "dns",
             Self::NothingFetched { .. } => "failing",
@@ -195,6 +201,7 @@ impl Reason {
             Self::AwaitingSeeds => Advice::ClosePipe,
             Self::DiskLow { .. } => Advice::MakeRoom,
             Self::ScopeRefused { .. } => Advice::LookAtScope,
+            Self::TooDeep { .. } => Advice::RaiseDepth,
             Self::NoAddress { .. } => Advice::LookAtNameServer,
             Self::SitesHeld { held, .. } => match held {
                 Held::LookupFailed { .. } | Held::NoAddress { .. } => Advice::LookAtNameServer,
@@ -266,14 +273,14 @@ impl fmt::Display for Reason {
             ),
             Self::AllWait { sites, seconds, at } => write!(
                 f,
-                "all {sites} sites wait; the first may be asked in {seconds:.1} s, at {at}"
+                "all {sites} sites in memory wait; the first may be asked in {seconds:.1} s, at {at}"
             ),
             Self::SitesHeld {
                 sites,
                 of,
                 held,
                 example,
-            } => write!(f, "{sites} of {of} sites: {held} ({example})"),
+            } => write!(f, "{sites} of {of} sites in memory: {held} ({example})"),
             Self::OneSite {
                 site,
                 urls,
@@ -283,7 +290,7 @@ impl fmt::Display for Reason {
                 let urls = plural(*urls, "URL");
                 write!(
                     f,
-                    "one site is left, {site}, with {urls}; it rests {rest_s:.1} s after each answer, so that this takes {least_s:.0} s at least"
+                    "one site is left, {site}, with {urls}; it rests {rest_s:.1} s after each answer, so its queue takes at least {least_s:.0} s"
                 )
             }
             Self::SiteRetired { site, why } => write!(f, "{site} was left alone: {why}"),
@@ -293,6 +300,10 @@ impl fmt::Display for Reason {
             Self::ScopeRefused { links, rule } => {
                 let links = plural(*links, "link");
                 write!(f, "the rules of scope refused {links} ({rule})")
+            }
+            Self::TooDeep { links } => {
+                let links = plural(*links, "link");
+                write!(f, "{links} led deeper than scope.depth allows")
             }
             Self::AddressesRefused { urls } => {
                 write!(f, "rules about addresses refused {}", plural(*urls, "URL"))
@@ -342,6 +353,8 @@ pub enum Advice {
     ClosePipe,
     /// Look at the rules of scope.
     LookAtScope,
+    /// Allow more depth in a new crawl.
+    RaiseDepth,
     /// Look at the name server.
     LookAtNameServer,
     /// Open the range of addresses.
@@ -366,6 +379,7 @@ impl fmt::Display for Advice {
             Self::MakeRoom => "make room: the crawl stops in good order otherwise",
             Self::ClosePipe => "close the pipe they come from, or `geomi stop DIR`",
             Self::LookAtScope => "look at the section [scope]",
+            Self::RaiseDepth => "raise it (-d) in a new crawl",
             Self::LookAtNameServer => "look at the name server (fetch.name_servers)",
             Self::AllowPrivate => "open the range with --allow-private if it is yours",
         })
@@ -491,7 +505,7 @@ impl fmt::Display for Held {
             Self::AddressRefused { why } | Self::NoAddress { why } => f.write_str(why),
             Self::Ready => f.write_str("it is asked as soon as a connection of the crawl is free"),
             Self::Drained => f.write_str("nothing is queued for it"),
-            Self::Busy => f.write_str("requests under way take all the connections it is allowed"),
+            Self::Busy => f.write_str("it waits for requests under way: they take all the connections it is allowed, or its next pages are deeper (crawl.page_order)"),
             Self::Lookup => f.write_str("its name is being looked up"),
             Self::LookupFailed { times } => {
                 write!(f, "its name could not be looked up, {times} times in a row")
@@ -510,7 +524,7 @@ impl fmt::Display for Held {
                 write!(f, "it could not be reached, {failures} times in a row")
             }
             Self::Retry => {
-                f.write_str("all that is queued for it are second tries whose time has not come")
+                f.write_str("its next pages are retries whose time has not come")
             }
             Self::Turn => f.write_str(
                 "as many sites as crawl.sites_in_memory allows are at work; its turn comes",
@@ -540,6 +554,11 @@ pub enum RobotsStanding {
         /// Which, in English.
         why: String,
     },
+    /// There is none: it was answered with a code that says so.
+    Missing {
+        /// The code.
+        code: u16,
+    },
     /// It was read.
     Read {
         /// Whether the start page may be requested.
@@ -559,6 +578,10 @@ impl fmt::Display for RobotsStanding {
             Self::Unreachable { why } => write!(
                 f,
                 "robots.txt is unreachable, so no page is asked for: {why}"
+            ),
+            Self::Missing { code } => write!(
+                f,
+                "there is no robots.txt (answered {code}), so every page may be asked for"
             ),
             Self::Read { is_start_allowed } => {
                 let may = if *is_start_allowed { "may" } else { "may not" };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use geomi_frontier::{Hold, SiteState, SiteView};
+use geomi_frontier::{Hold, PageOrder, SiteState, SiteView};
 use geomi_model::Timestamp;
 use geomi_novelty::SiteStanding;
 use geomi_robots::RobotsPolicy;
@@ -35,8 +35,12 @@ pub struct SiteReport {
     pub until: Option<String>,
     /// URLs waiting.
     pub queued: u64,
-    /// URLs waiting, by priority, 1 the highest; empty ones left out.
+    /// URLs waiting, by priority, 1 the highest; empty ones left out, and all of them
+    /// with breadth-first order.
     pub queued_by_priority: BTreeMap<String, u64>,
+    /// URLs waiting, by depth, with breadth-first order.
+    #[serde(default)]
+    pub queued_by_depth: BTreeMap<String, u64>,
     /// Requests under way.
     pub in_flight: u64,
     /// Requests made.
@@ -124,13 +128,16 @@ impl Knowledge<'_> {
             .frontier
             .view(hash, self.now)
             .or_else(|| stored.map(|state| self.at_rest(state)));
-        let known = view.is_some();
+        let known = view.is_some() || self.partition(hash).is_parked(hash);
         let view = view.unwrap_or_else(|| self.at_rest(SiteState::new(url.site())));
         let held = self.held(&view, known);
         let robots = self.robots_standing(url)?;
         let state = &view.state;
         let outlook = state.outlook();
-        let priorities = (1u8..).zip(&view.queued).filter(|(_, len)| **len > 0);
+        let (queued_by_priority, queued_by_depth) = match self.config.page_order() {
+            PageOrder::Priority => (by_lane(1, &view.queued), BTreeMap::new()),
+            PageOrder::BreadthFirst => (BTreeMap::new(), by_lane(0, &view.queued)),
+        };
         let novelty = self.novelty.look(self.partition(hash), hash)?;
         let limits = self.novelty.config();
         let domain = registrable_domain(url.host());
@@ -152,9 +159,8 @@ impl Knowledge<'_> {
             held: Some(held),
             until: view.hold.until().map(Timestamp::to_rfc3339_millis),
             queued: view.queued.iter().sum(),
-            queued_by_priority: priorities
-                .map(|(lane, len)| (lane.to_string(), *len))
-                .collect(),
+            queued_by_priority,
+            queued_by_depth,
             in_flight: view.leased as u64,
             requests: state.requests,
             answers: state.answers,
@@ -229,11 +235,20 @@ impl Knowledge<'_> {
                     why: reason.to_string(),
                 }
             }
+            Some(SiteAccess::Policy(RobotsPolicy::Unavailable { code })) => {
+                RobotsStanding::Missing { code }
+            }
             Some(SiteAccess::Policy(policy)) => RobotsStanding::Read {
                 is_start_allowed: policy.verdict(&self.config.agent, "/").allowed,
             },
         })
     }
+}
+
+/// URLs waiting by lane, the first of which has that number; empty ones left out.
+fn by_lane(first: u16, queued: &[u64]) -> BTreeMap<String, u64> {
+    let lanes = (first..).zip(queued).filter(|(_, len)| **len > 0);
+    lanes.map(|(lane, len)| (lane.to_string(), *len)).collect()
 }
 
 /// What a site waits for that has an address.

@@ -1,15 +1,18 @@
 //! A URL explained.
 
+use std::collections::BTreeMap;
+
 use geomi_frontier::Entry;
 use geomi_model::{ChangeFrequency, ChangeSignal, Timestamp, UrlRecord};
 use geomi_novelty::{Template, TemplateStanding};
 use geomi_refresh::PageId;
-use geomi_scope::Candidate;
+use geomi_scope::{Candidate, Refusal, Verdict};
 use geomi_url::CrawlUrl;
 use serde::{Deserialize, Serialize};
 
 use super::{Knowledge, PageLikeness, SiteReport};
 use crate::books::{Access, SiteAccess};
+use crate::depths::ShortestPath;
 use crate::log::LogLine;
 use crate::mirrors::MIRROR;
 use crate::novelty::PARAMETER_IGNORED;
@@ -66,7 +69,7 @@ pub struct UrlReport {
 pub struct QueuePlace {
     /// 1 is the highest.
     pub priority: u8,
-    /// URLs of its priority before it.
+    /// URLs before it: of its priority, or of its depth with breadth-first order.
     pub ahead: u64,
     /// What its priority is made of, as things stand.
     pub score: ScoreReport,
@@ -94,9 +97,9 @@ pub struct ScoreReport {
     pub depth: u8,
     /// Short and plain.
     pub shape: u8,
-    /// Linked to by important pages; nothing is known of that when no crawl is
-    /// running.
-    pub importance: u8,
+    /// Linked to by important pages; known only while the crawl is running, and left
+    /// out of the score otherwise.
+    pub importance: Option<u8>,
     /// The kind of link.
     pub kind: u8,
     /// How well its site answers.
@@ -110,7 +113,8 @@ pub struct ScoreReport {
 /// What happens to a URL next.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct NextStep {
-    /// `queued`, `planned`, `visited`, `given-up`, `refused`, `out-of-scope`, `not-found`.
+    /// `queued`, `on-its-way`, `planned`, `visited`, `given-up`, `refused`, `too-deep`,
+    /// `out-of-scope`, `not-queued`.
     pub code: String,
     /// In a sentence.
     pub text: String,
@@ -128,9 +132,18 @@ impl NextStep {
     }
 }
 
+/// Whether scope wants a URL.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ScopeVerdict {
+    Wanted,
+    Unwanted,
+    /// Every path to it that was found is too long.
+    TooDeep,
+}
+
 /// What scope says.
 struct Placing {
-    accepted: bool,
+    verdict: ScopeVerdict,
     words: String,
 }
 
@@ -144,7 +157,8 @@ impl Knowledge<'_> {
         };
         let lanes = state.map(|state| state.lanes).unwrap_or_default();
         let queued = partition.find_queued(url, &lanes)?;
-        let scope = self.scope_of(url, queued.as_ref().map(|(_, entry)| entry))?;
+        let path = partition.shortest(url)?;
+        let scope = self.scope_of(url, queued.as_ref().map(|(_, entry)| entry), path.as_ref())?;
         let robots = self.robots_of(url)?;
         let seen = partition.has_seen(url.site_hash(), url.hash64())?;
         let not_worth = self.not_worth(url)?;
@@ -164,7 +178,13 @@ impl Knowledge<'_> {
                     )
                 })
             }
-            (None, None) => never_visited(seen, &scope, robots.as_ref(), not_worth.as_deref()),
+            (None, None) if seen => admitted(self.is_running),
+            (None, None) => never_queued(
+                &scope,
+                robots.as_ref(),
+                not_worth.as_deref(),
+                &self.status.counters.refusals,
+            ),
         };
         let (mut recent, mut likeness) = (Vec::new(), None);
         partition.visits(&mut |visit| {
@@ -256,9 +276,9 @@ impl Knowledge<'_> {
     }
 
     fn score(&self, entry: &Entry, told: Option<&ChangeSignal>) -> ScoreReport {
-        let importance = self.importance.map_or(0.0, |importance| {
-            importance.of(importance.cash(entry.url.hash64()))
-        });
+        let importance = self
+            .importance
+            .map(|importance| importance.of(importance.cash(entry.url.hash64())));
         let standing = Standing {
             site_success: self.frontier.success(entry.url.site_hash()),
             traffic: self.policies.traffic(&entry.url.site()),
@@ -267,12 +287,13 @@ impl Knowledge<'_> {
                 .map(ChangeFrequency::score),
         };
         let (parts, score) = self.admit.parts(entry, importance, standing);
+        let is_known = importance.is_some();
         let percent = |part: f32| (part * 100.0).round() as u8;
         ScoreReport {
             score: percent(score),
             depth: percent(parts.depth),
             shape: percent(parts.shape),
-            importance: percent(parts.importance),
+            importance: is_known.then(|| percent(parts.importance)),
             kind: percent(parts.kind),
             history: percent(parts.history),
             traffic: parts.traffic.map(percent),
@@ -300,10 +321,18 @@ impl Knowledge<'_> {
         })
     }
 
-    /// What scope says: by the seed it belongs to, or by any that takes it.
-    fn scope_of(&self, url: &CrawlUrl, queued: Option<&Entry>) -> Result<Placing, CrawlError> {
-        let depth = queued.map_or(1, |entry| entry.depth);
-        let numbers = queued.map_or(0..self.seeds.len(), |entry| entry.seed..entry.seed + 1);
+    /// What scope says: by the seed it belongs to, or by any that takes it. Without a
+    /// known path, how deep it is remains open.
+    fn scope_of(
+        &self,
+        url: &CrawlUrl,
+        queued: Option<&Entry>,
+        path: Option<&ShortestPath>,
+    ) -> Result<Placing, CrawlError> {
+        let place = path.map(|path| (path.depth, path.seed));
+        let place = queued.map(|entry| (entry.depth, entry.seed)).or(place);
+        let depth = place.map_or(0, |(depth, _)| depth);
+        let numbers = place.map_or(0..self.seeds.len(), |(_, seed)| seed..seed + 1);
         let mut refused = None;
         for number in numbers.take(SEEDS_TRIED_MAX) {
             let seed = self.seeds.get(&self.partitions[0], number)?;
@@ -318,17 +347,32 @@ impl Knowledge<'_> {
             let verdict = self.admit.scope().judge(&candidate);
             let words = self.admit.scope().explain(&candidate, &verdict);
             if verdict.is_accepted() {
+                let unless = if is_seed || place.is_some() || !self.admit.tracks_depth() {
+                    ""
+                } else {
+                    ", unless it is too deep (its depth is not known)"
+                };
                 return Ok(Placing {
-                    accepted: true,
-                    words: format!("in scope: {words}"),
+                    verdict: ScopeVerdict::Wanted,
+                    words: format!("in scope: {words}{unless}"),
                 });
             }
-            refused.get_or_insert_with(|| format!("out of scope: {words}"));
+            let is_deep = matches!(verdict, Verdict::Refuse(Refusal::TooDeep { .. }));
+            refused.get_or_insert_with(|| match path.and_then(|path| path.via.as_ref()) {
+                Some(via) if is_deep => Placing {
+                    verdict: ScopeVerdict::TooDeep,
+                    words: format!("too deep: {words}; the nearest page that links to it is {via}"),
+                },
+                _ => Placing {
+                    verdict: ScopeVerdict::Unwanted,
+                    words: format!("out of scope: {words}"),
+                },
+            });
         }
-        Ok(Placing {
-            accepted: false,
-            words: refused.unwrap_or_else(|| "there is no seed".to_owned()),
-        })
+        Ok(refused.unwrap_or_else(|| Placing {
+            verdict: ScopeVerdict::Unwanted,
+            words: "there is no seed".to_owned(),
+        }))
     }
 
     /// What robots.txt says; `None` if it was not asked for yet.
@@ -350,12 +394,15 @@ impl Knowledge<'_> {
     ) -> Option<NextStep> {
         let scope = self.admit.scope();
         let text = if let Some(Access::Disallowed(reason)) = robots {
-            format!("when its turn comes it is refused by {reason}")
+            format!("as things stand it is refused when its turn comes, by {reason}")
         } else if let Some(refusal) = scope.denies(url) {
             let reason = scope.explain_refusal(url, refusal);
-            format!("when its turn comes it is refused: {reason}")
+            format!("as things stand it is refused when its turn comes: {reason}")
         } else {
-            format!("when its turn comes it is refused ({})", not_worth?)
+            format!(
+                "as things stand it is refused when its turn comes ({})",
+                not_worth?
+            )
         };
         Some(NextStep::new("refused", text))
     }
@@ -438,14 +485,19 @@ fn after_visit(
     tries: u8,
 ) -> NextStep {
     if record.visits == 0 {
-        let reason = match robots {
-            Some(Access::Disallowed(reason) | Access::Unreachable(_, reason)) => reason.clone(),
+        // The rule of that time was not kept: only what would happen now is known.
+        let now = match robots {
+            Some(Access::Disallowed(reason) | Access::Unreachable(_, reason)) => {
+                format!("now it would be refused by {reason}")
+            }
             _ => not_worth.map_or_else(
-                || "a rule, when its turn had come".to_owned(),
-                |reason| format!("the rule {reason}"),
+                || "by which rule was not kept, and now none is known that would".to_owned(),
+                |reason| format!("now it would be refused by the rule {reason}"),
             ),
         };
-        return NextStep::new("refused", format!("it was refused by {reason}"));
+        let at = record.last_visit.to_rfc3339_millis();
+        let text = format!("it was refused when its turn came, at {at}; {now}");
+        return NextStep::new("refused", text);
     }
     let failed = !record.state.is_answer() || record.code.is_some_and(|code| code >= 400);
     if failed {
@@ -466,32 +518,64 @@ fn after_visit(
     )
 }
 
-fn never_visited(
-    seen: bool,
+/// It was admitted, and no queue and no record has it yet.
+fn admitted(is_running: bool) -> NextStep {
+    let text = if is_running {
+        "it was admitted: it is being visited, or has not reached its queue yet"
+    } else {
+        "it was admitted and is not known to have been visited: the next run goes on with it"
+    };
+    NextStep::new("on-its-way", text)
+}
+
+/// Refusals of a crawl that are told, at most.
+const REFUSALS_TOLD_MAX: usize = 4;
+
+/// Nothing is known of it but what the rules would say. Whether pages link to it is not
+/// known: a link that is refused leaves no trace but a number.
+fn never_queued(
     scope: &Placing,
     robots: Option<&Access>,
     not_worth: Option<&str>,
+    refusals: &BTreeMap<String, u64>,
 ) -> NextStep {
-    if seen {
-        return NextStep::new(
-            "on-its-way",
-            "it was admitted and is being visited, or on its way to its queue",
-        );
-    }
-    if !scope.accepted {
-        return NextStep::new("out-of-scope", format!("it is not wanted: {}", scope.words));
+    match scope.verdict {
+        ScopeVerdict::TooDeep => {
+            let text = format!("it was never queued, as it is {}", scope.words);
+            return NextStep::new("too-deep", text);
+        }
+        ScopeVerdict::Unwanted => {
+            return NextStep::new("out-of-scope", format!("it is not wanted: {}", scope.words));
+        }
+        ScopeVerdict::Wanted => {}
     }
     if let Some(Access::Disallowed(reason)) = robots {
-        let text = format!("no link to it was found, and it would be refused by {reason}");
+        let text = format!("it was never queued, and would be refused by {reason}");
         return NextStep::new("refused", text);
     }
     if let Some(reason) = not_worth {
-        let text = format!("it was not queued, and a link to it would be refused ({reason})");
+        let text =
+            format!("it was never queued, and as things stand a link to it is refused ({reason})");
         return NextStep::new("refused", text);
     }
+    let mut counted: Vec<(&String, &u64)> = refusals.iter().collect();
+    counted.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+    let counted: Vec<String> = counted
+        .into_iter()
+        .take(REFUSALS_TOLD_MAX)
+        .map(|(rule, count)| format!("{count} {rule}"))
+        .collect();
+    let refused = if counted.is_empty() {
+        "this crawl has refused none".to_owned()
+    } else {
+        format!("refused in this crawl: {}", counted.join(", "))
+    };
     NextStep::new(
-        "not-found",
-        "no page visited so far links to it: give it as a seed if it is wanted",
+        "not-queued",
+        format!(
+            "it was never queued: no link to it was followed so far. Links that are refused are counted, \
+             not kept ({refused}). Give it as a seed if it is wanted"
+        ),
     )
 }
 

@@ -219,15 +219,25 @@ impl Admit {
     }
 
     /// What makes up the score of a URL that waits.
-    pub(crate) fn parts(&self, entry: &Entry, importance: f32, standing: Standing) -> (Parts, f32) {
+    /// Without its importance where that is not known.
+    pub(crate) fn parts(
+        &self,
+        entry: &Entry,
+        importance: Option<f32>,
+        standing: Standing,
+    ) -> (Parts, f32) {
         let parts = Parts::of(&features(
             &entry.url,
             entry.kind,
             entry.depth,
-            importance,
+            importance.unwrap_or(0.0),
             standing,
         ));
-        (parts, self.prioritizer.score(&parts))
+        let mut prioritizer = self.prioritizer;
+        if importance.is_none() {
+            prioritizer.importance = 0.0;
+        }
+        (parts, prioritizer.score(&parts))
     }
 
     fn is_preferred(&self, url: &CrawlUrl) -> bool {
