@@ -61,6 +61,10 @@ impl Archive {
             // A new directory, or one whose frontier/ was deleted: then the
             // segments say what has been collected.
             committed = end_of_segments(dir)?;
+            if dir.index_recent().exists() {
+                // Visits in no segment are lost with the state, and so are their records.
+                segment::rebuild_index(dir)?;
+            }
             mark.visits = segment::list(dir)?.last().map_or(0, |segment| segment.last);
         }
         let mut settings = WarcConfig::new(dir.warc(), &config.name, &config.worker);
@@ -220,6 +224,12 @@ impl Archive {
             segment::write(&self.dir, &visits)?;
         }
         Ok(visits.into_iter().map(|visit| visit.number).collect())
+    }
+
+    /// Writes the index lines of all loose rows.
+    pub(crate) fn write_recent(&self, partitions: &[Partition]) -> Result<(), CrawlError> {
+        let visits = loose_visits(partitions, self.loose_rows)?;
+        Ok(segment::write_recent(&self.dir, &visits)?)
     }
 
     /// Closes the WARC file and puts the index together.

@@ -147,6 +147,8 @@ pub struct Output {
     pub segment_rows: u64,
     /// A log file is rotated at this size.
     pub log_bytes_max: u64,
+    /// How often the index and the lists of seeds are written while the crawl runs.
+    pub publish_every: Duration,
 }
 
 impl Output {
@@ -163,6 +165,7 @@ impl Default for Output {
             gzip_level: 1,
             segment_rows: 8_192,
             log_bytes_max: 256 << 20,
+            publish_every: Duration::from_mins(1),
         }
     }
 }

@@ -18,6 +18,7 @@
 //! mail      links from other partitions: seen? ─▶ queue                 (post, stage/links)
 //! commit    WARC synced ─▶ partitions committed ─▶ mail out ─▶ log      (journey/commit)
 //! report    status.json, stats.jsonl, progress                          (report)
+//! publish   now and then the index and the lists of seeds                (publish)
 //! ```
 //!
 //! There is no other crawl loop in geomi. The owner of all state is the thread
@@ -52,6 +53,7 @@ use crate::novelty::NoveltyBook;
 use crate::partition::Partition;
 use crate::policies::SitePolicies;
 use crate::post::Post;
+use crate::publish::Publisher;
 use crate::refresh::{Call, RefreshBook, SiteSigns, TableFile};
 use crate::report::Reporter;
 use crate::seeds::{SeedBook, SeedFeed, SeedStream};
@@ -152,6 +154,7 @@ pub(crate) struct Journey<'a> {
     _ownership: EmbeddedOwnership,
     post: Post,
     pub(crate) reporter: Reporter,
+    pub(crate) publisher: Publisher,
     observer: &'a mut dyn Observer,
     steps: &'a mut dyn Steps,
 }
@@ -363,6 +366,7 @@ impl Journey<'_> {
         self.reread_table();
         let status = self.status(self.phase(), None, now);
         self.reporter.write(&status, now)?;
+        self.publish(now)?;
         self.observer.status(&status);
         Ok(())
     }
@@ -411,6 +415,7 @@ impl Journey<'_> {
         self.save_all_novelty();
         self.commit()?;
         self.write_segment()?;
+        self.await_merge(self.clock.now())?;
         self.archive.close()?;
         self.write_seeds()?;
         // Requests that were given up may still be answered: as after a crash,

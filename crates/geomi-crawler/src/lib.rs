@@ -60,6 +60,7 @@ mod policies;
 mod post;
 mod probe;
 mod promotion;
+mod publish;
 pub mod refresh;
 pub mod remote;
 mod report;

@@ -85,6 +85,11 @@ impl CrawlDir {
         self.index().join("index.cdxj")
     }
 
+    /// Index lines of visits that are in no segment yet, while a crawl runs.
+    pub fn index_recent(&self) -> PathBuf {
+        self.index().join("recent.cdxj")
+    }
+
     /// Folder of the tables of visits.
     pub fn visits(&self) -> PathBuf {
         self.root.join("visits")

@@ -6,9 +6,14 @@
 //! table does: after a crash the listing tells which visits are in files, and a
 //! part without a table is left over and removed.
 //!
-//! Parts are merged into `index/index.cdxj` when the caller asks, at a stop for
-//! instance, and are gone then. A crash between the two leaves lines in both,
-//! which the next merge writes once.
+//! Parts are merged into `index/index.cdxj` when the caller asks, at a stop and now
+//! and then while a crawl runs, and are gone then. A crash between the two leaves
+//! lines in both, which the next merge writes once.
+//!
+//! Visits in no segment yet have their lines in `index/recent.cdxj`, which is replaced
+//! as a whole while a crawl runs, merged into the index like a part, and gone when the
+//! crawl is closed. So the index may have lines whose segment is still to come; the
+//! part of that segment has them once more, and each reader takes a line once.
 
 use std::fs;
 use std::path::PathBuf;
@@ -119,8 +124,8 @@ pub(crate) fn parts(dir: &CrawlDir) -> Result<Vec<Segment>, StoreError> {
         .collect())
 }
 
-/// Removes what a crash left behind: index parts that belong to no segment, and
-/// files that were not complete. For the directory's owner, before it writes.
+/// Removes what a crash left behind: index parts that belong to no segment, lines of
+/// visits in none, and files that were not complete. For the directory's owner, before it writes.
 pub fn remove_leftovers(dir: &CrawlDir) -> Result<(), StoreError> {
     let delete = |path: PathBuf| fs::remove_file(&path).map_err(StoreError::io("delete", &path));
     let segments = list(dir)?;
@@ -128,6 +133,9 @@ pub fn remove_leftovers(dir: &CrawlDir) -> Result<(), StoreError> {
         if segments.binary_search(&part).is_err() {
             delete(part.index_part(dir))?;
         }
+    }
+    if dir.index_recent().exists() {
+        delete(dir.index_recent())?;
     }
     for folder in [dir.visits(), dir.index(), dir.index_parts()] {
         for name in file_names(&folder)? {
@@ -146,12 +154,55 @@ pub fn remove_leftovers(dir: &CrawlDir) -> Result<(), StoreError> {
 /// question, an empty file is the answer.
 pub fn merge_index(dir: &CrawlDir) -> Result<(), StoreError> {
     remove_leftovers(dir)?;
+    merge_parts(dir, parts(dir)?, None)
+}
+
+/// The index parts of segments that are not merged yet.
+pub fn unmerged(dir: &CrawlDir) -> Result<Vec<Segment>, StoreError> {
+    let segments = list(dir)?;
+    let mut parts = parts(dir)?;
+    parts.retain(|part| segments.binary_search(part).is_ok());
+    Ok(parts)
+}
+
+/// Writes the index lines of visits that are in no segment yet.
+pub fn write_recent(dir: &CrawlDir, rows: &[Visit]) -> Result<(), StoreError> {
+    cdxj::write_part(&dir.index_recent(), rows)
+}
+
+/// Merges these parts and the lines of visits in no segment into the index. For one
+/// thread at a time; others may write segments meanwhile.
+pub fn publish_index(dir: &CrawlDir, parts: Vec<Segment>) -> Result<(), StoreError> {
+    let recent = Some(dir.index_recent()).filter(|path| path.exists());
+    merge_parts(dir, parts, recent)
+}
+
+/// Makes the index anew from the segments, where it may have lines of visits that are
+/// nowhere else any more.
+pub fn rebuild_index(dir: &CrawlDir) -> Result<(), StoreError> {
+    for segment in list(dir)? {
+        let rows = visits::read_visits(&segment.table(dir))?.collect::<Result<Vec<_>, _>>()?;
+        cdxj::write_part(&segment.index_part(dir), &rows)?;
+    }
     let index = dir.cdxj();
-    let mut waiting = parts(dir)?;
-    while !waiting.is_empty() || !index.exists() {
+    if index.exists() {
+        fs::remove_file(&index).map_err(StoreError::io("delete", &index))?;
+    }
+    merge_index(dir)
+}
+
+/// Merges parts, which are deleted then, and perhaps another file into the index.
+fn merge_parts(
+    dir: &CrawlDir,
+    mut waiting: Vec<Segment>,
+    mut other: Option<PathBuf>,
+) -> Result<(), StoreError> {
+    let index = dir.cdxj();
+    while !waiting.is_empty() || other.is_some() || !index.exists() {
         let later = waiting.split_off(waiting.len().min(MERGE_PARTS_MAX));
         let round: Vec<PathBuf> = waiting.iter().map(|part| part.index_part(dir)).collect();
         let mut inputs = round.clone();
+        inputs.extend(other.take());
         if index.exists() {
             inputs.push(index.clone());
         }

@@ -22,6 +22,7 @@ use crate::novelty::NoveltyBook;
 use crate::partition::Partition;
 use crate::policies::SitePolicies;
 use crate::post::Post;
+use crate::publish::Publisher;
 use crate::report::Reporter;
 use crate::seeds::{SeedBook, SeedFeed, SeedStream};
 use crate::stage::admit::Admit;
@@ -79,6 +80,7 @@ impl<'a> Journey<'a> {
             _ownership: ownership,
             post: Post::new(map),
             reporter: Reporter::open(dir, &control, now, &counters)?,
+            publisher: Publisher::new(now + clock.passes_in(config.output.publish_every)),
             visits: vec![Vec::new(); count],
             ends: vec![None; count],
             robots: RobotsBook::default(),

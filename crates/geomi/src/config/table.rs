@@ -641,6 +641,14 @@ pub(crate) const KEYS: &[Key] = &[
         "log.jsonl is rotated at this size.",
     ),
     key(
+        "output.publish_every",
+        "\"1m\"",
+        Kind::Period(Duration::from_secs(1), |d, span| {
+            d.crawl.output.publish_every = span
+        }),
+        "How often the index and the lists of seeds are written while the crawl runs, if they changed.",
+    ),
+    key(
         "output.min_free",
         "\"64MiB\"",
         Kind::Size(0, |d, n| d.crawl.limits.disk_free_min = n),
