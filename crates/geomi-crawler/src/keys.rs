@@ -19,7 +19,7 @@
 //! | `c` site | how far its word on changes can be trusted: [`SiteSigns`](crate::refresh::SiteSigns) |
 //! | `d` digest | where that content is stored |
 //! | `h` number | keys of the URLs admitted in one commit: the seen test's log |
-//! | `v` number | a visit not yet in a Parquet file, in format 3 |
+//! | `v` number | a visit not yet in a Parquet file, in format 4 |
 //! | `o` partition number | mail to that partition |
 //! | `i` partition | number of the last mail taken from there |
 //! | `e` number | a seed, in format 2 |
@@ -35,7 +35,7 @@
 
 use std::time::Duration;
 
-use geomi_model::{Digest, PageFacts, Visit};
+use geomi_model::{Digest, PageFacts, Truncation, Visit};
 use geomi_url::{SiteHash, UrlHash};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -222,28 +222,36 @@ fn key(kind: u8, parts: &[&[u8]]) -> Vec<u8> {
     key
 }
 
-/// The format of visits: a visit as in format 1, then what its content is like, then
-/// how early it was. Format 2 ends before the last.
-const VISIT_FORMAT: u8 = 3;
+/// The format of visits: a visit as in format 1, then what its content is like (since
+/// format 2), how early it was (since 3) and why its body was cut (since 4).
+const VISIT_FORMAT: u8 = 4;
+
+type StoredVisit = (Visit, PageFacts, Option<Duration>, Option<Truncation>);
 
 /// A visit in its stored form.
 pub(crate) fn encode_visit(visit: &Visit) -> Vec<u8> {
-    encode_as(VISIT_FORMAT, &(visit, &visit.facts, visit.early))
+    let stored = (visit, &visit.facts, visit.early, visit.truncated);
+    encode_as(VISIT_FORMAT, &stored)
 }
 
 /// Reads a stored visit, of this format or one before.
 pub(crate) fn decode_visit(bytes: &[u8]) -> Result<Visit, CrawlError> {
-    let (visit, facts, early): (Visit, PageFacts, Option<Duration>) = match bytes.first() {
+    let (visit, facts, early, truncated): StoredVisit = match bytes.first() {
         Some(&FORMAT) => return decode("visit", bytes),
         Some(2) => {
             let (visit, facts) = decode_as(2, "visit", bytes)?;
-            (visit, facts, None)
+            (visit, facts, None, None)
+        }
+        Some(3) => {
+            let (visit, facts, early) = decode_as(3, "visit", bytes)?;
+            (visit, facts, early, None)
         }
         _ => decode_as(VISIT_FORMAT, "visit", bytes)?,
     };
     Ok(Visit {
         facts,
         early,
+        truncated,
         ..visit
     })
 }
@@ -374,6 +382,9 @@ mod tests {
         let before = encode_as(2, &(&new, &new.facts));
         assert_eq!(decode_visit(&before).unwrap(), new);
         new.early = Some(Duration::from_hours(5));
+        let before = encode_as(3, &(&new, &new.facts, new.early));
+        assert_eq!(decode_visit(&before).unwrap(), new);
+        new.truncated = Some(Truncation::Time);
         assert_eq!(decode_visit(&encode_visit(&new)).unwrap(), new);
         assert!(decode_visit(&[9]).is_err());
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use geomi_crawler::{CrawlConfig, Ending, SeedInput};
 use geomi_frontier::Delay;
-use geomi_model::{CaptureKind, NetworkState};
+use geomi_model::{CaptureKind, NetworkState, Truncation};
 use geomi_scope::ScopeKind;
 use geomi_testweb::{Fault, FixedPage, Robots, RobotsFault, SiteBehaviour, WebSpec};
 
@@ -298,6 +298,27 @@ fn failures_that_may_pass_are_tried_again() {
     assert_eq!(of("/broken"), Some(3));
     assert_eq!(of("/gone"), Some(1));
     assert_eq!(status.counters.failed, 2);
+    house.verify();
+}
+
+#[test]
+fn bodies_cut_at_a_limit_are_marked() {
+    let long = "x".repeat(5_000);
+    let house = scenario(vec![pages(vec![
+        ("/", html("<a href=/long>1</a><a href=/short>2</a>")),
+        ("/long", html(&long)),
+        ("/short", html("short")),
+    ])]);
+    let mut config = seeded(&house, &["/"]);
+    config.fetch.body_bytes_max = 2_000;
+    house.crawl(&config);
+    let visits = house.visits();
+    let truncated = |path: &str| {
+        let mut found = visits.iter().filter(|visit| visit.url.path() == path);
+        found.next().expect("it was visited").truncated
+    };
+    assert_eq!(truncated("/long"), Some(Truncation::Length));
+    assert_eq!(truncated("/short"), None);
     house.verify();
 }
 

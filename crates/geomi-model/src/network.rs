@@ -117,7 +117,7 @@ impl Protocol {
 }
 
 /// Why an answer is shorter than the server meant it, in the words WARC uses.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Truncation {
     /// It passed the limit on its length.
     Length,
@@ -135,6 +135,13 @@ impl Truncation {
             Self::Time => "time",
             Self::Disconnect => "disconnect",
         }
+    }
+
+    /// Reads what [`Truncation::as_str`] writes.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Length, Self::Time, Self::Disconnect]
+            .into_iter()
+            .find(|cause| cause.as_str() == name)
     }
 }
 

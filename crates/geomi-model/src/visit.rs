@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     CharsetSource, DocumentKind, Fingerprint, LinkType, NetworkState, Phases, Protocol, Timestamp,
+    Truncation,
 };
 
 /// One URL attempted once, robots.txt included.
@@ -85,6 +86,10 @@ pub struct Visit {
     /// page has changed; `None` of all others. Kept apart like `facts`.
     #[serde(skip)]
     pub early: Option<Duration>,
+    /// Why the body is shorter than the server meant it, if it is. Kept apart like
+    /// `facts`.
+    #[serde(skip)]
+    pub truncated: Option<Truncation>,
 }
 
 impl Visit {
@@ -123,6 +128,7 @@ impl Visit {
             capture: None,
             facts: PageFacts::default(),
             early: None,
+            truncated: None,
         }
     }
 }

@@ -3,8 +3,8 @@
 //! Times are UTC with microseconds, durations are whole microseconds in columns
 //! that end in `_us` (`rtt_us` is the time to the first byte), network states
 //! are written by their names, a digest as archives write it, the fingerprint as
-//! an unsigned 64-bit number. Columns that can be empty are nullable. `site` is
-//! derived from `url`, for queries.
+//! an unsigned 64-bit number. Columns that can be empty are nullable. `site` and
+//! `url_hash` are derived from `url`, for queries: `near_url` is such a hash.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -12,7 +12,8 @@ use std::time::Duration;
 
 use geomi_model::{
     Capture, CaptureKind, Change, CharsetSource, Digest, DocumentKind, Fingerprint, ImageFormat,
-    ImageSize, LinkKind, LinkType, NearDuplicate, NetworkState, Protocol, Timestamp, Visit,
+    ImageSize, LinkKind, LinkType, NearDuplicate, NetworkState, Protocol, Timestamp, Truncation,
+    Visit,
 };
 use geomi_url::CrawlUrl;
 use serde::Deserialize as _;
@@ -204,6 +205,8 @@ static COLUMNS: &[Column<Visit>] = &[
     column("spam_percent", Later, Codec::Int32(|v| v.facts.spam_percent.map(Into::into), |v, x| put_some(&mut v.facts.spam_percent, x.try_into().ok()))),
     column("soft_404", Later, Codec::Bool(|v| v.facts.soft_404, |v, x| put_some(&mut v.facts.soft_404, Some(x)))),
     column("early_us", Later, Codec::Int64(|v| v.early.and_then(to_micros), |v, x| put_some(&mut v.early, from_micros(x)))),
+    column("url_hash", Later, Codec::UInt64(|v| Some(v.url.hash64().0), |_, _| true)),
+    column("truncated", Later, Codec::Text(|v| Some(held(v.truncated?.as_str())), |v, x| put_some(&mut v.truncated, Truncation::from_name(x)))),
 ];
 
 /// A row before its columns are read; every required field is overwritten.
@@ -345,6 +348,7 @@ mod tests {
         row.facts.spam_percent = Some(30);
         row.facts.soft_404 = Some(true);
         row.early = Some(Duration::from_hours(36));
+        row.truncated = Some(Truncation::Length);
         if let Some(size) = image_mut(&mut row) {
             (size.width, size.height) = (640, u32::MAX);
         }
@@ -378,6 +382,20 @@ mod tests {
     }
 
     #[test]
+    fn near_duplicates_can_be_joined() {
+        let first = row();
+        let mut second = row();
+        second.facts.near_duplicate = Some(NearDuplicate {
+            url: first.url.hash64().0,
+            distance: 1,
+        });
+        let (first, second) = (to_json(&first), to_json(&second));
+        assert!(first["url_hash"].is_u64());
+        assert_eq!(first["url_hash"], second["near_url"]);
+        assert_eq!(first["truncated"], "length");
+    }
+
+    #[test]
     fn tables_of_older_versions_have_fewer_columns() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("visits.parquet");
@@ -392,6 +410,7 @@ mod tests {
         let old = Visit {
             facts: geomi_model::PageFacts::default(),
             early: None,
+            truncated: None,
             ..row()
         };
         assert_eq!(read(&path), old);

@@ -12,7 +12,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use geomi_fetch::FetchOutcome;
 use geomi_frontier::{Lease, Work};
-use geomi_model::{Digest, Document, NetworkState, Phases, Protocol, RobotsMeta, Timestamp};
+use geomi_model::{
+    Digest, Document, NetworkState, Phases, Protocol, RobotsMeta, Timestamp, Truncation,
+};
 use geomi_novelty::Shape;
 use geomi_page::{PageInput, ReadLimits, Readers, robots_tag};
 use geomi_store::warc::{self, Encoded, Exchange, GzipLevel};
@@ -56,6 +58,8 @@ pub(crate) struct Answer {
     pub(crate) mime: Option<String>,
     pub(crate) wire_bytes: u64,
     pub(crate) body_bytes: u64,
+    /// Why the body is shorter than the server meant it.
+    pub(crate) truncated: Option<Truncation>,
     pub(crate) location: Option<CrawlUrl>,
     pub(crate) retry_after: Option<Duration>,
     pub(crate) etag: Option<String>,
@@ -89,6 +93,7 @@ impl Answer {
             mime: None,
             wire_bytes: 0,
             body_bytes: 0,
+            truncated: None,
             location: None,
             retry_after: None,
             etag: None,
@@ -279,6 +284,9 @@ fn answer(subject: Subject<'_>, outcome: &FetchOutcome, mime: Option<String>) ->
         mime,
         wire_bytes: outcome.wire_bytes(),
         body_bytes: outcome.body.len() as u64,
+        // The limit on the decoded body cuts it, too.
+        truncated: (outcome.truncated)
+            .or_else(|| outcome.body.truncated.then_some(Truncation::Length)),
         // A target that is no URL leads nowhere; the header is in the archive.
         location: (outcome.headers.get_bytes("location"))
             .filter(|_| is_redirect)

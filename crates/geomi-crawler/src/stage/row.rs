@@ -109,6 +109,7 @@ impl Row<'_> {
                 soft_404: is_html.then_some(document.says_not_found),
             },
             early: None,
+            truncated: answer.truncated,
         }
     }
 }
