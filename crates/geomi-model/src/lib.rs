@@ -10,6 +10,7 @@ mod network;
 mod record;
 mod time;
 mod visit;
+mod zone;
 
 pub use document::{
     ChangeFrequency, ChangeSignal, Charset, CharsetSource, Document, DocumentKind, Fingerprint,
@@ -19,3 +20,4 @@ pub use network::{NetworkState, Phases, Protocol, Truncation};
 pub use record::UrlRecord;
 pub use time::Timestamp;
 pub use visit::{Capture, CaptureKind, Change, Digest, NearDuplicate, PageFacts, Visit};
+pub use zone::Zone;
