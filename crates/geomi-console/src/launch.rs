@@ -607,6 +607,10 @@ mod tests {
             policy: "clock".to_owned(),
             pages: 7,
             requests_per_day: 1.0,
+            discovery_per_day: None,
+            discovered: 0,
+            postponed: 0,
+            timezone: "UTC".to_owned(),
             next_due: None,
         };
         let status = Status {

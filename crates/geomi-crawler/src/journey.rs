@@ -12,6 +12,7 @@
 //! orders    other settings, more seeds, questions                       (orders)
 //! again     what was visited before, in a round that visits it again    (again)
 //! refresh   what the plan of a crawl that is kept fresh says is due     (refresh)
+//! discover  new pages that waited for their budget                     (refresh/discovery)
 //! release   what was held back and is worth a request after all         (held)
 //! seeds     those that have come, and those of an earlier run           (stage/start)
 //! arrive    each answer: judge ─▶ keep ─▶ settle ─▶ admit its links     (stage/*)
@@ -54,7 +55,7 @@ use crate::partition::Partition;
 use crate::policies::SitePolicies;
 use crate::post::Post;
 use crate::publish::Publisher;
-use crate::refresh::{Call, RefreshBook, SiteSigns, TableFile};
+use crate::refresh::{Call, Discovery, RefreshBook, SiteSigns, TableFile};
 use crate::report::Reporter;
 use crate::seeds::{SeedBook, SeedFeed, SeedStream};
 use crate::stage::admit::Admit;
@@ -136,6 +137,8 @@ pub(crate) struct Journey<'a> {
     pub(crate) rereading: Option<Rereading>,
     /// The plan, where the crawl is kept fresh.
     pub(crate) refresh: Option<RefreshBook>,
+    /// What new pages may cost while the crawl is kept fresh.
+    pub(crate) discovery: Discovery,
     /// The schedule it follows, if it does.
     pub(crate) table: Option<TableFile>,
     /// Whether everything was queued that was to be visited once.
@@ -208,6 +211,7 @@ impl Journey<'_> {
         loop {
             self.take_turns()?;
             let wakeup = earlier(self.lease_more()?, self.refresh_wakeup());
+            let wakeup = earlier(wakeup, self.discovery_wakeup());
             if let Some(ending) = self.ending(wakeup) {
                 if ending.is_natural() && self.call_last()? {
                     self.commit()?;
@@ -219,6 +223,7 @@ impl Journey<'_> {
             self.take_orders()?;
             self.queue_again()?;
             self.queue_due()?;
+            self.release_postponed()?;
             self.release_held()?;
             self.take_seeds()?;
             for event in events {
@@ -294,6 +299,7 @@ impl Journey<'_> {
         let drained = self.waiting() == 0
             && self.rereading.is_none()
             && self.feed.is_over()
+            && !self.awaits_postponed()
             && !self.keeps_fresh();
         let holds = |limit: &Ending| {
             !drained || matches!(limit, Ending::TooManyFailures | Ending::DiskFull)

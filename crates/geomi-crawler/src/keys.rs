@@ -15,6 +15,7 @@
 //! | `u` site url | [`UrlRecord`](geomi_model::UrlRecord) |
 //! | `n` site url | the queue entry of a URL that was refused when its turn came |
 //! | `p` site url | the shortest known path to that URL, where depth matters: [`ShortestPath`](crate::depths::ShortestPath) |
+//! | `z` site url | the queue entry of a new URL that waits for the budget of discovery |
 //! | `l` site url | what a sitemap or feed says of that URL: [`ChangeSignal`](geomi_model::ChangeSignal) |
 //! | `c` site | how far its word on changes can be trusted: [`SiteSigns`](crate::refresh::SiteSigns) |
 //! | `d` digest | where that content is stored |
@@ -78,6 +79,11 @@ pub(crate) fn signal(site: SiteHash, url: UrlHash) -> Vec<u8> {
 /// The shortest known path to a URL.
 pub(crate) fn shortest(site: SiteHash, url: UrlHash) -> Vec<u8> {
     key(b'p', &[&site.0.to_be_bytes(), &url.0.to_be_bytes()])
+}
+
+/// A URL that waits for the budget of discovery.
+pub(crate) fn postponed(site: SiteHash, url: UrlHash) -> Vec<u8> {
+    key(b'z', &[&site.0.to_be_bytes(), &url.0.to_be_bytes()])
 }
 
 /// All URLs of a site: from here to there.

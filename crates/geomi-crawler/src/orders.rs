@@ -6,7 +6,6 @@ use geomi_url::SiteKey;
 use crate::explain::{Explanation, Knowledge, QueuedSample, SitesPage, SitesQuery, Topic};
 use crate::journey::Journey;
 use crate::policies::SitePolicies;
-use crate::refresh::days;
 use crate::stage::admit::Admission;
 use crate::status::Phase;
 use crate::{CrawlConfig, CrawlError, SeedInput};
@@ -103,7 +102,8 @@ impl Journey<'_> {
         self.config.likeness = new.likeness;
         self.config.limits = new.limits;
         if let Some(book) = &mut self.refresh {
-            book.reconfigure(&self.config.plan, &new.plan, days(now));
+            let now = book.days(now);
+            book.reconfigure(&self.config.plan, &new.plan, now);
         }
         self.config.plan = new.plan;
         // A limit that was raised in time no longer holds.

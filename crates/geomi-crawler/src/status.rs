@@ -269,8 +269,25 @@ pub struct RefreshStatus {
     pub pages: u64,
     /// Requests a day that may be made for it.
     pub requests_per_day: f64,
+    /// First requests a day that may be made for new pages, beside those.
+    #[serde(default)]
+    pub discovery_per_day: Option<f64>,
+    /// New pages that were asked for since the crawl is kept fresh.
+    #[serde(default)]
+    pub discovered: u64,
+    /// New pages that wait for that budget.
+    #[serde(default)]
+    pub postponed: u64,
+    /// The zone whose clock its hours and days go by.
+    #[serde(default = "utc")]
+    pub timezone: String,
     /// When a page is due next; not known before the past has been read.
     pub next_due: Option<String>,
+}
+
+/// The zone of runs of earlier versions.
+fn utc() -> String {
+    "UTC".to_owned()
 }
 
 impl RefreshStatus {

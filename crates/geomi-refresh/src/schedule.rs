@@ -2,8 +2,9 @@
 //!
 //! A page's group says how often; this says when. The paper leaves conventions
 //! unsaid, which are: three visits a week are Monday, Wednesday and Friday; once
-//! a week is Saturday; once in two weeks is the second Saturday of the month and
-//! once in four the third. Changes mostly from 09 to 18 put the visit at midnight,
+//! a week is Saturday; once in two weeks is every second Saturday and once in four every
+//! fourth. The paper prints those as the second and the third Saturday of a month, which
+//! is once a month for both. Changes mostly from 09 to 18 put the visit at midnight,
 //! others at noon; pages once a week are visited at noon.
 
 use std::collections::BTreeMap;
@@ -51,16 +52,27 @@ const DAY_SHARE: f32 = 9.0 / 24.0;
 /// By how much a share may be off for being a sum of many parts.
 const ROUNDING: f32 = 1e-3;
 
-/// A line of the table: days are numbered from Sunday, as in the paper; a week of
-/// the month where a line is not for every week.
+/// A line of the table: days are numbered from Sunday, as in the paper.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Slot {
-    /// 1 to 4, for pages that are visited less than once a week.
-    pub week: Option<u8>,
+    /// Once in how many weeks, for pages that are visited less than once a week.
+    pub weeks: Option<u8>,
     /// 0 is Sunday, 6 Saturday.
     pub day: u8,
     /// 0 or 12.
     pub hour: u8,
+}
+
+impl Slot {
+    /// Whether it is for that week; weeks are numbered from any one on. Pages once in two
+    /// weeks have the even ones, pages once in four every other odd one.
+    pub fn is_in(&self, week: i64) -> bool {
+        match self.weeks {
+            None | Some(0 | 1) => true,
+            Some(2) => week.rem_euclid(2) == 0,
+            Some(weeks) => week.rem_euclid(weeks.into()) == 1,
+        }
+    }
 }
 
 /// The table.
@@ -82,7 +94,7 @@ impl Schedule {
 
     /// Visits of an ordinary week.
     pub fn visits_a_week(&self) -> usize {
-        let weekly = self.0.iter().filter(|(slot, _)| slot.week.is_none());
+        let weekly = self.0.iter().filter(|(slot, _)| slot.weeks.is_none());
         weekly.map(|(_, pages)| pages.len()).sum()
     }
 }
@@ -96,13 +108,13 @@ pub fn slots(group: Group, mostly: Mostly) -> Vec<Slot> {
         Mostly::ByNight => 12,
     };
     let at = |day| Slot {
-        week: None,
+        weeks: None,
         day,
         hour,
     };
     match group {
         Group::Weeks(weeks) => vec![Slot {
-            week: Some(if weeks == 2 { 2 } else { 3 }),
+            weeks: Some(weeks),
             day: SATURDAY,
             hour: 0,
         }],
@@ -146,6 +158,18 @@ mod tests {
             assert_eq!(slots.len(), usize::from(visits), "{slots:?}");
         }
         assert_eq!(slots(Group::Weeks(4), Mostly::ByDay).len(), 1);
+    }
+
+    #[test]
+    fn pages_once_in_some_weeks_come_that_often() {
+        for (weeks, visits) in [(2, 26), (4, 13)] {
+            let slot = slots(Group::Weeks(weeks), Mostly::ByDay)[0];
+            let due: Vec<i64> = (2_900..2_952).filter(|week| slot.is_in(*week)).collect();
+            assert_eq!(due.len(), visits, "{weeks}");
+            let gaps = due.windows(2).map(|pair| pair[1] - pair[0]);
+            assert!(gaps.into_iter().all(|gap| gap == i64::from(weeks)));
+        }
+        assert!(slots(Group::AWeek(1), Mostly::ByDay)[0].is_in(7));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::response::Response;
+use geomi_model::Zone;
 use http::HeaderMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -46,7 +47,7 @@ impl From<Found> for FoundView {
 /// One day.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct DayView {
-    /// The day in UTC.
+    /// The day in `timezone`.
     date: String,
     #[serde(flatten)]
     found: FoundView,
@@ -66,7 +67,9 @@ pub(crate) struct SiteView {
 pub(crate) struct ChangesView {
     /// All visits.
     all: FoundView,
-    /// By day of the week, Monday first, and hour, both in UTC.
+    /// The zone whose clock days and hours go by: `refresh.timezone` of the crawl.
+    timezone: String,
+    /// By day of the week, Monday first, and hour.
     week: Vec<Vec<FoundView>>,
     /// By day, the earliest first; 400 at most.
     days: Vec<DayView>,
@@ -115,6 +118,7 @@ pub(crate) async fn get(
     });
     let view = ChangesView {
         all: counted.all.into(),
+        timezone: counted.zone.name().to_owned(),
         week: counted.week.iter().map(hours).collect(),
         days: days.collect(),
         sites: sites.collect(),
@@ -130,7 +134,10 @@ pub(crate) async fn count(app: &App, crawl: &Crawl) -> Result<Arc<Changes>, Prob
     let work = move |app: &App| -> Result<Arc<Changes>, Problem> {
         let before = app.caches.changes.get(&key, 0, KEPT, app.now());
         let before = before.map_or_else(Changes::default, |before| (*before).clone());
-        let counted = Arc::new(before.up_to_date(&dir)?);
+        // Counts are worth something even where the configuration cannot be read.
+        let config = app.options.settings.of_crawl(dir.root());
+        let zone = config.map_or(Zone::UTC, |config| config.plan.timezone);
+        let counted = Arc::new(before.up_to_date(&dir, &zone)?);
         let kept = Arc::clone(&counted);
         app.caches.changes.put(key, 0, kept, app.now());
         Ok(counted)

@@ -53,7 +53,7 @@ impl Day {
 pub(crate) struct HourView {
     /// The day.
     day: Day,
-    /// The hour, in UTC.
+    /// The hour, in the time zone of the plan (`refresh.timezone`).
     hour: usize,
     /// Visits made in it, those that moved here from free hours included.
     visits: u64,
@@ -142,7 +142,12 @@ pub(crate) const URLS_OF: Operation = Operation {
             kind: ParamKind::OneOf(&DAYS),
             doc: "The day, Sunday unless given",
         },
-        number("hour", 0, 23, "The hour in UTC, 0 unless given"),
+        number(
+            "hour",
+            0,
+            23,
+            "The hour in the time zone of the plan, 0 unless given",
+        ),
         number("after", 0, VISIT_MAX, "Line of the table to go on behind"),
         number("limit", 1, URLS_MAX as u64, "How many, 100 unless given"),
     ],
@@ -180,7 +185,7 @@ pub(crate) async fn urls(
 pub(crate) struct FreeHour {
     /// The day.
     day: Day,
-    /// The hour, in UTC.
+    /// The hour, in the time zone of the plan (`refresh.timezone`).
     hour: UpTo<23>,
 }
 

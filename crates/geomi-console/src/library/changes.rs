@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use geomi_crawler::Fate;
-use geomi_model::{Timestamp, Visit};
+use geomi_model::{Timestamp, Visit, Zone};
 use geomi_store::segment::{self, Segment};
 use geomi_store::{CrawlDir, StoreError, visits};
 
@@ -76,7 +76,9 @@ pub(crate) struct Changes {
     tables: Vec<Segment>,
     /// All of it.
     pub(crate) all: Found,
-    /// By day of the week, Monday first, and hour, in UTC.
+    /// The zone whose clock days and hours go by.
+    pub(crate) zone: Zone,
+    /// By day of the week, Monday first, and hour.
     pub(crate) week: [[Found; 24]; 7],
     /// By day since 1970.
     pub(crate) days: BTreeMap<i64, Found>,
@@ -92,11 +94,14 @@ pub(crate) struct Changes {
 
 impl Changes {
     /// What the crawl's closed tables say: this, and what came since.
-    pub(crate) fn up_to_date(mut self, dir: &CrawlDir) -> Result<Self, StoreError> {
+    pub(crate) fn up_to_date(mut self, dir: &CrawlDir, zone: &Zone) -> Result<Self, StoreError> {
         let tables = segment::list(dir)?;
-        // Another crawl in the same folder begins anew.
-        if !tables.starts_with(&self.tables) {
-            self = Self::default();
+        // Another crawl in the same folder, or another zone, begins anew.
+        if !tables.starts_with(&self.tables) || self.zone != *zone {
+            self = Self {
+                zone: zone.clone(),
+                ..Self::default()
+            };
         }
         for table in &tables[self.tables.len()..] {
             for visit in visits::read_visit_columns(&table.table(dir), &COLUMNS)? {
@@ -147,7 +152,7 @@ impl Changes {
     }
 
     fn count_sight(&mut self, visit: &Visit, sight: Sight) {
-        let second = visit.time.micros().div_euclid(1_000_000);
+        let second = (self.zone.days(visit.time) * DAY_S as f64).floor() as i64;
         let (day, hour) = (second.div_euclid(DAY_S), second.rem_euclid(DAY_S) / 3_600);
         // The first of January 1970 was a Thursday.
         let weekday = (day + 3).rem_euclid(7);
@@ -213,11 +218,14 @@ mod tests {
             visit(3, "b.test", monday, Some(false)),
         ];
         segment::write(&dir, &rows).unwrap();
-        let first = Changes::default().up_to_date(&dir).unwrap();
+        let first = Changes::default().up_to_date(&dir, &Zone::UTC).unwrap();
         let nine = first.week[0][9];
         assert_eq!((nine.changed, nine.same, nine.gone), (1, 1, 0));
+        let seoul = Zone::named("Asia/Seoul").unwrap();
+        let there = first.clone().up_to_date(&dir, &seoul).unwrap();
+        assert_eq!((there.week[0][18], there.all), (nine, first.all));
         segment::write(&dir, &[visit(4, "a.test", monday + DAY_S, Some(true))]).unwrap();
-        let then = first.up_to_date(&dir).unwrap();
+        let then = first.up_to_date(&dir, &Zone::UTC).unwrap();
         assert_eq!(
             then.all,
             Found {
@@ -285,10 +293,10 @@ mod tests {
             answered(3, "never.test", 410),
         ];
         segment::write(&dir, &rows).unwrap();
-        let first = Changes::default().up_to_date(&dir).unwrap();
+        let first = Changes::default().up_to_date(&dir, &Zone::UTC).unwrap();
         assert_eq!(first.all, Found::default());
         segment::write(&dir, &[answered(4, "once.test", 410)]).unwrap();
-        let then = first.up_to_date(&dir).unwrap();
+        let then = first.up_to_date(&dir, &Zone::UTC).unwrap();
         assert_eq!(then.all.gone, 1);
     }
 }

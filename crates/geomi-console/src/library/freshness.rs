@@ -81,13 +81,19 @@ impl Freshness {
                 }
             }
         }
-        tally.reported(days(times.reported));
-        let now = days(times.now.max(times.reported));
+        let zone = &config.plan.timezone;
+        tally.reported(zone.days(times.reported));
+        let now = zone.days(times.now.max(times.reported));
+        let mut points = upkeep.over_time(&past.beliefs(), now, |_, _| None);
+        // Plans count by the clock of their zone, pictures in UTC.
+        for point in &mut points {
+            point.at = days(zone.instant(point.at));
+        }
         let pages = past.seen.len();
         let classes = tally.classes.iter().filter(|class| class.visits > 0);
         Ok(Self {
             tables,
-            points: upkeep.over_time(&past.beliefs(), now, |_, _| None),
+            points,
             classes: classes.copied().collect(),
             load_ratio: tally
                 .requests_a_day()

@@ -46,7 +46,7 @@ pub(crate) async fn show(
         fresh(&app, &crawl, words).await?
     };
     let content = html! {
-        p.lead { (words.changes_lead) }
+        p.lead { (fill(words.changes_lead, &[("zone", counted.zone.name())])) }
         (reach::note(words, &crawl, reach))
         @if counted.all == Found::default() {
             (empty(words.no_changes, words.no_changes_text))

@@ -358,6 +358,10 @@ mod tests {
                 once: false,
                 pages: 7,
                 requests_per_day: 1.0,
+                discovery_per_day: None,
+                discovered: 0,
+                postponed: 0,
+                timezone: "UTC".to_owned(),
                 next_due: Some("2026-11-16T09:30:00.000Z".to_owned()),
             }),
             ..Status::default()

@@ -26,7 +26,7 @@ use crate::http::problem::Problem;
 use crate::library::Crawl;
 use crate::library::changes::Changes;
 use crate::schedule::{self, Urls, Week};
-use crate::words::{Words, look_up};
+use crate::words::{Words, fill, look_up};
 use crate::wrong::Wrong;
 
 /// URLs shown of an hour.
@@ -94,7 +94,7 @@ async fn page(
     let content = html! {
         @if let Some(problem) = problem { (alert_of(words, problem)) }
         @if is_planning { p.note role="status" { (words.plan_under_way) } }
-        p.lead { (words.schedule_lead) }
+        p.lead { (fill(words.schedule_lead, &[("zone", changes.zone.name())])) }
         @match &week {
             None => {
                 (empty(words.no_plan, words.no_plan_text))

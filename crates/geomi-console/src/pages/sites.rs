@@ -263,6 +263,7 @@ mod tests {
         let word = SiteWord::of(&SiteSigns::default());
         let rhythm = SiteRhythm {
             pages: 3,
+            timezone: "UTC".to_owned(),
             hours: vec![1.0, 0.5, 1.5, 1.0],
             days: vec![1.0; 7],
         };

@@ -19,7 +19,10 @@ const PAGES_MAX: usize = 1_000;
 pub struct SiteRhythm {
     /// Pages it is the mean of.
     pub pages: u64,
-    /// In each part of the day, from midnight (UTC) on.
+    /// The zone whose clock hours and days go by.
+    #[serde(default = "utc")]
+    pub timezone: String,
+    /// In each part of the day, from midnight on.
     pub hours: Vec<f32>,
     /// On each day of the week, from Sunday on.
     pub days: Vec<f32>,
@@ -31,10 +34,11 @@ impl SiteRhythm {
     pub(super) fn of(book: &RefreshBook, url: &CrawlUrl) -> Option<Self> {
         let pages = book.pages().of_site(url).take(PAGES_MAX);
         let policy = book.planner().policy();
-        Self::mean(pages.filter_map(|page| policy.profile(page)))
+        let zone = book.config().timezone.name();
+        Self::mean(zone, pages.filter_map(|page| policy.profile(page)))
     }
 
-    fn mean(profiles: impl Iterator<Item = Profile>) -> Option<Self> {
+    fn mean(zone: &str, profiles: impl Iterator<Item = Profile>) -> Option<Self> {
         let mut pages = 0_u64;
         let (mut hours, mut days) = (Vec::new(), vec![0.0; DAYS.len()]);
         for profile in profiles {
@@ -51,7 +55,12 @@ impl SiteRhythm {
         for sum in hours.iter_mut().chain(&mut days) {
             *sum /= pages as f32;
         }
-        (pages > 0).then_some(Self { pages, hours, days })
+        (pages > 0).then(|| Self {
+            pages,
+            timezone: zone.to_owned(),
+            hours,
+            days,
+        })
     }
 
     /// For people: when they change most and least.
@@ -68,7 +77,8 @@ impl SiteRhythm {
             format!("{name} {rate:.2}")
         };
         format!(
-            "changes against the mean, UTC: most {} and {}, least {} and {} ({} pages)",
+            "changes against the mean, {}: most {} and {}, least {} and {} ({} pages)",
+            self.timezone,
             hour(hours[1]),
             day(days[1]),
             hour(hours[0]),
@@ -76,6 +86,11 @@ impl SiteRhythm {
             self.pages
         )
     }
+}
+
+/// The zone of plans of earlier versions.
+fn utc() -> String {
+    "UTC".to_owned()
 }
 
 /// The least and the most of some numbers and where they are; the first of equal ones.
@@ -98,7 +113,7 @@ mod tests {
 
     #[test]
     fn the_rhythm_of_a_site_is_the_mean_of_its_pages() {
-        assert_eq!(SiteRhythm::mean(std::iter::empty()), None);
+        assert_eq!(SiteRhythm::mean("UTC", std::iter::empty()), None);
         let even = Profile {
             hours: [1.0; _],
             days: [1.0; 7],
@@ -109,7 +124,7 @@ mod tests {
         // The first day of 1970 was a Thursday.
         by_day.days[0] = 2.0;
         by_day.days[3] = 0.0;
-        let rhythm = SiteRhythm::mean([even, by_day].into_iter()).unwrap();
+        let rhythm = SiteRhythm::mean("UTC", [even, by_day].into_iter()).unwrap();
         assert_eq!(rhythm.pages, 2);
         assert!((rhythm.days[4] - 1.5).abs() < 1e-6, "{rhythm:?}");
         let words = rhythm.in_words();

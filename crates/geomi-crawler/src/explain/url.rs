@@ -16,7 +16,7 @@ use crate::depths::ShortestPath;
 use crate::log::LogLine;
 use crate::mirrors::MIRROR;
 use crate::novelty::PARAMETER_IGNORED;
-use crate::refresh::{Drive, RefreshBook, instant};
+use crate::refresh::{Drive, RefreshBook};
 use crate::stage::admit::Standing;
 use crate::{CrawlError, RobotsMode};
 
@@ -113,7 +113,7 @@ pub struct ScoreReport {
 /// What happens to a URL next.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct NextStep {
-    /// `queued`, `on-its-way`, `planned`, `visited`, `given-up`, `refused`, `too-deep`,
+    /// `queued`, `postponed`, `on-its-way`, `planned`, `visited`, `given-up`, `refused`, `too-deep`,
     /// `out-of-scope`, `not-queued`.
     pub code: String,
     /// In a sentence.
@@ -178,6 +178,10 @@ impl Knowledge<'_> {
                     )
                 })
             }
+            (None, None) if partition.is_postponed(url)? => NextStep::new(
+                "postponed",
+                "it is new and waits for the budget of new pages (refresh.discovery_per_day)",
+            ),
             (None, None) if seen => admitted(self.is_running),
             (None, None) => never_queued(
                 &scope,
@@ -243,7 +247,7 @@ impl Knowledge<'_> {
         }
         match page {
             Some(page) => Some(planned_page(book, page)),
-            None => stray.map(planned_stray),
+            None => stray.map(|due| planned_stray(book, due)),
         }
     }
 
@@ -441,7 +445,7 @@ fn planned_page(book: &RefreshBook, page: PageId) -> NextStep {
     }
     match &book.config().drive {
         Drive::Plan => {
-            let due = instant(book.planner().due(page)).to_rfc3339_millis();
+            let due = book.instant(book.planner().due(page)).to_rfc3339_millis();
             let text = format!(
                 "it is kept fresh, and due again at {due}; `geomi refresh explain` tells why"
             );
@@ -460,11 +464,11 @@ fn planned_page(book: &RefreshBook, page: PageId) -> NextStep {
 
 /// When a URL of which there has never been a copy is asked for again; no time is given
 /// while it is.
-fn planned_stray(due: Option<f64>) -> NextStep {
+fn planned_stray(book: &RefreshBook, due: Option<f64>) -> NextStep {
     let Some(due) = due else {
         return on_its_way();
     };
-    let due = instant(due).to_rfc3339_millis();
+    let due = book.instant(due).to_rfc3339_millis();
     let text = format!("there is no copy of it yet, and it is asked for again at {due}");
     NextStep {
         at: Some(due),

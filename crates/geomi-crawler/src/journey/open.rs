@@ -23,6 +23,7 @@ use crate::partition::Partition;
 use crate::policies::SitePolicies;
 use crate::post::Post;
 use crate::publish::Publisher;
+use crate::refresh::Discovery;
 use crate::report::Reporter;
 use crate::seeds::{SeedBook, SeedFeed, SeedStream};
 use crate::stage::admit::Admit;
@@ -100,6 +101,7 @@ impl<'a> Journey<'a> {
             round,
             rereading: None,
             refresh: None,
+            discovery: Discovery::load(&partitions[0])?,
             table: None,
             refresh_is_over: false,
             signs: HashMap::new(),

@@ -98,6 +98,33 @@ impl Partition {
         entries.into_iter().collect()
     }
 
+    /// Keeps a new URL until there is a budget for it.
+    pub(crate) fn set_postponed(&mut self, entry: &Entry) {
+        let key = keys::postponed(entry.url.site_hash(), entry.url.hash64());
+        self.batch.put(&key, &keys::encode(entry));
+    }
+
+    /// Whether a URL waits for a budget.
+    pub(crate) fn is_postponed(&self, url: &CrawlUrl) -> Result<bool, CrawlError> {
+        let key = keys::postponed(url.site_hash(), url.hash64());
+        Ok(self.store.get(&key)?.is_some())
+    }
+
+    /// Forgets that a URL waits for a budget.
+    pub(crate) fn forget_postponed(&mut self, url: &CrawlUrl) {
+        self.batch
+            .delete(&keys::postponed(url.site_hash(), url.hash64()));
+    }
+
+    /// Up to `len` URLs that wait for a budget.
+    pub(crate) fn postponed(&self, len: usize) -> Result<Vec<Entry>, CrawlError> {
+        if len == 0 {
+            return Ok(Vec::new());
+        }
+        let (from, end) = keys::all(b'z');
+        self.some_entries("postponed", (&from, &end), len)
+    }
+
     /// Keeps a URL back on account of its site or domain.
     pub(crate) fn set_held(&mut self, holder: SiteHash, entry: &Entry) {
         let key = keys::held(holder, entry.url.hash64());

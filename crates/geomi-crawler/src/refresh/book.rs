@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use geomi_model::Visit;
+use geomi_model::{Timestamp, Visit, Zone};
 use geomi_refresh::policy::Policy;
 use geomi_refresh::{Asked, Page, PageId, Planner, Terms, named};
 use geomi_url::CrawlUrl;
@@ -46,8 +46,13 @@ pub struct RefreshConfig {
     pub sites: Vec<SitePlan>,
     /// What the freshness of a page weighs, beside what its site gives it.
     pub weights: Weights,
+    /// First requests a day for new pages, beside the budget; as many as the plan has
+    /// unless given.
+    pub discovery_per_day: Option<u64>,
     /// Requests in any hour, at most.
     pub requests_per_hour: Option<u64>,
+    /// The zone whose clock hours and days go by.
+    pub timezone: Zone,
     /// Hours of the week in which little or nothing is visited.
     pub quiet_hours: QuietHours,
     /// The longest time a page is left alone.
@@ -103,7 +108,9 @@ impl Default for RefreshConfig {
             site_requests_per_day: None,
             sites: Vec::new(),
             weights: Weights::None,
+            discovery_per_day: None,
             requests_per_hour: None,
+            timezone: Zone::UTC,
             quiet_hours: QuietHours::default(),
             longest_gap: Duration::from_hours(90 * 24),
             drive: Drive::Plan,
@@ -254,13 +261,24 @@ impl RefreshBook {
         }
     }
 
+    /// A time as the plan counts it: days since 1970, by the clock of its zone.
+    pub fn days(&self, at: Timestamp) -> f64 {
+        self.config.timezone.days(at)
+    }
+
+    /// When a time of the plan is.
+    pub fn instant(&self, days: f64) -> Timestamp {
+        self.config.timezone.instant(days)
+    }
+
     /// Takes a visit in, one of the past before [`RefreshBook::start`] and one
     /// just made after it.
     pub fn take(&mut self, visit: &Visit, tries: u8) -> Option<Sighted> {
         if let Some(page) = self.pages.tried(visit, tries) {
             self.waits(page);
         }
-        let Some(mut sighted) = self.pages.take(visit, tries) else {
+        let at = self.days(visit.time);
+        let Some(mut sighted) = self.pages.take(visit, tries, at) else {
             self.take_stray(visit, Fate::of(visit, tries));
             return None;
         };

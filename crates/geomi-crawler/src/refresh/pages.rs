@@ -17,12 +17,14 @@ use crate::Fate;
 /// Microseconds of a day.
 const DAY_US: f64 = 86_400e6;
 
-/// A time in days since 1970, the unit of the plan.
+/// A time in days since 1970, in UTC. Plans count by the clock of their zone:
+/// [`RefreshBook::days`](super::RefreshBook::days).
 pub fn days(at: Timestamp) -> f64 {
     at.micros() as f64 / DAY_US
 }
 
-/// The time of so many days since 1970.
+/// The time of so many days since 1970, in UTC; also the date and hour, written like UTC,
+/// of a time by the clock of any zone.
 pub fn instant(days: f64) -> Timestamp {
     Timestamp::from_micros((days * DAY_US) as i64)
 }
@@ -136,8 +138,9 @@ struct Note {
 const NONE: u32 = u32::MAX;
 
 impl Pages {
-    /// Takes a visit in; `None` where it is none of a page of the plan.
-    pub fn take(&mut self, visit: &Visit, tries: u8) -> Option<Sighted> {
+    /// Takes a visit in that was made at this time of the plan; `None` where it is none
+    /// of a page of the plan.
+    pub fn take(&mut self, visit: &Visit, tries: u8, at: f64) -> Option<Sighted> {
         if visit.is_robots {
             return None;
         }
@@ -163,7 +166,7 @@ impl Pages {
         Some(Sighted {
             page,
             kind,
-            at: days(visit.time),
+            at,
             bits_apart: are_known.then(|| (then ^ now).count_ones()),
             weight: 1.0,
         })
@@ -309,7 +312,7 @@ pub(super) mod tests {
     fn each_visit_says_one_thing() {
         let mut pages = Pages::default();
         let url = "http://a.test/x";
-        let mut kind = |visit: &Visit| pages.take(visit, 1).map(|sighted| sighted.kind);
+        let mut kind = |visit: &Visit| pages.take(visit, 1, 0.0).map(|sighted| sighted.kind);
         assert_eq!(kind(&visit(url, 404, None)), None, "there is no copy");
         assert_eq!(kind(&visit(url, 200, None)), Some(Sighting::First));
         assert_eq!(kind(&visit(url, 200, Some(true))), Some(Sighting::Changed));
@@ -334,7 +337,7 @@ pub(super) mod tests {
             let mut one = visit(&format!("http://a.test/{at}"), 200, None);
             one.seed = Some(seed.clone());
             one.via = (at > 0).then(|| CrawlUrl::parse("http://a.test/0").unwrap());
-            pages.take(&one, 3);
+            pages.take(&one, 3, 0.0);
         }
         assert_eq!(pages.url(0), "http://a.test/0");
         assert_eq!(pages.url(4), "http://a.test/4");
@@ -343,8 +346,8 @@ pub(super) mod tests {
         assert_eq!(pages.via(3), Some(0));
         assert_eq!(pages.via(0), None);
         assert_eq!(pages.seed_of(4), Some(&seed));
-        pages.take(&visit("http://b.test/?from=a.test", 200, None), 3);
-        pages.take(&visit("https://a.test/5", 200, None), 3);
+        pages.take(&visit("http://b.test/?from=a.test", 200, None), 3, 0.0);
+        pages.take(&visit("https://a.test/5", 200, None), 3, 0.0);
         let of_site: Vec<PageId> = pages.of_site(&seed).collect();
         assert_eq!(of_site, [0, 1, 2, 3, 4, 6], "80 and 443 are one site");
     }

@@ -1,8 +1,8 @@
 //! Hours of the week in which a plan is silent or reduced, as an operator writes them.
 //!
 //! `22-6` is every night, `Saturday` a day, `Mon-Fri 8-18` working hours; with
-//! `25%` behind it, a quarter of the usual is left. Hours are UTC, and those after
-//! midnight belong to the day on which they began.
+//! `25%` behind it, a quarter of the usual is left. Hours are those of `refresh.timezone`, and those
+//! after midnight belong to the day on which they began.
 
 use geomi_refresh::{Hours, WEEK_HOURS};
 use geomi_store::schedule::{DAYS, hour_of};

@@ -23,7 +23,7 @@ use geomi_refresh::PageId;
 use geomi_url::CrawlUrl;
 
 use super::book::{RefreshBook, rest};
-use super::pages::{Pages, days};
+use super::pages::Pages;
 use crate::Fate;
 
 /// Requests to strays for each one of the plan, at most.
@@ -74,7 +74,13 @@ impl Strays {
 
     /// Takes in a visit of a URL that is no page of the plan; `via` is the page that led
     /// to it.
-    fn take(&mut self, visit: &Visit, fate: Fate, via: Option<PageId>, longest_gap: f64) {
+    fn take(
+        &mut self,
+        (visit, at): (&Visit, f64),
+        fate: Fate,
+        via: Option<PageId>,
+        longest_gap: f64,
+    ) {
         let known = self.urls.find(&visit.url);
         if fate == Fate::Retry {
             // It waits in the queue of its site, if it was a stray before.
@@ -94,7 +100,7 @@ impl Strays {
         let is_gone = matches!(visit.code, Some(404 | 410));
         let times = self.all[id as usize].times;
         self.all[id as usize].times = times.saturating_add(1);
-        let retry = days(visit.time) + rest(is_gone, i32::from(times), longest_gap);
+        let retry = at + rest(is_gone, i32::from(times), longest_gap);
         self.wait(id, retry);
     }
 
@@ -149,7 +155,8 @@ impl RefreshBook {
         }
         let via = visit.via.as_ref().and_then(|via| self.pages.find(via));
         let longest = self.planner.terms().longest_gap;
-        self.strays.take(visit, fate, via, longest);
+        let at = self.days(visit.time);
+        self.strays.take((visit, at), fate, via, longest);
     }
 
     /// There is a copy of a URL for the first time.

@@ -15,7 +15,6 @@ use geomi_store::StoreError;
 use geomi_store::schedule::{self, FreeHours, Row};
 use geomi_url::CrawlUrl;
 
-use super::pages::days;
 use crate::journey::Journey;
 
 /// Problems told of one file.
@@ -115,7 +114,8 @@ impl Journey<'_> {
             return;
         };
         let file = file.path.display();
-        match read.map(|rows| book.follow(rows, days(self.clock.now()))) {
+        let now = book.days(self.clock.now());
+        match read.map(|rows| book.follow(rows, now)) {
             Ok(true) => tracing::info!(%file, "the schedule has changed and is followed"),
             Ok(false) => {}
             Err(error) => tracing::warn!(

@@ -12,7 +12,7 @@ use geomi_url::{CrawlUrl, SiteHash};
 
 use super::book::{Called, RefreshBook};
 use super::history::read_visits;
-use super::pages::{Pages, days, instant};
+use super::pages::Pages;
 use super::signs::{Herald, SiteSigns};
 use super::strays::StrayId;
 use super::table_file::TableFile;
@@ -56,7 +56,7 @@ impl Journey<'_> {
         } else {
             SAVED_MAX
         };
-        let now = days(self.clock.now());
+        let now = book.days(self.clock.now());
         book.start(now, saved_max);
         for page in book.take_tried() {
             // It may have been refused since, which leaves no visit: then it does not
@@ -98,7 +98,7 @@ impl Journey<'_> {
     pub(crate) fn refresh_wakeup(&self) -> Option<Timestamp> {
         let book = self.refresh.as_ref().filter(|_| self.may_refresh())?;
         let wake = book.wake()?;
-        Some(instant(wake))
+        Some(book.instant(wake))
     }
 
     /// What is told of the plan, if there is one.
@@ -119,9 +119,13 @@ impl Journey<'_> {
             once: config.once,
             pages: pages as u64,
             requests_per_day: requests.unwrap_or(config.budget.requests_per_day(pages)),
+            discovery_per_day: self.discovery_per_day(),
+            discovered: self.discovery.requested,
+            postponed: self.discovery.postponed,
+            timezone: config.timezone.name().to_owned(),
             next_due: book
                 .and_then(RefreshBook::wake)
-                .map(|wake| instant(wake).to_rfc3339_millis()),
+                .map(|wake| config.timezone.instant(wake).to_rfc3339_millis()),
         })
     }
 
@@ -142,7 +146,7 @@ impl Journey<'_> {
         let Some(mut book) = self.refresh.take() else {
             return Ok(());
         };
-        let now = days(self.clock.now());
+        let now = book.days(self.clock.now());
         let mut queued = 0;
         while queued < QUEUED_MAX
             && let Some(page) = book.next(now)
@@ -218,9 +222,9 @@ impl Journey<'_> {
 
     /// How long before its turn a visit was made, if somebody called for it.
     pub(crate) fn refresh_early(&self, visit: &Visit) -> Option<Duration> {
-        let page = self.refresh.as_ref()?.pages().find(&visit.url)?;
-        let call = self.called.get(&page)?;
-        Some(instant(call.due).since(visit.time))
+        let book = self.refresh.as_ref()?;
+        let call = self.called.get(&book.pages().find(&visit.url)?)?;
+        Some(book.instant(call.due).since(visit.time))
     }
 
     /// A visit was made: it goes into the book.
@@ -281,16 +285,17 @@ impl Journey<'_> {
         let now = self.clock.now();
         // A date in the future says nothing of what is there now.
         let is_heeded = modified <= now
-            && book.would_call(url, days(modified))
+            && book.would_call(url, book.days(modified))
             && self.with_signs(url.site_hash(), |signs| signs.heeds_signal(herald))?;
-        if is_heeded && let Some(called) = book.call(url, days(modified), days(now)) {
+        let (modified, now) = (book.days(modified), book.days(now));
+        if is_heeded && let Some(called) = book.call(url, modified, now) {
             let Called { page, due, is_out } = called;
             if !is_out || self.queue_page(&book, page)? {
                 // It may have been called before and wait: the first to tell is right
                 // or wrong.
                 self.called.entry(page).or_insert(Call { due, herald });
             } else {
-                book.missed(page, days(now));
+                book.missed(page, now);
             }
         }
         self.refresh = Some(book);
@@ -319,11 +324,12 @@ impl Journey<'_> {
         let Some(book) = &mut self.refresh else {
             return;
         };
+        let now = book.days(now);
         if let Some(page) = book.pages().find(url) {
-            book.missed(page, days(now));
+            book.missed(page, now);
             self.called.remove(&page);
         } else if let Some(stray) = book.stray(url) {
-            book.missed_stray(stray, days(now));
+            book.missed_stray(stray, now);
         }
     }
 }

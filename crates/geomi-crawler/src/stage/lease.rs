@@ -113,6 +113,9 @@ impl Journey<'_> {
         }
         let path = entry.url.path_and_query();
         match self.robots.access(lease.site(), &self.config.agent, path) {
+            Access::Allowed if !self.may_discover(&entry, now) => {
+                self.postpone(lease, &entry, now)?;
+            }
             Access::Allowed => {
                 let enclosed = self.enclose(&entry, now)?;
                 self.under_way.insert(entry.url.hash64().0);

@@ -4,7 +4,7 @@
 //! common, whatever the policy. What is predicted of a copy goes by what the policy
 //! believes, hours and days included, where it believes anything; otherwise by that rate.
 
-use geomi_crawler::refresh::{RefreshBook, RefreshConfig, Sighted, Sighting, days, facts};
+use geomi_crawler::refresh::{RefreshBook, RefreshConfig, Sighted, Sighting, facts};
 use geomi_model::Visit;
 use geomi_refresh::{AccountId, Belief, Learner, PageId, Policy as _, Sight};
 
@@ -140,7 +140,7 @@ impl Past {
     fn foreseen(&self, visit: &Visit) -> Option<f64> {
         let changed = visit.changed?.changed;
         let page = self.book.pages().find(&visit.url)?;
-        let (before, at) = (self.seen[page as usize].last, days(visit.time));
+        let (before, at) = (self.seen[page as usize].last, self.book.days(visit.time));
         let sight = Sight::called(page, changed, (before.min(at), at), at + early_days(visit));
         let belief = belief(&self.book, &self.learner, page);
         Some(1.0 - belief.fresh(sight.from, sight.to))

@@ -130,7 +130,8 @@ fn measure(args: &RefreshBenchArgs, decisions: u32, past: u32) -> anyhow::Result
     let mut dice = Dice(1);
     for page in 0..pages {
         let visit = first_visit(page, args.site_pages)?;
-        book.take(&visit, 1).context("a first visit is a page")?;
+        book.take(&visit, 1, 0.0)
+            .context("a first visit is a page")?;
         planner.add(&facts(&visit), 0.0);
     }
     for visit in 1..=past {

@@ -12,6 +12,7 @@ use geomi_crawler::refresh::Budget;
 use geomi_crawler::{CrawlConfig, RobotsMode, SeedInput, SitemapMode};
 use geomi_fetch::{Cidr, FetchError, Proxy, ProxyRotation, parse_override};
 use geomi_frontier::{Delay, HostOrder, PageOrder};
+use geomi_model::Zone;
 use geomi_novelty::DropParams;
 use geomi_robots::product_token;
 use geomi_scope::{PatternList, Scope, ScopeConfig, ScopeError, ScopeKind};
@@ -272,6 +273,15 @@ pub(super) fn set_requests_per_day(draft: &mut Draft, requests: Option<u64>) {
     }
 }
 
+pub(super) fn set_timezone(draft: &mut Draft, name: &str) -> Result<(), String> {
+    draft.crawl.plan.timezone = Zone::named(name).ok_or_else(|| {
+        format!(
+            "{name:?} is no time zone: write a name of the IANA database such as \"Asia/Seoul\""
+        )
+    })?;
+    Ok(())
+}
+
 pub(super) fn set_scope(draft: &mut Draft, place: usize) {
     draft.crawl.scope.kind = ScopeKind::ALL[place];
 }
@@ -506,6 +516,11 @@ mod tests {
         assert_eq!(weekly.policy, "greedy");
         assert_eq!(weekly.budget, Budget::PerPage(0.5));
         assert_eq!(weekly.longest_gap, Duration::from_hours(30 * 24));
+        let seoul = plan(&[("refresh.timezone", "Asia/Seoul")]);
+        assert_eq!(seoul.timezone.name(), "Asia/Seoul");
+        let wrong = with(&[("refresh.timezone", "Seoul")]);
+        let (_, problems) = finished(&wrong, &[]);
+        assert!(problems[0].contains("no time zone"), "{problems:?}");
         let capped = plan(&[("refresh.every", "2d"), ("refresh.requests_per_day", "500")]);
         assert_eq!(capped.budget, Budget::PerDay(500.0));
     }

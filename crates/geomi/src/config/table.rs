@@ -604,11 +604,23 @@ pub(crate) const KEYS: &[Key] = &[
         Kind::MaybeCount(1, MAX_BUDGET, |d, n| d.crawl.plan.requests_per_hour = n),
         "Requests in any hour, for all pages together, at most.",
     ),
+    unset(
+        "refresh.discovery_per_day",
+        "500",
+        Kind::MaybeCount(0, MAX_BUDGET, |d, n| d.crawl.plan.discovery_per_day = n),
+        "First requests a day for pages found while a crawl is kept fresh; unset: as many as the plan's own budget, at least 24.",
+    ),
+    key(
+        "refresh.timezone",
+        "\"UTC\"",
+        Kind::Text(draft::set_timezone),
+        "Time zone of hours and days in plans, schedules and reports, by its IANA name such as \"Asia/Seoul\".",
+    ),
     key(
         "refresh.quiet_hours",
         "[]",
         Kind::List(|d, line| d.crawl.plan.quiet_hours.add(line)),
-        "Hours (UTC) in which nothing is visited, such as \"22-6\" or \"Mon-Fri 8-18\"; with \"25%\" behind, a quarter.",
+        "Hours (of refresh.timezone) in which nothing is visited, such as \"22-6\" or \"Mon-Fri 8-18\"; with \"25%\" behind, a quarter.",
     ),
     key(
         "refresh.longest_gap",

@@ -142,9 +142,10 @@ impl ChangedAt {
 
 fn when(slot: Slot) -> String {
     let day = DAYS[usize::from(slot.day)];
-    let week = match slot.week {
+    // As the paper prints once in two and once in four weeks.
+    let week = match slot.weeks {
         Some(2) => "2nd ",
-        Some(3) => "3rd ",
+        Some(4) => "3rd ",
         _ => "",
     };
     format!("{week}{day} {:02}:00", slot.hour)

@@ -4,7 +4,7 @@
 //! before. So a change is *spread*: every hour of that gap has as much of it as lies in
 //! the hour, and one found after two days is 1/48 in each of 48 hours. A page that is
 //! visited every hour shows its hours; of one that is visited once a week every hour has
-//! the same, which says that nobody knows. Hours are UTC, weeks begin on Sunday.
+//! the same, which says that nobody knows. Hours are those of the plan's zone, weeks begin on Sunday.
 
 use geomi_crawler::refresh::hour_of_week;
 use geomi_store::schedule::{DAYS, HOURS};
@@ -73,7 +73,7 @@ impl ChangeWeek {
 
     /// A line a day and a digit an hour, from 1 to 9 for the hour that has most; nothing
     /// without a change.
-    pub(super) fn in_words(&self) -> Vec<String> {
+    pub(super) fn in_words(&self, zone: &str) -> Vec<String> {
         if self.changes == 0 {
             return Vec::new();
         }
@@ -84,7 +84,7 @@ impl ChangeWeek {
         };
         let mut lines = vec![
             format!(
-                "week        {} seen, each spread over the hours (UTC) since the visit before; 9 is {most:.3} of a change, a dot none",
+                "week        {} seen, each spread over the hours ({zone}) since the visit before; 9 is {most:.3} of a change, a dot none",
                 crate::words::plural(self.changes.into(), "change"),
             ),
             format!("{:14}00    06    12    18", ""),
@@ -162,11 +162,11 @@ mod tests {
 
     #[test]
     fn a_week_is_seven_lines_of_hours() {
-        assert!(ChangeWeek::default().in_words().is_empty());
+        assert!(ChangeWeek::default().in_words("UTC").is_empty());
         assert!(ChangeWeek::default().as_json().is_null());
         let mut week = week("2026-03-02T08:00:00Z", "2026-03-02T10:00:00Z");
         week.take(at("2026-03-02T08:00:00Z"), at("2026-03-02T09:00:00Z"));
-        let lines = week.in_words();
+        let lines = week.in_words("UTC");
         assert!(lines[0].contains("2 changes seen"), "{lines:#?}");
         assert!(lines[0].contains("9 is 1.500 of a change"), "{lines:#?}");
         assert_eq!(lines.len(), 9);

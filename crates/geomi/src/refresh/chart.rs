@@ -89,8 +89,8 @@ impl Axis {
         Self::numbers(name, low.clamp(0.0, 0.9), 1.0)
     }
 
-    /// An axis of dates, in days since 1970.
-    pub(super) fn dates(from: f64, to: f64) -> Self {
+    /// An axis of dates, in days since 1970 by the clock of a zone.
+    pub(super) fn dates(from: f64, to: f64, zone: &str) -> Self {
         let to = to.max(from + 1.0 / 24.0);
         let fits = |step: &&f64| (to - from) / **step <= DATES;
         let widest = ((to - from) / DATES / 364.0).ceil() * 364.0;
@@ -101,7 +101,7 @@ impl Axis {
             (day, date(day, step))
         });
         Self {
-            name: "time (UTC)".to_owned(),
+            name: format!("time ({zone})"),
             range: (from, to),
             ticks: ticks.collect(),
         }
@@ -267,7 +267,7 @@ mod tests {
     fn dates_are_days_or_hours() {
         let from = 20_773.0;
         let check = |days: f64, first: &str, count: usize| {
-            let axis = Axis::dates(from, from + days);
+            let axis = Axis::dates(from, from + days, "UTC");
             assert_eq!((words(&axis)[0], words(&axis).len()), (first, count));
         };
         check(3.0, "2026-11-16", 4);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 use geomi_crawler::explain::SiteWord;
-use geomi_crawler::refresh::{Sighting, SiteSigns, hour_of_week, instant, site_signs};
+use geomi_crawler::refresh::{Sighting, SiteSigns, hour_of_week, site_signs};
 use geomi_crawler::{Clock as _, SystemClock};
 use geomi_model::Timestamp;
 use geomi_refresh::{PageId, Policy as _, Profile};
@@ -210,11 +210,14 @@ fn in_words(about: &Explained<'_>) -> String {
     let last = planner.last(page);
     let mut lines = vec![
         view.book.pages().url(page).to_owned(),
-        format!("due         {}", instant(about.due).to_rfc3339_secs()),
+        format!(
+            "due         {}",
+            view.book.instant(about.due).to_rfc3339_secs()
+        ),
         format!("why         {}", why(about)),
         format!(
             "copy        of {}, {}",
-            instant(last).to_rfc3339_secs(),
+            view.book.instant(last).to_rfc3339_secs(),
             match gone_since(visits) {
                 Some(since) => format!("of a page that is gone since {}", since.to_rfc3339_secs()),
                 None => format!(
@@ -239,8 +242,9 @@ fn in_words(about: &Explained<'_>) -> String {
         ),
     ];
     lines.push(success_in_words(about.success));
-    lines.push(profile_in_words(planner.policy().profile(page)));
-    lines.extend(about.week.in_words());
+    let zone = view.zone().name();
+    lines.push(profile_in_words(planner.policy().profile(page), zone));
+    lines.extend(about.week.in_words(zone));
     lines.push(format!(
         "weight      {:.2}, weights {}",
         seen.weight,
@@ -268,7 +272,7 @@ fn success_in_words((is_well, after): (bool, Followed)) -> String {
 }
 
 /// When the page changes, hour by hour and day by day.
-fn profile_in_words(profile: Option<Profile>) -> String {
+fn profile_in_words(profile: Option<Profile>, zone: &str) -> String {
     let Some(Profile { hours, days }) = profile.filter(tells_apart) else {
         return "hours       none that have been seen to matter: all hours and days count as the same"
             .to_owned();
@@ -281,7 +285,7 @@ fn profile_in_words(profile: Option<Profile>) -> String {
     let days = named(days).map(|(day, rate)| format!("{day} {rate:.2}"));
     let days: Vec<_> = days.collect();
     format!(
-        "hours       changes against the mean, from that hour (UTC) on: {}; {}",
+        "hours       changes against the mean, from that hour ({zone}) on: {}; {}",
         hours.join(", "),
         days.join(", ")
     )
@@ -348,9 +352,9 @@ fn as_json(about: &Explained<'_>) -> serde_json::Value {
         .collect();
     json!({
         "url": view.book.pages().url(page),
-        "due": instant(about.due).to_rfc3339_millis(),
+        "due": view.book.instant(about.due).to_rfc3339_millis(),
         "why": why(about),
-        "last": instant(planner.last(page)).to_rfc3339_millis(),
+        "last": view.book.instant(planner.last(page)).to_rfc3339_millis(),
         "fresh": fresh_now(about),
         "gone_since": gone_since,
         "rate": posterior.mean(), "low": low, "high": high, "share": SHARE,
@@ -365,6 +369,7 @@ fn as_json(about: &Explained<'_>) -> serde_json::Value {
         "budgets": limits(view, page).iter().map(|limit| limit.to_json(&[])).collect::<Vec<_>>(),
         "requests_per_day": planner.requests_per_day(),
         "requests_per_hour": planner.requests_per_hour(),
+        "timezone": view.zone().name(),
         "hours": profile.map(|profile| profile.hours),
         "days": profile.map(|profile| named(profile.days).collect::<BTreeMap<_, _>>()),
         "changes_by_hour": about.week.as_json(),
@@ -393,10 +398,14 @@ mod tests {
             hours: [1.001; _],
             days: [1.0; 7],
         };
-        let words = |profile| profile_in_words(Some(profile));
+        let words = |profile| profile_in_words(Some(profile), "Asia/Seoul");
         assert!(words(profile).contains("none that have been seen"));
         profile.hours[6] = 1.3;
-        assert!(words(profile).contains("18h 1.30"), "{}", words(profile));
+        assert!(
+            words(profile).contains("(Asia/Seoul)") && words(profile).contains("18h 1.30"),
+            "{}",
+            words(profile)
+        );
     }
 
     #[test]

@@ -4,12 +4,12 @@
 //! The groups go by the learned rates. A change is spread over the hours since the page
 //! was seen before ([`change_hours`](super::change_hours)): where visits are close
 //! together they tell its hour, and where they are days apart they tell nothing and say
-//! so. Pages that are visited once in two or four weeks are in the table if the coming week has the
-//! Saturday of the month that is theirs.
+//! so. Pages that are visited once in two or four weeks are in the table of every second or
+//! fourth week.
 
 use std::collections::HashMap;
 
-use geomi_crawler::refresh::{Sighting, hour_of_week, instant};
+use geomi_crawler::refresh::Sighting;
 use geomi_refresh::schedule::{Mostly, slots};
 use geomi_refresh::{Grouping, PageId};
 use geomi_report::freshness::Moment;
@@ -17,8 +17,6 @@ use geomi_report::freshness::Moment;
 use super::change_hours::spread;
 use super::plan::Table;
 use super::view::View;
-
-const SATURDAY: usize = 6;
 
 /// The grouping that a policy goes by, if it goes by one.
 pub(super) fn grouping(policy: &str) -> Option<Grouping> {
@@ -57,32 +55,31 @@ impl ChangeHours {
 pub(super) fn table(view: &View, grouping: Grouping, hours: &ChangeHours) -> (Table, f64) {
     let mut table = vec![Vec::new(); 7 * 24];
     let mut visits_a_week = 0.0;
-    let week = week_of_month(view.now);
+    let week = week_of(view.now);
     for page in view.pages() {
         let group = grouping.of(view.posterior(page).mean() * 7.0);
         visits_a_week += group.visits_a_week();
         let slots = slots(group, hours.mostly(page)).into_iter();
-        for slot in slots.filter(|slot| slot.week.is_none_or(|own| own == week)) {
+        for slot in slots.filter(|slot| slot.is_in(week)) {
             table[usize::from(slot.day) * 24 + usize::from(slot.hour)].push(page);
         }
     }
     (table, visits_a_week)
 }
 
-/// Which Saturday of its month is the next one: the first is 1.
-fn week_of_month(now: f64) -> u8 {
-    let days = (0..7).map(|later| now.ceil() + f64::from(later));
-    let mut saturdays = days.filter(|day| hour_of_week(*day) / 24 == SATURDAY);
-    let next = saturdays.next().expect("a week has a Saturday");
-    let date = instant(next).to_rfc3339_secs();
-    let day_of_month = date.get(8..10).and_then(|digits| digits.parse::<u8>().ok());
-    (day_of_month.expect("a date has a day") - 1) / 7 + 1
+/// The day of the first Saturday since 1970.
+const FIRST_SATURDAY: f64 = 2.0;
+
+/// The number of the week, since 1970, that has the next Saturday in it.
+fn week_of(now: f64) -> i64 {
+    ((now.ceil() - FIRST_SATURDAY) / 7.0).ceil() as i64
 }
 
 #[cfg(test)]
 mod tests {
     use geomi_crawler::refresh::days;
     use geomi_model::Timestamp;
+    use geomi_refresh::Group;
 
     use super::*;
 
@@ -113,14 +110,19 @@ mod tests {
         check(&[a_day, a_day, a_day, night], Mostly::ByNight);
     }
 
+    /// 2G1 is visited every two weeks, also over the ends of months and years.
     #[test]
-    fn saturdays_are_counted_by_the_month() {
-        let check = |now: &str, week: u8| assert_eq!(week_of_month(at(now)), week, "{now}");
-        // The Saturdays of November 2026 are the 7th, 14th, 21st and 28th.
-        check("2026-11-07T00:00:00Z", 1);
-        check("2026-11-07T00:00:01Z", 2);
-        check("2026-11-14T00:00:00Z", 2);
-        check("2026-11-16T12:00:00Z", 3);
-        check("2026-11-29T12:00:00Z", 1);
+    fn every_second_week_is_every_fourteen_days() {
+        let start = at("2026-11-18T12:00:00Z");
+        let slot = slots(Group::Weeks(2), Mostly::ByDay)[0];
+        // A table is made on every Wednesday.
+        let weeks = (0..30).map(|week| week_of(start + f64::from(week) * 7.0));
+        let is_in: Vec<bool> = weeks.map(|week| slot.is_in(week)).collect();
+        assert!(is_in.windows(2).all(|pair| pair[0] != pair[1]), "{is_in:?}");
+        // The next Saturday is the same one from the Sunday before it on.
+        let days = (0..7).map(|day| week_of(at("2026-11-15T00:00:00Z") + f64::from(day)));
+        let days: Vec<i64> = days.collect();
+        assert!(days.iter().all(|week| *week == days[0]), "{days:?}");
+        assert_eq!(week_of(at("2026-11-21T00:00:01Z")), days[0] + 1);
     }
 }

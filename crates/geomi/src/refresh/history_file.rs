@@ -133,7 +133,7 @@ fn of_crawl(dir: &Path, global: &Global) -> anyhow::Result<Vec<Row>> {
     View::open(dir, &PlanArgs::default(), global, |moment| {
         let time = match moment.sighted.kind {
             Sighting::First => None,
-            Sighting::Changed => Some(moment.sighted.at * DAY_SECONDS),
+            Sighting::Changed => Some(moment.visit.time.micros() as f64 / 1e6),
             _ => return,
         };
         rows.push(Row {

@@ -35,7 +35,7 @@ Examples:
   geomi refresh plan news --budget 0.5 -o week.csv && $EDITOR week.csv
   geomi refresh run news --schedule week.csv
 
-Days and hours are UTC. The file is CSV with day,hour,url, one line a visit; `-` instead of
+Days and hours are those of refresh.timezone (default UTC). The file is CSV with day,hour,url, one line a visit; `-` instead of
 a URL leaves an hour free, and what is planned then is visited in the next hour that is not.
 Such lines of an older file are kept. The console shows and paints DIR/schedule.csv.
 With --policy group6 or group16 the table is REFRESH's: days by group, midnight for pages that

@@ -7,7 +7,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use geomi_crawler::refresh::{days, instant};
+use geomi_crawler::RefreshStatus;
+use geomi_crawler::refresh::instant;
+use geomi_model::Zone;
 use geomi_refresh::Belief;
 use geomi_report::freshness::{Class, Copies, Point, Tally, Upkeep};
 use serde_json::{Value, json};
@@ -19,7 +21,7 @@ use super::out_file::OutFile;
 use super::report_html;
 use super::run::PlanArgs;
 use super::truth::Truth;
-use super::view::{DirArgs, SHARE, View, last_time, print_table};
+use super::view::{DirArgs, SHARE, View, last_status, last_time, print_table};
 use crate::Exit;
 use crate::args::{Format, Global};
 use crate::terminal::{print, print_csv};
@@ -64,6 +66,8 @@ pub(crate) struct ReportCommand {
 /// All there is to tell.
 pub(super) struct Report {
     pub(super) dir: String,
+    /// The zone whose clock hours and days go by.
+    pub(super) zone: Zone,
     pub(super) tally: Tally,
     pub(super) kinships: Kinships,
     /// How successes and failures follow each other.
@@ -76,6 +80,8 @@ pub(super) struct Report {
     limits: Vec<(Limit, Spent)>,
     requests_per_hour: Option<f64>,
     most_in_an_hour: u64,
+    /// What the last run told of new pages.
+    discovery: Option<RefreshStatus>,
 }
 
 impl Report {
@@ -130,7 +136,7 @@ pub(crate) fn run(args: &ReportCommand, global: &Global) -> anyhow::Result<Exit>
         chances.take(moment.sighted.page, moment.sighted.kind);
     })?;
     kinships.learn(|page| view.posterior(page));
-    tally.reported(days(last_time(&args.dir.dir)));
+    tally.reported(view.zone().days(last_time(&args.dir.dir)));
     let truth = args.truth.as_deref();
     let truth = truth
         .map(|path| Truth::read(path, &view, global))
@@ -142,6 +148,7 @@ pub(crate) fn run(args: &ReportCommand, global: &Global) -> anyhow::Result<Exit>
     });
     let report = Report {
         dir: args.dir.dir.display().to_string(),
+        zone: view.zone().clone(),
         points,
         pages: view.seen.len(),
         budget: view.book.planner().requests_per_day(),
@@ -152,6 +159,7 @@ pub(crate) fn run(args: &ReportCommand, global: &Global) -> anyhow::Result<Exit>
             .collect(),
         requests_per_hour: view.book.planner().requests_per_hour(),
         most_in_an_hour: spending.most_in_an_hour(),
+        discovery: last_status(&args.dir.dir).and_then(|status| status.refresh),
         tally,
         kinships,
         chances,
@@ -163,13 +171,13 @@ pub(crate) fn run(args: &ReportCommand, global: &Global) -> anyhow::Result<Exit>
         Format::Human => human(&report)?,
         Format::Json => print(&serde_json::to_string_pretty(&as_json(&report))?)?,
         Format::Jsonl => print(&as_json(&report).to_string())?,
-        Format::Csv => print_csv(&csv(&report.points, truth.is_some()))?,
+        Format::Csv => print_csv(&csv(&report, truth.is_some()))?,
     }
     written?;
     Ok(Exit::Done)
 }
 
-fn csv(points: &[Point], has_truth: bool) -> String {
+fn csv(report: &Report, has_truth: bool) -> String {
     let fields = |copies: Copies| format!(",{:.4},{:.2}", copies.freshness, copies.age_h);
     let mut text = String::from("time,freshness,age_h");
     text += if has_truth {
@@ -177,9 +185,9 @@ fn csv(points: &[Point], has_truth: bool) -> String {
     } else {
         ""
     };
-    for point in points {
+    for point in &report.points {
         text.push('\n');
-        text += &instant(point.at).to_rfc3339_secs();
+        text += &report.zone.instant(point.at).to_rfc3339_secs();
         text += &fields(point.estimated);
         if has_truth {
             text += &point.truth.map_or(",,".to_owned(), fields);
@@ -220,6 +228,9 @@ fn human(report: &Report) -> anyhow::Result<()> {
         .map(|(kind, count)| format!("{count} {kind}"))
         .collect();
     print(&format!("visits      {}", kinds.join(", ")))?;
+    if let Some(words) = report.discovery_in_words() {
+        print(&format!("new pages   {words}"))?;
+    }
     print(&format!("next visits {}", report.success_in_words()))?;
     if let Some(words) = report.hours_in_words() {
         print(&format!("hours       {words}"))?;
@@ -307,6 +318,15 @@ impl Report {
             .collect()
     }
 
+    /// What became of new pages, if the crawl was kept fresh.
+    pub(super) fn discovery_in_words(&self) -> Option<String> {
+        let told = self.discovery.as_ref()?;
+        Some(format!(
+            "{} asked for since the crawl is kept fresh, budget {:.1} a day; {} wait for it",
+            told.discovered, told.discovery_per_day?, told.postponed
+        ))
+    }
+
     /// What was spent of the budget of an hour, if there is one.
     pub(super) fn hours_in_words(&self) -> Option<String> {
         let (most, limit) = (self.most_in_an_hour, self.requests_per_hour?);
@@ -339,21 +359,22 @@ fn kind_json(name: &str, kind: &Kind) -> Value {
     })
 }
 
-fn points_json(points: &[Point]) -> Vec<Value> {
+fn points_json(report: &Report) -> Vec<Value> {
     let point = |point: &Point| {
         json!({
-            "time": instant(point.at).to_rfc3339_secs(),
+            "time": report.zone.instant(point.at).to_rfc3339_secs(),
             "freshness": point.estimated.freshness,
             "age_h": point.estimated.age_h,
             "true_freshness": point.truth.map(|truth| truth.freshness),
             "true_age_h": point.truth.map(|truth| truth.age_h),
         })
     };
-    points.iter().map(point).collect()
+    report.points.iter().map(point).collect()
 }
 
 fn days_json(report: &Report) -> Vec<Value> {
     let day = |(day, (requests, changed)): (&i64, &(u64, u64))| {
+        // A date of the zone: no instant, but written like one.
         let day = instant(*day as f64).to_rfc3339_secs();
         let ratio = *requests as f64 / report.pages.max(1) as f64;
         json!({ "day": day.get(..10), "requests": requests, "changed": changed, "load_ratio": ratio })
@@ -385,8 +406,10 @@ fn as_json(report: &Report) -> Value {
     );
     let now = report.points.last();
     let truth = now.and_then(|point| point.truth);
+    let told = report.discovery.as_ref();
     json!({
         "dir": report.dir,
+        "timezone": report.zone.name(),
         "pages": report.pages,
         "requests": tally.requests(),
         "days": tally.days(),
@@ -395,6 +418,9 @@ fn as_json(report: &Report) -> Value {
         "budgets": budgets_json(report),
         "requests_per_hour": report.requests_per_hour,
         "most_in_an_hour": report.most_in_an_hour,
+        "discovery_per_day": told.and_then(|told| told.discovery_per_day),
+        "discovered": told.map(|told| told.discovered),
+        "postponed": told.map(|told| told.postponed),
         "load_ratio": report.load_ratio(),
         "freshness": now.map(|point| point.estimated.freshness),
         "age_h": now.map(|point| point.estimated.age_h),
@@ -405,7 +431,7 @@ fn as_json(report: &Report) -> Value {
         "pairs_after_success": ss.pairs,
         "failure_after_failure": ff.share,
         "pairs_after_failure": ff.pairs,
-        "over_time": points_json(&report.points),
+        "over_time": points_json(report),
         "by_day": days_json(report),
         "comparisons_by_hour": hours(|(comparisons, _)| *comparisons),
         "changes_by_hour": hours(|(_, changed)| *changed),

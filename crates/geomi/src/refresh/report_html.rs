@@ -37,6 +37,9 @@ pub(super) fn page(report: &Report) -> String {
         &mut body,
         format_args!("<p>Next visits: {}.</p>", report.success_in_words()),
     );
+    if let Some(words) = report.discovery_in_words() {
+        put(&mut body, format_args!("<p>New pages: {words}.</p>"));
+    }
     body += "<h2>Requests a day against the budget</h2>";
     body += &requests(report);
     body += &budgets(report);
@@ -45,7 +48,13 @@ pub(super) fn page(report: &Report) -> String {
             "<p>No visit could be compared with an earlier copy: there are no changes to show.</p>";
         return framed(&title, &body);
     }
-    body += "<h2>When changes were found, by day and hour (UTC)</h2>";
+    put(
+        &mut body,
+        format_args!(
+            "<h2>When changes were found, by day and hour ({})</h2>",
+            report.zone.name()
+        ),
+    );
     body += &heat_map(report);
     for kinds in report.kinships.tables() {
         let way = kinds.way;
@@ -101,7 +110,7 @@ fn over_time(report: &Report) -> String {
         let points = lines.iter().flat_map(|(_, points)| points);
         points.map(|point| point.1).collect()
     };
-    let dates = Axis::dates(first.at, last.at);
+    let dates = Axis::dates(first.at, last.at, report.zone.name());
     let (fresh, ages) = (lines(|of| of.freshness), lines(|of| of.age_h));
     let share = Axis::shares("freshness", values(&fresh).into_iter());
     let most = values(&ages).into_iter().fold(0.1, f64::max);
@@ -128,7 +137,7 @@ fn requests(report: &Report) -> String {
     let days = || by_day.range(first..=last);
     let most = days().map(|(_, (requests, _))| *requests as f64);
     let most = most.fold(report.budget.max(1.0), f64::max);
-    let dates = Axis::dates(first as f64, (last + 1) as f64);
+    let dates = Axis::dates(first as f64, (last + 1) as f64, report.zone.name());
     let frame = Frame::new(dates, Axis::numbers("requests", 0.0, most));
     let mut drawn = String::new();
     for (day, (requests, changed)) in days() {

@@ -261,7 +261,8 @@ fn warn_of_learning(refresh: &RefreshConfig, pages: usize) {
 fn pages(dir: &Path, tries: u8) -> anyhow::Result<Pages> {
     let mut pages = Pages::default();
     read_visits(&CrawlDir::new(dir), |visit| {
-        pages.take(visit, tries);
+        // Only which pages there are is asked, not when they were seen.
+        pages.take(visit, tries, 0.0);
         true
     })?;
     Ok(pages)

@@ -8,9 +8,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use geomi_crawler::refresh::{RefreshBook, days, instant, read_visits};
+use geomi_crawler::refresh::{RefreshBook, read_visits};
 use geomi_crawler::{Clock as _, CrawlConfig, Status, SystemClock};
-use geomi_model::Timestamp;
+use geomi_model::{Timestamp, Zone};
 use geomi_refresh::{Belief, Learner, PageId, Posterior};
 use geomi_report::freshness::{self, Moment, Past, Seen};
 use geomi_store::{CrawlDir, segment};
@@ -41,7 +41,7 @@ pub(super) struct View {
     pub(super) seen: Vec<Seen>,
     pub(super) config: CrawlConfig,
     pub(super) dir: CrawlDir,
-    /// Now, in days since 1970.
+    /// Now, in days since 1970 by the clock of the plan.
     pub(super) now: f64,
 }
 
@@ -70,7 +70,8 @@ impl View {
         let config = config::resolve(&written, Vec::new(), &mut problems);
         problems.into_result()?;
         let dir = CrawlDir::new(root);
-        let now = days(SystemClock::default().now().max(last_time(root)));
+        let now = SystemClock::default().now().max(last_time(root));
+        let now = config.plan.timezone.days(now);
         let mut past = Past::new(&config.plan, config.tries);
         read_visits(&dir, |visit| {
             past.take(visit, &mut watch);
@@ -91,6 +92,11 @@ impl View {
             dir,
             now,
         })
+    }
+
+    /// The zone whose clock hours and days go by.
+    pub(super) fn zone(&self) -> &Zone {
+        &self.config.plan.timezone
     }
 
     /// All pages.
@@ -116,7 +122,7 @@ impl View {
             Some(None) => "it is being tried again".to_owned(),
             Some(Some(due)) => format!(
                 "no visit to it has brought one; a run asks for it again at {}",
-                instant(due).to_rfc3339_secs()
+                self.book.instant(due).to_rfc3339_secs()
             ),
         }
     }
@@ -148,12 +154,15 @@ pub(super) fn typed_url(text: &str) -> Result<CrawlUrl, Problems> {
 /// When the last run reported by its own clock, which may have been a fast one.
 pub(super) fn last_time(dir: &Path) -> Timestamp {
     // Without a report, or with one that is not ours, time begins now.
-    let written = std::fs::read(CrawlDir::new(dir).status());
-    let status = written
-        .ok()
-        .and_then(|bytes| serde_json::from_slice::<Status>(&bytes).ok());
-    let time = status.and_then(|status| Timestamp::parse_rfc3339(&status.time));
+    let time = last_status(dir).and_then(|status| Timestamp::parse_rfc3339(&status.time));
     time.unwrap_or(Timestamp::EPOCH)
+}
+
+/// What the last run told of itself; `None` without a report, or with one that is not
+/// ours.
+pub(super) fn last_status(dir: &Path) -> Option<Status> {
+    let written = std::fs::read(CrawlDir::new(dir).status()).ok()?;
+    serde_json::from_slice(&written).ok()
 }
 
 /// Prints lines of fields in columns; the first line names them.

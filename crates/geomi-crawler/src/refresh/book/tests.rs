@@ -189,3 +189,34 @@ fn the_budget_of_a_time_without_a_run_is_spent_at_once() {
         assert!((least..=most).contains(&count), "{count} with {saved_max}");
     }
 }
+
+/// One hour of the day is left to visit in: 23 o'clock in Seoul is 14 o'clock in UTC.
+#[test]
+fn hours_are_those_of_the_zone() {
+    let mut config = RefreshConfig {
+        budget: Budget::PerPage(1.0),
+        timezone: Zone::named("Asia/Seoul").unwrap(),
+        ..RefreshConfig::default()
+    };
+    config.quiet_hours.add("0-23").unwrap();
+    let mut book = RefreshBook::new(&config);
+    for visit in past() {
+        book.take(&visit, TRIES);
+    }
+    book.start(book.days(instant(111.0)), 1.0);
+    let mut visited = Vec::new();
+    for half_hour in 0..240 {
+        let now = instant(111.0 + f64::from(half_hour) / 48.0);
+        while let Some(page) = book.next(book.days(now)) {
+            visited.push(now.to_rfc3339_secs());
+            let seen = Visit {
+                time: now,
+                ..visit(page, 0.0, 200, Some(false))
+            };
+            book.take(&seen, TRIES);
+        }
+    }
+    assert!(visited.len() > 10, "{visited:?}");
+    let is_open = |time: &String| time.get(11..13) == Some("14");
+    assert!(visited.iter().all(is_open), "{visited:?}");
+}

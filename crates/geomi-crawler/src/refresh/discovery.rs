@@ -1,0 +1,223 @@
+//! Discovery: pages that were never fetched have a budget of their own.
+//!
+//! Pages of the plan lead to new ones, and a calendar leads to new ones for ever. So
+//! while a crawl is kept fresh, first requests for URLs come out of an allowance that
+//! grows by `refresh.discovery_per_day` and holds one day's at most; where nothing is
+//! said, that is as much as the plan may spend, and [`PER_DAY_MIN`] at least. A URL whose
+//! turn comes when nothing is left is *postponed*: it is kept in the state, and queued
+//! again when there is an allowance, also by a later run. A crawl that is not kept fresh
+//! has no such limit and queues all of them.
+//!
+//! Seeds, retries and robots.txt are not counted.
+
+use std::time::Duration;
+
+use geomi_frontier::{Entry, Lease, Settlement};
+use geomi_model::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::CrawlError;
+use crate::control::Desired;
+use crate::journey::Journey;
+use crate::partition::Partition;
+
+/// New pages a day that are visited whatever the budget of the plan is.
+const PER_DAY_MIN: f64 = 24.0;
+/// URLs queued again between two commits.
+const RELEASED_MAX: usize = 512;
+/// A URL whose turn has not come for so long, or was refused, is no longer waited for.
+const RELEASED_KEPT: Duration = Duration::from_hours(1);
+const DAY: Duration = Duration::from_hours(24);
+
+/// The single record of the allowance.
+const META: &str = "discovery";
+
+/// What may be spent on new pages. It is durable, or every run would begin with a day's.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Discovery {
+    /// Requests of a day's that were spent at `at`.
+    spent: f64,
+    at: Timestamp,
+    /// URLs that wait for an allowance.
+    pub(crate) postponed: u64,
+    /// New pages asked for, in runs that kept the crawl fresh.
+    pub(crate) requested: u64,
+    /// URLs that were queued again and whose turn has not come, and when the last was.
+    #[serde(skip)]
+    released: (u64, Timestamp),
+}
+
+impl Discovery {
+    /// As the last commit left it.
+    pub(crate) fn load(home: &Partition) -> Result<Self, CrawlError> {
+        Ok(home.meta(META)?.unwrap_or_default())
+    }
+
+    /// What is left by now: a day's, less what was spent and has not come back since.
+    fn left(&self, per_day: f64, now: Timestamp) -> f64 {
+        let passed = now.since(self.at).as_secs_f64() / DAY.as_secs_f64();
+        per_day - (self.spent - passed * per_day).max(0.0)
+    }
+
+    /// Takes one request, if there is one left. Sums of parts err by less than what is
+    /// forgiven.
+    fn take(&mut self, per_day: f64, now: Timestamp) -> bool {
+        let left = self.left(per_day, now);
+        if left < 1.0 - 1e-6 {
+            return false;
+        }
+        (self.spent, self.at) = (per_day - left + 1.0, now);
+        self.requested += 1;
+        true
+    }
+
+    /// How many URLs may be queued again: as many as are allowed, less those that are
+    /// queued and were not asked for yet.
+    fn free(&self, per_day: f64, now: Timestamp) -> f64 {
+        let is_recent = now.since(self.released.1) < RELEASED_KEPT;
+        let released = if is_recent { self.released.0 } else { 0 };
+        self.left(per_day, now) - released as f64
+    }
+
+    /// When one more may be queued again.
+    fn ready_at(&self, per_day: f64, now: Timestamp) -> Option<Timestamp> {
+        let missing = (1.0 - 1e-6 - self.free(per_day, now)).max(0.0);
+        (per_day > 0.0).then(|| now + DAY.mul_f64(missing / per_day))
+    }
+}
+
+/// New pages a day, of a plan that may spend so much and an operator who says this.
+pub(crate) fn per_day(said: Option<u64>, requests_per_day: f64) -> f64 {
+    said.map_or(requests_per_day.max(PER_DAY_MIN), |said| said as f64)
+}
+
+impl Journey<'_> {
+    /// New pages a day that may be asked for; `None` where the crawl is not kept fresh.
+    pub(crate) fn discovery_per_day(&self) -> Option<f64> {
+        let book = self.refresh.as_ref()?;
+        Some(per_day(
+            book.config().discovery_per_day,
+            book.requests_per_day(),
+        ))
+    }
+
+    /// Whether a URL may be asked for, by the budget for new pages.
+    pub(crate) fn may_discover(&mut self, entry: &Entry, now: Timestamp) -> bool {
+        let Some(per_day) = self.discovery_per_day().filter(|_| entry.is_first_visit()) else {
+            return true;
+        };
+        let waiting = &mut self.discovery.released.0;
+        *waiting = waiting.saturating_sub(1);
+        let is_allowed = self.discovery.take(per_day, now);
+        if is_allowed {
+            self.save_discovery();
+        }
+        is_allowed
+    }
+
+    /// Keeps a URL for later: no request was made.
+    pub(crate) fn postpone(
+        &mut self,
+        lease: Lease,
+        entry: &Entry,
+        now: Timestamp,
+    ) -> Result<(), CrawlError> {
+        let partition = self.partition_of(lease.site());
+        if !self.partitions[partition].is_postponed(&entry.url)? {
+            self.discovery.postponed += 1;
+            self.save_discovery();
+        }
+        self.partitions[partition].set_postponed(entry);
+        self.frontier.settle(lease, Settlement::NotAsked, now);
+        Ok(())
+    }
+
+    /// Queues URLs again that were postponed, as many as are allowed.
+    pub(crate) fn release_postponed(&mut self) -> Result<(), CrawlError> {
+        let now = self.clock.now();
+        if self.discovery.postponed == 0 || !self.may_release() {
+            return Ok(());
+        }
+        let free = self.discovery_per_day();
+        let free = free.map(|per_day| self.discovery.free(per_day, now) + 1e-6);
+        let max = free.map_or(RELEASED_MAX, |free| (free as usize).min(RELEASED_MAX));
+        let mut left = max;
+        for partition in 0..self.partitions.len() {
+            for entry in self.partitions[partition].postponed(left)? {
+                self.partitions[partition].forget_postponed(&entry.url);
+                left -= 1;
+                // It may have been visited for another reason.
+                if self.partitions[partition].record(&entry.url)?.is_none() {
+                    self.discovery.released.0 += 1;
+                    self.enqueue(partition, entry, now)?;
+                }
+            }
+        }
+        if left == max {
+            // There are none, or nothing is free.
+            self.discovery.postponed *= u64::from(max == 0);
+            return Ok(());
+        }
+        self.discovery.released.1 = now;
+        let shown = (max - left) as u64;
+        self.discovery.postponed = self.discovery.postponed.saturating_sub(shown);
+        self.save_discovery();
+        Ok(())
+    }
+
+    fn may_release(&self) -> bool {
+        self.control.desired() == Desired::Run && self.limit.is_none()
+    }
+
+    /// Whether postponed URLs are still to be queued by this run.
+    pub(crate) fn awaits_postponed(&self) -> bool {
+        self.discovery.postponed > 0 && self.refresh.is_none()
+    }
+
+    /// When a postponed URL may be queued. A run that ends with what is due waits for
+    /// none.
+    pub(crate) fn discovery_wakeup(&self) -> Option<Timestamp> {
+        if self.discovery.postponed == 0 || !self.may_release() {
+            return None;
+        }
+        let now = self.clock.now();
+        let Some(per_day) = self.discovery_per_day() else {
+            return Some(now);
+        };
+        let ready = self.discovery.ready_at(per_day, now)?;
+        (!self.refresh_is_over || ready <= now).then_some(ready)
+    }
+
+    fn save_discovery(&mut self) {
+        let discovery = self.discovery;
+        self.partitions[0].set_meta(META, &discovery);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_allowance_grows_by_the_day_and_holds_one() {
+        let day = |days: f64| Timestamp::from_secs(1_000_000) + DAY.mul_f64(days);
+        let mut discovery = Discovery::default();
+        let mut spend = |at: f64| (0..99).filter(|_| discovery.take(10.0, day(at))).count();
+        assert_eq!(spend(0.0), 10, "at first a day's");
+        assert_eq!(spend(0.05), 0);
+        assert_eq!(spend(0.5), 5);
+        assert_eq!(spend(9.0), 10, "and never more");
+        assert_eq!(discovery.requested, 25);
+        let ready = discovery.ready_at(10.0, day(9.0)).unwrap();
+        let off = day(9.1).since(ready).max(ready.since(day(9.1)));
+        assert!(off < Duration::from_secs(1), "{off:?}");
+        assert_eq!(discovery.ready_at(0.0, day(9.0)), None);
+    }
+
+    #[test]
+    fn a_plan_gives_as_much_to_new_pages_as_to_known_ones() {
+        assert!((per_day(None, 268.0) - 268.0).abs() < 1e-9);
+        assert!((per_day(None, 0.5) - PER_DAY_MIN).abs() < 1e-9);
+        assert!(per_day(Some(0), 268.0) < 1e-9);
+    }
+}
