@@ -32,6 +32,8 @@ const VIA_ELSEWHERE: u8 = 1 << 6;
 /// The URL is of another origin of the site, and in full.
 const OTHER_ORIGIN: u8 = 1 << 7;
 
+/// Priority and depth.
+type Rank = (u8, u16);
 type Fixed<'a> = (u8, u8, u16, u32, &'a str);
 type Tried = (u8, u8, Option<i64>);
 
@@ -159,7 +161,7 @@ impl Iterator for Entries<'_> {
 }
 
 /// The entries of a chunk in its stored form, each with its priority and depth.
-pub(super) fn records(chunk: &Chunk) -> Result<Vec<((u8, u16), &[u8])>, CrawlError> {
+pub(super) fn records(chunk: &Chunk) -> Result<Vec<(Rank, &[u8])>, CrawlError> {
     let mut rest = &chunk.bytes[chunk.origin_end..];
     let mut records = Vec::with_capacity(chunk.len as usize);
     while !rest.is_empty() {
@@ -171,7 +173,7 @@ pub(super) fn records(chunk: &Chunk) -> Result<Vec<((u8, u16), &[u8])>, CrawlErr
 }
 
 /// Priority and depth of the entry that begins here, and what follows the entry.
-fn record_rank(bytes: &[u8]) -> Result<((u8, u16), &[u8]), CrawlError> {
+fn record_rank(bytes: &[u8]) -> Result<(Rank, &[u8]), CrawlError> {
     let ((head, priority, depth, ..), mut rest): (Fixed<'_>, _) =
         postcard::take_from_bytes(bytes).map_err(damaged)?;
     if head & (VIA_HERE | VIA_ELSEWHERE) != 0 {

@@ -526,7 +526,7 @@ pub(crate) const KEYS: &[Key] = &[
         "scope.growth_budget",
         "400",
         Kind::Count(1, MAX_BUDGET, |d, n| {
-            d.crawl.novelty.growth_budget = n as u32
+            d.crawl.novelty.growth_budget = n as u32;
         }),
         "Pages with new content, and as many waiting URLs, without a dead end before a part is deferred.",
     ),
@@ -656,7 +656,7 @@ pub(crate) const KEYS: &[Key] = &[
         "output.publish_every",
         "\"1m\"",
         Kind::Period(Duration::from_secs(1), |d, span| {
-            d.crawl.output.publish_every = span
+            d.crawl.output.publish_every = span;
         }),
         "How often the index and the lists of seeds are written while the crawl runs, if they changed.",
     ),
