@@ -93,6 +93,10 @@ impl Prioritizer {
         if features.preferred {
             return 1;
         }
+        if features.kind == LinkKind::Script {
+            // It may lead nowhere: everything else goes first.
+            return PRIORITIES;
+        }
         let level = (1.0 - self.score(&Parts::of(features))) * f32::from(PRIORITIES - 1);
         // Priority 1 is kept for seeds and preferred URLs.
         2 + (level as u8).min(PRIORITIES - 2)
@@ -127,7 +131,8 @@ impl Parts {
             kind: match features.kind {
                 LinkKind::Anchor => 1.0,
                 LinkKind::Frame => 0.8,
-                LinkKind::Other => 0.2,
+                LinkKind::Other | LinkKind::Embedded | LinkKind::Form => 0.2,
+                LinkKind::Script => 0.0,
             },
             history: features.site_success.clamp(0.0, 1.0),
             traffic: features.traffic.map(|part| part.clamp(0.0, 1.0)),

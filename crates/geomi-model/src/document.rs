@@ -88,6 +88,10 @@ pub enum DocumentKind {
     Json,
     /// A picture, of which the size is known.
     Image(ImageSize),
+    /// A style sheet.
+    Style,
+    /// A script, which is scanned and never run.
+    Script,
 }
 
 impl DocumentKind {
@@ -103,6 +107,8 @@ impl DocumentKind {
             Self::Pdf => "pdf",
             Self::Json => "json",
             Self::Image(image) => image.format.name(),
+            Self::Style => "style",
+            Self::Script => "script",
         })
     }
 }
@@ -215,18 +221,67 @@ pub struct Link {
     pub kind: LinkKind,
     /// The page asks not to follow it (`rel=nofollow`).
     pub nofollow: bool,
+    /// It stands in a block that its author calls an advertisement.
+    pub is_advert: bool,
     /// What a sitemap or feed says about the page it leads to.
     pub signal: Option<ChangeSignal>,
 }
 
-/// What made a link, in the three classes of the 2003 robot study.
+/// What made a link.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum LinkKind {
-    /// `frame` and `iframe`.
+    /// `frame`.
     Frame,
     /// `a` and `area`.
     Anchor,
-    /// Everything else: `link`, images, scripts, meta refresh, redirects.
+    /// Everything that leads elsewhere in another way: `link`, quotations' sources,
+    /// meta refresh, headers, redirects.
+    Other,
+    /// What a browser loads to show the page: images, style sheets, scripts,
+    /// fonts, media, `iframe`.
+    Embedded,
+    /// A string in script code that looks like an address. It may lead nowhere.
+    Script,
+    /// A form that can be sent as it stands.
+    Form,
+}
+
+impl LinkKind {
+    /// Its class in the 2003 robot study.
+    pub const fn class(self) -> LinkClass {
+        match self {
+            Self::Frame => LinkClass::Frame,
+            Self::Anchor => LinkClass::Anchor,
+            Self::Other | Self::Embedded | Self::Script | Self::Form => LinkClass::Other,
+        }
+    }
+
+    /// Whether the page is incomplete without what the link leads to.
+    pub const fn is_requisite(self) -> bool {
+        matches!(self, Self::Frame | Self::Embedded)
+    }
+
+    /// Its name in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Frame => "frame",
+            Self::Anchor => "anchor",
+            Self::Other => "other",
+            Self::Embedded => "embedded",
+            Self::Script => "script",
+            Self::Form => "form",
+        }
+    }
+}
+
+/// The three classes of links of the 2003 robot study.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum LinkClass {
+    /// `f`.
+    Frame,
+    /// `a`.
+    Anchor,
+    /// `h`: everything else.
     Other,
 }
 
@@ -240,10 +295,10 @@ impl LinkType {
     pub const fn with(self, kind: LinkKind) -> Self {
         Self(
             self.0
-                | match kind {
-                    LinkKind::Other => 1,
-                    LinkKind::Anchor => 2,
-                    LinkKind::Frame => 4,
+                | match kind.class() {
+                    LinkClass::Other => 1,
+                    LinkClass::Anchor => 2,
+                    LinkClass::Frame => 4,
                 },
         )
     }

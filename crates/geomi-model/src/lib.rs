@@ -14,7 +14,7 @@ mod zone;
 
 pub use document::{
     ChangeFrequency, ChangeSignal, Charset, CharsetSource, Document, DocumentKind, Fingerprint,
-    ImageFormat, ImageSize, Link, LinkKind, LinkType, RobotsMeta,
+    ImageFormat, ImageSize, Link, LinkClass, LinkKind, LinkType, RobotsMeta,
 };
 pub use network::{NetworkState, Phases, Protocol, Truncation};
 pub use record::UrlRecord;

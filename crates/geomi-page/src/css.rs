@@ -1,21 +1,83 @@
-//! The addresses in a style sheet: `url(…)` and the string of an `@import`.
+//! The addresses in a style sheet: `url(…)`, the string of an `@import`, and the
+//! strings of an `image-set(…)`.
 //!
 //! One pass over the bytes that knows comments, strings and names, and nothing
-//! else of CSS. An address with a backslash in it is passed over: nobody escapes
-//! addresses, and undoing the escapes would be a second parser.
+//! else of CSS. Escapes are left in the spans: [`unescape`] undoes them.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-use memchr::{memchr, memmem};
+use geomi_model::{Document, DocumentKind, LinkKind};
+use memchr::{memchr2, memmem};
 
+use crate::charset;
+use crate::content::Content;
+use crate::link_list::LinkList;
+use crate::reader::{Extractor, PageInput, ReadLimits};
 use crate::tokenizer::is_space;
+
+/// Reads style sheets: everything they name belongs to the pages that use them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StyleReader;
+
+impl Extractor for StyleReader {
+    fn mime(&self) -> &'static str {
+        "text/css"
+    }
+
+    fn claims(&self, content: &Content<'_>) -> bool {
+        content.mime == "text/css"
+    }
+
+    fn read(&self, input: &PageInput<'_>, limits: &ReadLimits) -> Document {
+        let decoded = charset::decode(&labelled(input), limits);
+        let mut links = LinkList::new(input.url, limits.links_max, limits);
+        each_address(&decoded.text, |span| {
+            links.add(&unescape(&decoded.text[span]), LinkKind::Embedded, None);
+        });
+        let (links, truncated) = links.finish();
+        // It has no text that a reader would compare, so no charset either.
+        Document {
+            kind: DocumentKind::Style,
+            links,
+            truncated,
+            ..Document::default()
+        }
+    }
+}
+
+/// A style sheet with the charset it names itself, where nothing else does.
+pub(crate) fn labelled<'a>(input: &PageInput<'a>) -> PageInput<'a> {
+    PageInput {
+        charset_label: input.charset_label.or(declared_charset(input.body)),
+        ..*input
+    }
+}
+
+/// The charset a style sheet names in its first bytes.
+pub(crate) fn declared_charset(body: &[u8]) -> Option<&str> {
+    let rest = body.strip_prefix(b"@charset \"")?;
+    let length = rest.iter().take(40).position(|&byte| byte == b'"')?;
+    std::str::from_utf8(&rest[..length]).ok()
+}
+
+/// What the strings and functions that come now belong to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rule {
+    Any,
+    /// `@import`: a string is an address.
+    Import,
+    /// `@namespace` and `@charset`: nothing is an address.
+    Name,
+}
 
 /// Calls `take` with the span of each address, quotes left out, in order.
 pub(crate) fn each_address(css: &str, mut take: impl FnMut(Range<usize>)) {
     let bytes = css.as_bytes();
     let mut at = 0;
-    // Whether a string that comes now is what `@import` names.
-    let mut imports = false;
+    let mut rule = Rule::Any;
+    // Brackets that are open in an `image-set(`.
+    let mut in_set = 0_u32;
     while let Some(&byte) = bytes.get(at) {
         let rest = &bytes[at..];
         match byte {
@@ -25,22 +87,46 @@ pub(crate) fn each_address(css: &str, mut take: impl FnMut(Range<usize>)) {
             }
             b'"' | b'\'' => {
                 let end = string_end(bytes, at);
-                if imports {
-                    give(bytes, at + 1..end, &mut take);
-                    imports = false;
+                // In a set, a type is a string in brackets of its own.
+                if rule == Rule::Import || in_set == 1 {
+                    give(at + 1..end, &mut take);
                 }
+                rule = Rule::Any;
                 at = end + 1;
             }
             b'@' => {
-                imports = starts_with_word(rest, b"@import");
+                rule = if starts_with_word(rest, b"@import") {
+                    Rule::Import
+                } else if starts_with_word(rest, b"@namespace") {
+                    Rule::Name
+                } else {
+                    Rule::Any
+                };
                 at += 1;
             }
             b'u' | b'U' if starts_with_word(rest, b"url(") && !is_in_name(bytes, at) => {
-                at = url_function(bytes, at + 4, &mut take);
-                imports = false;
+                let span;
+                (span, at) = url_function(bytes, at + 4);
+                if rule != Rule::Name {
+                    give(span, &mut take);
+                }
+                rule = Rule::Any;
+            }
+            b'i' | b'I' if in_set == 0 && starts_with_word(rest, b"image-set(") => {
+                in_set = 1;
+                at += b"image-set(".len();
+            }
+            b'(' if in_set > 0 => {
+                in_set += 1;
+                at += 1;
+            }
+            b')' if in_set > 0 => {
+                in_set -= 1;
+                at += 1;
             }
             b';' | b'{' | b'}' => {
-                imports = false;
+                rule = Rule::Any;
+                in_set = 0;
                 at += 1;
             }
             _ => at += 1,
@@ -48,33 +134,66 @@ pub(crate) fn each_address(css: &str, mut take: impl FnMut(Range<usize>)) {
     }
 }
 
-/// Reads what follows `url(`; gives where it ends.
-fn url_function(bytes: &[u8], start: usize, take: &mut impl FnMut(Range<usize>)) -> usize {
+/// Reads what follows `url(`: the address, and where it ends.
+fn url_function(bytes: &[u8], start: usize) -> (Range<usize>, usize) {
     let mut from = start;
     while bytes.get(from).is_some_and(|&byte| is_space(byte)) {
         from += 1;
     }
     if let Some(b'"' | b'\'') = bytes.get(from) {
         let end = string_end(bytes, from);
-        give(bytes, from + 1..end, take);
-        return end + 1;
+        return (from + 1..end, end + 1);
     }
-    let length = memchr(b')', &bytes[from.min(bytes.len())..]);
-    let Some(close) = length.map(|length| from + length) else {
-        return bytes.len();
-    };
+    let mut close = from;
+    loop {
+        let rest = bytes.get(close..).unwrap_or_default();
+        let Some(found) = memchr2(b')', b'\\', rest) else {
+            return (0..0, bytes.len());
+        };
+        close += found;
+        if bytes[close] == b')' {
+            break;
+        }
+        close += 2;
+    }
     let mut to = close;
     while to > from && is_space(bytes[to - 1]) {
         to -= 1;
     }
-    give(bytes, from..to, take);
-    close + 1
+    (from..to, close + 1)
 }
 
-fn give(bytes: &[u8], span: Range<usize>, take: &mut impl FnMut(Range<usize>)) {
-    if !bytes[span.clone()].contains(&b'\\') && !span.is_empty() {
+fn give(span: Range<usize>, take: &mut impl FnMut(Range<usize>)) {
+    if span.start < span.end {
         take(span);
     }
+}
+
+/// An address with its escapes undone: `\)`, `\2f `.
+pub(crate) fn unescape(raw: &str) -> Cow<'_, str> {
+    if !raw.contains('\\') {
+        return Cow::Borrowed(raw);
+    }
+    let mut text = String::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some((plain, escaped)) = rest.split_once('\\') {
+        text.push_str(plain);
+        let is_hex = |byte: &u8| byte.is_ascii_hexdigit();
+        let digits = escaped.bytes().take(6).take_while(is_hex).count();
+        if digits == 0 {
+            // A line end is left out, anything else stands for itself.
+            let mut chars = escaped.chars();
+            text.extend(chars.next().filter(|&c| c != '\n'));
+            rest = chars.as_str();
+            continue;
+        }
+        let code = u32::from_str_radix(&escaped[..digits], 16).unwrap_or_default();
+        text.push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
+        let after = &escaped[digits..];
+        rest = after.strip_prefix([' ', '\t', '\n']).unwrap_or(after);
+    }
+    text.push_str(rest);
+    Cow::Owned(text)
 }
 
 /// Where the string whose quote is at `open` ends: at its closing quote, or at a
@@ -134,9 +253,25 @@ mod tests {
         check("/* url(a) @import 'b' */", &[]);
         check("a{content:\"url(x)\"}", &[]);
         check("curl(x) my-url(y)", &[]);
-        check("url(a\\)b) url(never", &[]);
+        check("url(a\\)b) url(never", &["a\\)b"]);
+        check("@namespace svg url(http://e/svg); @charset 'x';", &[]);
         check("@import 'never\nurl(x)", &["never", "x"]);
         check("@media print{a{content:'x'}}", &[]);
+    }
+
+    #[test]
+    fn sets_of_images() {
+        check(
+            "a{background:-webkit-image-set('a.png' 1x, url(b.png) 2x)}b{content:'x'}",
+            &["a.png", "b.png"],
+        );
+        check("image-set(\"a.avif\" type(\"image/avif\"))", &["a.avif"]);
+    }
+
+    #[test]
+    fn escapes_are_undone() {
+        assert_eq!(unescape("a\\)b\\2f c\\\nd"), "a)b/cd");
+        assert_eq!(unescape("a\\"), "a");
     }
 
     #[test]

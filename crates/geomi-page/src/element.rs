@@ -41,6 +41,7 @@ elements! {
     A: b"a" = INLINE | CLOSED,
     Abbr: b"abbr" = INLINE,
     AnnotationXml: b"annotation-xml" = 0,
+    Applet: b"applet" = 0,
     Area: b"area" = 0,
     Article: b"article" = CLOSED,
     Aside: b"aside" = CLOSED,
@@ -49,6 +50,7 @@ elements! {
     Base: b"base" = 0,
     Bdi: b"bdi" = INLINE,
     Bdo: b"bdo" = INLINE,
+    Bgsound: b"bgsound" = 0,
     Big: b"big" = INLINE | BREAKS_OUT,
     Blockquote: b"blockquote" = BREAKS_OUT,
     Body: b"body" = BREAKS_OUT,
@@ -90,6 +92,8 @@ elements! {
     Image: b"image" = 0,
     Img: b"img" = BREAKS_OUT,
     Input: b"input" = 0,
+    Ins: b"ins" = 0,
+    Isindex: b"isindex" = 0,
     Kbd: b"kbd" = INLINE,
     Label: b"label" = INLINE | CLOSED,
     Li: b"li" = BREAKS_OUT,
@@ -113,6 +117,7 @@ elements! {
     Object: b"object" = 0,
     Ol: b"ol" = CLOSED | BREAKS_OUT,
     P: b"p" = BREAKS_OUT,
+    Param: b"param" = 0,
     Plaintext: b"plaintext" = 0,
     Pre: b"pre" = BREAKS_OUT,
     Q: b"q" = INLINE,
@@ -174,7 +179,14 @@ impl Element {
     pub(crate) const fn may_be_advert(self) -> bool {
         matches!(
             self,
-            Self::Div | Self::Section | Self::Table | Self::Ul | Self::Center | Self::Figure
+            Self::Div
+                | Self::Section
+                | Self::Table
+                | Self::Ul
+                | Self::Center
+                | Self::Figure
+                | Self::Aside
+                | Self::Ins
         )
     }
 
@@ -191,7 +203,6 @@ impl Element {
 /// An attribute the reader looks at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Attribute {
-    Background,
     Content,
     Data,
     Encoding,
@@ -232,13 +243,88 @@ impl Attribute {
             (8, b'e') => (b"encoding", Self::Encoding),
             (10, b'h') => (b"http-equiv", Self::HttpEquiv),
             (10, b'x') => (b"xlink:href", Self::XlinkHref),
-            (10, b'b') => (b"background", Self::Background),
             (11, b'i') => (b"imagesrcset", Self::ImageSrcset),
             (14, b's') => (b"shadowrootmode", Self::ShadowRootMode),
             _ => return None,
         };
         name.eq_ignore_ascii_case(candidate).then_some(attribute)
     }
+}
+
+/// Attributes that lead somewhere and are too rare to be looked up in every tag.
+const RARE: [&[u8]; 18] = [
+    b"action",
+    b"archive",
+    b"background",
+    b"cite",
+    b"classid",
+    b"codebase",
+    b"dynsrc",
+    b"formaction",
+    b"icon",
+    b"implementation",
+    b"itemid",
+    b"longdesc",
+    b"lowsrc",
+    b"manifest",
+    b"ng-href",
+    b"ng-src",
+    b"ping",
+    b"profile",
+];
+
+/// Whether an attribute may lead somewhere though it is none of [`Attribute`]:
+/// it is in the list, holds a script, or is of the page's own making (`data-…`) and
+/// begins like an address.
+pub(crate) fn may_lead(name: &[u8], value: &str) -> bool {
+    let [first, second, ..] = name else {
+        return false;
+    };
+    match (first | 0x20, second | 0x20) {
+        (b'o', b'n') => true,
+        (b'd', b'a') if name.len() > 5 && name[4] == b'-' => {
+            let value = value.trim_ascii_start().as_bytes();
+            let is_source = || memchr::memmem::find(&name.to_ascii_lowercase(), b"src").is_some();
+            matches!(value, [b'/' | b'{' | b'[', _, ..] | [b'.', b'.' | b'/', ..])
+                || value
+                    .get(..4)
+                    .is_some_and(|start| start.eq_ignore_ascii_case(b"http"))
+                || is_lazy(&name[5..])
+                || is_source()
+        }
+        (b'a', b'c' | b'r')
+        | (b'b', b'a')
+        | (b'c', b'i' | b'l' | b'o')
+        | (b'd', b'y')
+        | (b'f', b'o')
+        | (b'i', b'c' | b'm' | b't')
+        | (b'l', b'o')
+        | (b'm', b'a')
+        | (b'n', b'g')
+        | (b'p', b'i' | b'r') => RARE.iter().any(|rare| name.eq_ignore_ascii_case(rare)),
+        (b's', b'r') => name.eq_ignore_ascii_case(b"srcdoc"),
+        _ => false,
+    }
+}
+
+/// Whether a `data-` attribute holds an address by what scripts call it, whatever
+/// its value looks like.
+fn is_lazy(name: &[u8]) -> bool {
+    const NAMES: [&[u8]; 12] = [
+        b"bg",
+        b"background",
+        b"background-image",
+        b"echo",
+        b"href",
+        b"image",
+        b"lazy",
+        b"lazyload",
+        b"original",
+        b"poster",
+        b"url",
+        b"zoom-image",
+    ];
+    NAMES.iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
 #[cfg(test)]

@@ -1,17 +1,6 @@
 //! The HTML reader: one walk over the tokens of a page.
 //!
-//! What counts as a link, by kind:
-//!
-//! * frames: `frame` and `iframe`;
-//! * anchors: `a` and `area`;
-//! * others: `link` (unless it only opens a connection), images and their
-//!   `srcset`, scripts, media, `embed`, `object`, image buttons, the body's
-//!   background, and a `meta` refresh.
-//!
-//! Forms are not links: sending one is an act, not a visit. Nor are quotations'
-//! sources. Links inside `noscript` count, because we run no scripts; those
-//! inside a `template` do not, because nobody sees them until a script copies
-//! them.
+//! What leads somewhere, and of which kind it is, is in [`leads`].
 //!
 //! Navigation, asides, and the head and foot of a page that are not those of an
 //! article stand around the main text: a reader sees them, but the fingerprint, the
@@ -23,6 +12,8 @@
 //! Visible text leaves out scripts, styles, the title, `noscript`, templates, and
 //! elements hidden by an attribute or an inline style.
 
+mod leads;
+
 use geomi_model::{Document, DocumentKind, LinkKind, RobotsMeta};
 
 use crate::advert::{is_advert, may_name_advert};
@@ -30,16 +21,23 @@ use crate::charset;
 use crate::content::Content;
 use crate::element::{Attribute, Element};
 use crate::foreign::Foreign;
+use crate::form::Form;
 use crate::links::LinkCollector;
 use crate::raw_text::RawKind;
 use crate::reader::{Extractor, PageInput, ReadLimits};
 use crate::references::{self, Place};
-use crate::robots;
 use crate::soft404;
 use crate::spam::SpamFeatures;
 use crate::text::VisibleText;
 use crate::tokenizer::{Tag, Token, Tokenizer, is_space};
-use crate::values::{Rel, each_source, fold_spaces, refresh_target, style_hides};
+use crate::values::{fold_spaces, style_hides};
+
+/// Pieces of markup inside a page (`srcdoc`, conditional comments) that are read.
+const NESTED_MAX: u32 = 64;
+/// How deep they may be in one another.
+const NESTING_MAX: u32 = 3;
+/// Depth of what never ends.
+const FOR_EVER: u32 = 1 << 30;
 
 /// How compressed files begin; no page does.
 const GZIP: &[u8] = &[0x1F, 0x8B];
@@ -176,6 +174,16 @@ struct Walk<'a> {
     around: Option<Inside>,
     /// The advertisement or drawing beside it.
     beside: Option<Inside>,
+    /// The advertisement whose links are marked, wherever it stands.
+    advert: Option<Advert>,
+    /// The form whose fields are being read.
+    form: Option<Form>,
+    /// The element of a drawing whose text is a style sheet or a script.
+    foreign_code: Option<Element>,
+    /// Pieces of markup inside the page that may still be read, and how deep this
+    /// one is.
+    nested_left: u32,
+    nesting: u32,
     /// Articles that are open: what is in them is main text.
     articles: u32,
     /// Bytes of text hidden by an attribute or a style.
@@ -183,8 +191,15 @@ struct Walk<'a> {
     /// Entries of the keywords.
     keywords: u32,
     title: Option<String>,
-    title_bytes_max: usize,
+    limits: ReadLimits,
     robots: RobotsMeta,
+}
+
+/// An advertisement that is open.
+struct Advert {
+    inside: Inside,
+    /// It ends with what is around the main text at the latest.
+    is_around: bool,
 }
 
 /// An element we wait for the end of.
@@ -204,11 +219,16 @@ impl<'a> Walk<'a> {
             template: None,
             around: None,
             beside: None,
+            advert: None,
+            form: None,
+            foreign_code: None,
+            nested_left: NESTED_MAX,
+            nesting: 0,
             articles: 0,
             hidden_bytes: 0,
             keywords: 0,
             title: None,
-            title_bytes_max: limits.title_bytes_max,
+            limits: *limits,
             robots: RobotsMeta::default(),
         }
     }
@@ -216,16 +236,22 @@ impl<'a> Walk<'a> {
     fn run(&mut self) {
         while let Some(token) = self.tokenizer.next() {
             match token {
-                Token::Text(text) => self.show(text),
+                Token::Text(text) => {
+                    self.foreign_text(text);
+                    self.show(text);
+                }
                 Token::Verbatim(text) => {
+                    self.foreign_text(text);
                     if self.is_seen() {
                         self.text.push(text);
                     }
                 }
                 Token::Start(tag) => self.start(tag),
                 Token::End(tag) => self.end(tag),
+                Token::Conditional(markup) => self.nested(markup, None),
             }
         }
+        self.form_ended();
     }
 
     fn is_seen(&self) -> bool {
@@ -259,13 +285,13 @@ impl<'a> Walk<'a> {
         if !(foreign && tag.self_closing) {
             self.look_beside(element);
         }
-        if self.template.is_none() {
-            if foreign {
-                self.foreign_link(element);
-            } else {
-                self.read_element(element);
-            }
+        self.foreign_code = None;
+        if foreign {
+            self.foreign_link(tag);
+        } else {
+            self.read_element(element);
         }
+        self.read_attributes(element);
         if !foreign && let Some(kind) = RawKind::of(element) {
             let content = self.tokenizer.raw_text(kind);
             self.raw_content(element, content);
@@ -278,19 +304,29 @@ impl<'a> Walk<'a> {
         }
         self.foreign.end(tag.element);
         self.tokenizer.set_foreign(self.foreign.is_inside());
+        self.foreign_code = None;
         Inside::leave(&mut self.unseen, tag.element);
         Inside::leave(&mut self.template, tag.element);
         match tag.element {
             Element::Nav | Element::Aside | Element::Header | Element::Footer => {
                 Inside::leave(&mut self.around, tag.element);
                 self.set_main();
+                if self.around.is_none() {
+                    self.advert.take_if(|advert| advert.is_around);
+                }
             }
+            Element::Form => self.form_ended(),
             Element::Article | Element::Main => self.articles = self.articles.saturating_sub(1),
             _ => {}
         }
         if self.beside.is_some() {
             Inside::leave(&mut self.beside, tag.element);
             self.set_main();
+        }
+        if let Some(advert) = &mut self.advert
+            && advert.inside.is_closed_by(tag.element)
+        {
+            self.advert = None;
         }
     }
 
@@ -300,14 +336,30 @@ impl<'a> Walk<'a> {
         self.text.set_main(is_main);
     }
 
-    /// Notes advertisements and drawings in the main text.
+    /// Notes advertisements, and drawings in the main text.
     fn look_beside(&mut self, element: Element) {
+        // An author may have named a frame around everything after what hangs
+        // above it.
+        let begins_page = matches!(element, Element::Article | Element::Main | Element::H1);
+        let is_named = (self.advert.is_none() || self.beside.is_none())
+            && element.may_be_advert()
+            && self.is_named_advert();
+        match &mut self.advert {
+            Some(_) if begins_page => self.advert = None,
+            Some(advert) if advert.inside.element == element => advert.inside.depth += 1,
+            None if is_named => {
+                self.advert = Some(Advert {
+                    inside: Inside { element, depth: 1 },
+                    is_around: self.around.is_some(),
+                });
+            }
+            _ => {}
+        }
         if let Some(beside) = &mut self.beside {
-            // An author may have left a drawing open, or have named a frame
-            // around everything after what hangs above it.
+            // An author may have left a drawing open.
             let is_over = match beside.element {
                 Element::Svg => !self.foreign.is_open(),
-                _ => matches!(element, Element::Article | Element::Main | Element::H1),
+                _ => begins_page,
             };
             if is_over {
                 self.beside = None;
@@ -317,11 +369,7 @@ impl<'a> Walk<'a> {
             }
             return;
         }
-        let is_beside = match element {
-            Element::Svg => true,
-            _ => element.may_be_advert() && self.around.is_none() && self.is_named_advert(),
-        };
-        if is_beside {
+        if element == Element::Svg || (is_named && self.around.is_none()) {
             self.beside = Some(Inside { element, depth: 1 });
             self.set_main();
         }
@@ -382,131 +430,16 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Reads what an HTML element says by its attributes.
-    fn read_element(&mut self, element: Element) {
-        use Attribute::{Background, Data, Href, ImageSrcset, Poster, Src, Srcset, Type};
-        let is = |attribute, word: &str| {
-            self.tokenizer
-                .attributes()
-                .get(attribute)
-                .is_some_and(|value| value.trim_ascii().eq_ignore_ascii_case(word))
-        };
-        match element {
-            Element::A | Element::Area => {
-                let nofollow = self.rel().nofollow;
-                self.link(Href, LinkKind::Anchor, nofollow);
-            }
-            Element::Frame | Element::Iframe => self.link(Src, LinkKind::Frame, false),
-            Element::Link => self.link_element(),
-            Element::Img | Element::Image | Element::Source => {
-                self.link(Src, LinkKind::Other, false);
-                self.sources(Srcset);
-            }
-            Element::Script | Element::Embed | Element::Audio | Element::Track => {
-                self.link(Src, LinkKind::Other, false);
-            }
-            Element::Video => {
-                self.link(Src, LinkKind::Other, false);
-                self.link(Poster, LinkKind::Other, false);
-            }
-            Element::Object => self.link(Data, LinkKind::Other, false),
-            Element::Input if is(Type, "image") => self.link(Src, LinkKind::Other, false),
-            Element::Body => self.link(Background, LinkKind::Other, false),
-            Element::Base => {
-                if let Some(href) = self.tokenizer.attributes().get(Href) {
-                    self.links.set_base(href);
-                }
-            }
-            Element::Meta => self.meta(),
-            _ => {}
-        }
-        if element == Element::Link {
-            self.sources(ImageSrcset);
-        }
-    }
-
-    /// SVG links and pictures; `MathML` has none that is used.
-    fn foreign_link(&mut self, element: Element) {
-        let kind = match element {
-            Element::A => LinkKind::Anchor,
-            Element::Image => LinkKind::Other,
-            _ => return,
-        };
-        let nofollow = self.rel().nofollow;
-        let attributes = self.tokenizer.attributes();
-        let written = if attributes.get(Attribute::Href).is_some() {
-            Attribute::Href
-        } else {
-            Attribute::XlinkHref
-        };
-        self.link(written, kind, nofollow);
-    }
-
-    fn rel(&self) -> Rel {
-        self.tokenizer
-            .attributes()
-            .get(Attribute::Rel)
-            .map(Rel::parse)
-            .unwrap_or_default()
-    }
-
-    fn link(&mut self, attribute: Attribute, kind: LinkKind, nofollow: bool) {
-        if let Some(value) = self.tokenizer.attributes().get(attribute) {
-            self.links.add(value, kind, nofollow);
-        }
-    }
-
-    fn sources(&mut self, attribute: Attribute) {
-        if let Some(srcset) = self.tokenizer.attributes().get(attribute) {
-            each_source(srcset, |source| {
-                self.links.add(source, LinkKind::Other, false);
-            });
-        }
-    }
-
-    fn link_element(&mut self) {
-        let rel = self.rel();
-        let Some(href) = self.tokenizer.attributes().get(Attribute::Href) else {
-            return;
-        };
-        if rel.canonical {
-            self.links.set_canonical(href);
-        }
-        if !rel.only_connects {
-            self.links.add(href, LinkKind::Other, rel.nofollow);
-        }
-    }
-
-    fn meta(&mut self) {
-        let attributes = self.tokenizer.attributes();
-        let Some(content) = attributes.get(Attribute::Content) else {
-            return;
-        };
-        let names = |attribute, word: &str| {
-            attributes
-                .get(attribute)
-                .is_some_and(|value| value.trim_ascii().eq_ignore_ascii_case(word))
-        };
-        let for_robots = names(Attribute::Name, "robots") || names(Attribute::Name, "geomi");
-        let refreshes = names(Attribute::HttpEquiv, "refresh");
-        if names(Attribute::Name, "keywords") {
-            self.keywords += 1 + content.bytes().filter(|&byte| byte == b',').count() as u32;
-        }
-        if for_robots && let Some(content) = self.links.readable(content) {
-            self.robots = self.robots.or(robots::meta_content(&content));
-        }
-        if refreshes && let Some(target) = refresh_target(content) {
-            self.links.add(target, LinkKind::Other, false);
-        }
-    }
-
     fn raw_content(&mut self, element: Element, content: &'a str) {
         match element {
             Element::Title if self.title.is_none() && self.template.is_none() => {
                 let title = references::decode(content, Place::Text);
-                self.title = Some(fold_spaces(&title, self.title_bytes_max));
+                self.title = Some(fold_spaces(&title, self.limits.title_bytes_max));
             }
             Element::Textarea => self.show(content),
+            Element::Style => self.style_sheet(content),
+            Element::Script => self.script(content),
+            Element::Noframes | Element::Noembed => self.nested(content, None),
             Element::Xmp | Element::Plaintext if self.is_seen() => self.text.push(content),
             _ => {}
         }
@@ -526,12 +459,17 @@ impl Inside {
     /// One less; the last one opens the view again.
     fn leave(inside: &mut Option<Self>, element: Element) {
         if let Some(open) = inside
-            && open.element == element
+            && open.is_closed_by(element)
         {
-            open.depth -= 1;
-            if open.depth == 0 {
-                *inside = None;
-            }
+            *inside = None;
         }
+    }
+
+    /// Takes an end tag; says whether it was the last one.
+    fn is_closed_by(&mut self, element: Element) -> bool {
+        if self.element == element {
+            self.depth -= 1;
+        }
+        self.depth == 0
     }
 }

@@ -1,7 +1,8 @@
 //! JSON: addresses among the string values, and JSON Feed.
 //!
 //! The text is gone through once, string by string, without building anything: a
-//! value that is an absolute `http` or `https` address is a link. Keys are not. In a
+//! value that is an absolute `http` or `https` address is a link. Keys are not. The
+//! manifest of a web app has relative addresses as well, under known keys. In a
 //! JSON Feed the date that belongs to an item goes with the item's address. JSON that
 //! is broken gives what it gives; nesting costs nothing, since nothing is nested here.
 
@@ -12,8 +13,11 @@ use geomi_model::{ChangeSignal, Document, DocumentKind, LinkKind, Timestamp};
 use crate::charset;
 use crate::content::Content;
 use crate::link_list::LinkList;
-use crate::reader::{Extractor, PageInput, ReadLimits};
+use crate::reader::{Extractor, PageInput, ReadLimits, essence};
 use crate::values::fold_spaces;
+
+/// The type of the manifest of a web app.
+const MANIFEST: &str = "application/manifest+json";
 
 /// Reads JSON and JSON Feed.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,6 +40,7 @@ impl Extractor for JsonReader {
             links: LinkList::new(input.url, limits.links_max, limits),
             key: Cow::Borrowed(""),
             is_feed: false,
+            is_manifest: input.mime.map(essence).as_deref() == Some(MANIFEST),
             title: None,
             item: None,
             modified: None,
@@ -66,6 +71,7 @@ struct Walk<'a> {
     /// The key of the value being read.
     key: Cow<'a, str>,
     is_feed: bool,
+    is_manifest: bool,
     title: Option<String>,
     /// Address and date of the feed's item being read.
     item: Option<String>,
@@ -129,6 +135,17 @@ impl<'a> Walk<'a> {
                 self.modified = self.modified.max(Timestamp::parse_published(text));
             }
             _ => {}
+        }
+        if self.is_manifest {
+            let kind = match &*self.key {
+                "src" => Some(LinkKind::Embedded),
+                "start_url" | "url" => Some(LinkKind::Other),
+                _ => None,
+            };
+            if let Some(kind) = kind {
+                self.links.add(text, kind, None);
+                return;
+            }
         }
         if !is_address(text) {
             return;

@@ -33,13 +33,13 @@ impl<'a> LinkList<'a> {
 
     /// Takes a link as written. What is no address is passed over.
     pub(crate) fn add(&mut self, text: &str, kind: LinkKind, signal: Option<ChangeSignal>) {
+        let Some(text) = followable(text) else {
+            return;
+        };
         if text.len() > self.text_bytes_max {
             self.truncated = true;
             return;
         }
-        let Some(text) = followable(text) else {
-            return;
-        };
         // What does not parse is no link, and there is nothing to report.
         let url = CrawlUrl::parse_plain(text).or_else(|| self.base.join(text).ok());
         let Some(url) = url else {
@@ -53,6 +53,7 @@ impl<'a> LinkList<'a> {
                 url,
                 kind,
                 nofollow: false,
+                is_advert: false,
                 signal: signal.filter(|signal| *signal != ChangeSignal::default()),
             });
         }

@@ -5,7 +5,9 @@
 //! collected in the same spelling is dropped before it costs a parse.
 //!
 //! Of two links to one URL the first is kept, with its kind and its `nofollow`;
-//! a later anchor does not change an earlier image's link.
+//! a later anchor does not change an earlier image's link. Links in advertisements
+//! come after all others, and what is found in scripts comes last: neither takes the
+//! place of a link that people see.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -23,10 +25,14 @@ use crate::values::followable;
 
 /// Room made at once: few pages have more links.
 const USUAL_LINKS: usize = 100;
+/// Addresses kept of the scripts of one page, or of one script file.
+pub(crate) const SCRIPT_LINKS_MAX: usize = 1_000;
 
 /// The links of a page in the making.
 pub(crate) struct LinkCollector<'a> {
     references: Vec<Reference<'a>>,
+    /// How many of them come from scripts.
+    from_scripts: usize,
     seen: HashSet<u64, BuildHasherDefault<AlreadyHashed>>,
     base: Option<Cow<'a, str>>,
     canonical: Option<Cow<'a, str>>,
@@ -36,10 +42,33 @@ pub(crate) struct LinkCollector<'a> {
 }
 
 /// A link as the page writes it, character references decoded.
-struct Reference<'a> {
-    text: Cow<'a, str>,
-    kind: LinkKind,
-    nofollow: bool,
+pub(crate) struct Reference<'a> {
+    pub(crate) text: Cow<'a, str>,
+    pub(crate) kind: LinkKind,
+    pub(crate) nofollow: bool,
+    pub(crate) is_advert: bool,
+}
+
+/// In which order references are resolved.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rank {
+    Plain,
+    Advert,
+    Script,
+}
+
+impl Rank {
+    const ALL: [Self; 3] = [Self::Plain, Self::Advert, Self::Script];
+}
+
+impl Reference<'_> {
+    const fn rank(&self) -> Rank {
+        match self.kind {
+            LinkKind::Script => Rank::Script,
+            _ if self.is_advert => Rank::Advert,
+            _ => Rank::Plain,
+        }
+    }
 }
 
 /// The links of a page, resolved.
@@ -55,6 +84,7 @@ impl<'a> LinkCollector<'a> {
     pub(crate) fn new(limits: &ReadLimits) -> Self {
         Self {
             references: Vec::with_capacity(USUAL_LINKS),
+            from_scripts: 0,
             seen: HashSet::with_capacity_and_hasher(USUAL_LINKS, BuildHasherDefault::default()),
             base: None,
             canonical: None,
@@ -65,27 +95,52 @@ impl<'a> LinkCollector<'a> {
     }
 
     /// Takes an attribute value as written.
-    pub(crate) fn add(&mut self, raw: &'a str, kind: LinkKind, nofollow: bool) {
-        let Some(text) = self.readable(raw) else {
-            return;
-        };
-        let text = match text {
-            Cow::Borrowed(text) => followable(text).map(Cow::Borrowed),
-            Cow::Owned(text) => followable_owned(text).map(Cow::Owned),
-        };
-        let Some(text) = text else {
-            return;
-        };
-        let hash = xxh3_64(text.as_bytes());
-        if self.references.len() >= self.links_max {
-            self.truncated |= !self.seen.contains(&hash);
-        } else if self.seen.insert(hash) {
-            self.references.push(Reference {
+    pub(crate) fn add(&mut self, raw: &'a str, kind: LinkKind, nofollow: bool, is_advert: bool) {
+        if let Some(text) = self.readable(raw) {
+            self.add_reference(Reference {
                 text,
                 kind,
                 nofollow,
+                is_advert,
             });
         }
+    }
+
+    /// Takes a reference whose character references are decoded.
+    pub(crate) fn add_reference(&mut self, reference: Reference<'a>) {
+        let text = match reference.text {
+            Cow::Borrowed(text) => followable(text).map(Cow::Borrowed),
+            Cow::Owned(text) => followable_owned(text).map(Cow::Owned),
+        };
+        let Some(text) = text.filter(|text| !is_placeholder(text)) else {
+            return;
+        };
+        if text.len() > self.attribute_bytes_max {
+            self.truncated = true;
+            return;
+        }
+        let reference = Reference { text, ..reference };
+        let rank = reference.rank();
+        let hash = xxh3_64(reference.text.as_bytes()) ^ rank as u64;
+        let is_script = rank == Rank::Script;
+        if self.references.len() >= self.links_max {
+            self.truncated |= !is_script && !self.seen.contains(&hash);
+        } else if is_script && self.from_scripts >= SCRIPT_LINKS_MAX {
+            // What scripts hold is a guess: nothing is lost for certain.
+        } else if self.seen.insert(hash) {
+            self.from_scripts += usize::from(is_script);
+            self.references.push(reference);
+        }
+    }
+
+    /// The references so far, as the page writes them.
+    pub(crate) fn into_references(self) -> (Vec<Reference<'a>>, bool) {
+        (self.references, self.truncated)
+    }
+
+    /// Something was left out.
+    pub(crate) fn cut(&mut self) {
+        self.truncated = true;
     }
 
     /// Takes the `href` of a `base` element; the first one counts.
@@ -105,6 +160,12 @@ impl<'a> LinkCollector<'a> {
     /// An attribute value with its character references decoded, if it is not
     /// too long.
     pub(crate) fn readable(&mut self, raw: &'a str) -> Option<Cow<'a, str>> {
+        // White space around an address is no part of it, however much there is.
+        let raw = if raw.len() > self.attribute_bytes_max {
+            raw.trim_matches(|c: char| c <= ' ')
+        } else {
+            raw
+        };
         if raw.len() > self.attribute_bytes_max {
             // Pictures written into the page are long and nothing to follow.
             let is_data = raw
@@ -127,17 +188,24 @@ impl<'a> LinkCollector<'a> {
         let mut links = Vec::with_capacity(self.references.len());
         let mut seen = self.seen;
         seen.clear();
-        for reference in self.references {
-            let Some(url) = base.resolve(&reference.text) else {
-                continue;
-            };
-            if seen.insert(url.hash64().0) {
-                links.push(Link {
-                    url,
-                    kind: reference.kind,
-                    nofollow: reference.nofollow,
-                    signal: None,
-                });
+        for rank in Rank::ALL {
+            let of_rank = self.references.iter().filter(|it| it.rank() == rank);
+            for reference in of_rank {
+                let Some(url) = base.resolve(&reference.text) else {
+                    continue;
+                };
+                if seen.insert(url.hash64().0) {
+                    links.push(Link {
+                        url,
+                        kind: reference.kind,
+                        nofollow: reference.nofollow,
+                        is_advert: reference.is_advert,
+                        signal: None,
+                    });
+                }
+            }
+            if links.len() == self.references.len() {
+                break;
             }
         }
         let canonical = self.canonical.and_then(|text| base.resolve(&text));
@@ -148,6 +216,21 @@ impl<'a> LinkCollector<'a> {
             truncated: self.truncated,
         }
     }
+}
+
+/// Whether a reference is a template that a script or a server was to fill in:
+/// `{{url}}`, `${id}`, `{% url %}`, `<%= x %>`, `<?php … ?>`.
+fn is_placeholder(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    memchr::memchr2_iter(b'{', b'<', bytes).any(|at| {
+        let before = at.checked_sub(1).map(|before| bytes[before]);
+        match (bytes[at], bytes.get(at + 1)) {
+            (b'{', Some(b'{' | b'%')) | (b'<', Some(b'%')) => true,
+            (b'<', Some(b'?')) => bytes[at..].starts_with(b"<?php"),
+            (b'{', _) => before == Some(b'$'),
+            _ => false,
+        }
+    })
 }
 
 /// [`followable`] for an owned reference, which is copied only if there is white

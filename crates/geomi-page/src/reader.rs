@@ -4,12 +4,14 @@ use geomi_model::Document;
 use geomi_url::CrawlUrl;
 
 use crate::content::Content;
+use crate::css::StyleReader;
 use crate::feed::FeedReader;
 use crate::gzip::GzipReader;
 use crate::html::HtmlReader;
 use crate::image::ImageReader;
 use crate::json::JsonReader;
 use crate::pdf::PdfReader;
+use crate::script_file::ScriptReader;
 use crate::sitemap::SitemapReader;
 use crate::url_list::UrlListReader;
 
@@ -92,6 +94,8 @@ impl Readers {
             .with(JsonReader)
             .with(PdfReader)
             .with(ImageReader)
+            .with(StyleReader)
+            .with(ScriptReader)
     }
 
     /// These readers and one more, asked after the others.

@@ -22,6 +22,7 @@ use geomi_model::Charset;
 use geomi_url::CrawlUrl;
 
 use crate::charset;
+use crate::css;
 use crate::element::Element;
 use crate::links::{Base, Encoder, needs_encoder, query_encoder};
 use crate::reader::{PageInput, ReadLimits};
@@ -67,12 +68,8 @@ pub fn rewrite_style_sheet(
     limits: &ReadLimits,
     placer: &mut Placer<'_>,
 ) -> String {
-    let label = sheet_charset(input.body);
-    let labelled = PageInput {
-        charset_label: input.charset_label.or(label),
-        ..*input
-    };
-    let decoded = charset::decode(&labelled, limits);
+    let label = css::declared_charset(input.body);
+    let decoded = charset::decode(&css::labelled(input), limits);
     let mut links = Links {
         base: Base::of(input.url, None, None),
         placer,
@@ -92,13 +89,6 @@ pub fn rewrite_style_sheet(
 pub fn decode_text<'a>(input: &PageInput<'a>, limits: &ReadLimits) -> (Cow<'a, str>, Charset) {
     let decoded = charset::decode(input, limits);
     (decoded.text, decoded.charset)
-}
-
-/// The charset a style sheet names in its first bytes.
-fn sheet_charset(body: &[u8]) -> Option<&str> {
-    let rest = body.strip_prefix(b"@charset \"")?;
-    let length = rest.iter().take(40).position(|&byte| byte == b'"')?;
-    std::str::from_utf8(&rest[..length]).ok()
 }
 
 /// The state of a rewriting.

@@ -1,8 +1,8 @@
 //! Cuts a page into tags and text, as the WHATWG tokenizer would.
 //!
 //! A pull tokenizer over decoded text: [`Tokenizer::next`] gives a run of text,
-//! a start tag with the attributes we look at, or an end tag. Comments,
-//! doctypes, processing instructions and tags the page ends inside are passed
+//! a start tag with the attributes we look at, or an end tag. Conditional comments
+//! (`<!--[if IE]>…<![endif]-->`) are given as a whole; other comments, doctypes, processing instructions and tags the page ends inside are passed
 //! over. `memchr` finds the next `<`, `>` or closing quote, and no byte is looked
 //! at more than a fixed number of times, so any input takes linear time.
 //!
@@ -18,7 +18,7 @@ use std::ops::Range;
 
 use memchr::{memchr, memmem};
 
-use crate::element::{Attribute, Element};
+use crate::element::{Attribute, Element, may_lead};
 use crate::raw_text::{RawKind, raw_text_length};
 
 /// A piece of a page.
@@ -32,6 +32,8 @@ pub(crate) enum Token<'a> {
     Start(Tag),
     /// An end tag.
     End(Tag),
+    /// The markup in a conditional comment, which old browsers read.
+    Conditional(&'a str),
 }
 
 /// What a tag is of.
@@ -48,6 +50,7 @@ pub(crate) struct Tag {
 #[derive(Default)]
 pub(crate) struct Attributes<'a> {
     values: [Option<&'a str>; Attribute::COUNT],
+    has_rare: bool,
 }
 
 impl<'a> Attributes<'a> {
@@ -56,9 +59,17 @@ impl<'a> Attributes<'a> {
         self.values[attribute as usize]
     }
 
+    /// Whether there may be an attribute that leads somewhere in a rarer way
+    /// ([`may_lead`]).
+    pub(crate) const fn has_rare(&self) -> bool {
+        self.has_rare
+    }
+
     fn add(&mut self, name: &[u8], value: &'a str) {
         if let Some(attribute) = Attribute::named(name) {
             self.values[attribute as usize].get_or_insert(value);
+        } else {
+            self.has_rare |= may_lead(name, value);
         }
     }
 }
@@ -104,6 +115,11 @@ impl<'a> Tokenizer<'a> {
     /// Where the tag last given stands, its brackets included.
     pub(crate) fn tag_span(&self) -> Range<usize> {
         self.tag_start..self.at
+    }
+
+    /// The name of the start tag last given, as written.
+    pub(crate) fn tag_name(&self) -> &'a str {
+        &self.text[self.tag_start + 1..self.name_end]
     }
 
     /// The attributes of the tag last given as they stand in the text, up to and
@@ -190,7 +206,17 @@ impl<'a> Tokenizer<'a> {
         match markup {
             Markup::Start => self.tag(open, open + 1).map(Token::Start),
             Markup::End => self.tag(open, open + 2).map(Token::End),
-            Markup::Comment => Err(comment_end(bytes, open + 4)),
+            Markup::Comment => {
+                let start = open + 4;
+                let end = comment_end(bytes, start);
+                let is_conditional = bytes[start..].starts_with(b"[if ");
+                let content = is_conditional.then(|| conditional_content(&self.text[start..end]));
+                let Some(content) = content.flatten() else {
+                    return Err(end);
+                };
+                self.at = end;
+                Ok(Token::Conditional(content))
+            }
             Markup::Declaration => Err(past(b'>', bytes, open + 1)),
             Markup::Cdata => {
                 let start = open + "<![CDATA[".len();
@@ -324,6 +350,14 @@ fn comment_end(bytes: &[u8], start: usize) -> usize {
     bytes.len()
 }
 
+/// What is between `[if …]>` and `<![endif]` in a comment.
+fn conditional_content(comment: &str) -> Option<&str> {
+    let (_, content) = comment.split_once("]>")?;
+    // Where the condition is shown to all, the comment ends in `<!-->` at once.
+    let end = content.rfind("<!").unwrap_or(content.len());
+    Some(&content[..end]).filter(|content| !content.is_empty())
+}
+
 /// The position after the next `byte`, or the end.
 fn past(byte: u8, bytes: &[u8], from: usize) -> usize {
     memchr(byte, &bytes[from..]).map_or(bytes.len(), |found| from + found + 1)
@@ -353,6 +387,7 @@ mod tests {
             match token {
                 Token::Text(text) | Token::Verbatim(text) => out.extend(["\"", text, "\""]),
                 Token::End(tag) => out += &format!("</{:?}>", tag.element).to_lowercase(),
+                Token::Conditional(content) => out.extend(["[", content, "]"]),
                 Token::Start(tag) => {
                     out += &format!("<{:?}", tag.element).to_lowercase();
                     if let Some(href) = tokenizer.attributes().get(Attribute::Href) {
@@ -418,6 +453,11 @@ mod tests {
         check("<!-- <!-- --><a>", "<a>");
         check("<!---!><a>-->", "");
         check("<!-- never ends <a>", "");
+        check("<!--[if IE]><a><![endif]--><b>", "[<a>]<b>");
+        check("<!--[if !IE]><!--><a><!--<![endif]-->", "<a>");
+        check("<![if !IE]><a><![endif]>", "<a>");
+        check("<!--[if IE 6]>x", "[x]");
+        check("<!--[if IE", "");
     }
 
     #[test]

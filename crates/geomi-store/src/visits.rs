@@ -260,6 +260,8 @@ fn document_kind(name: &str) -> Option<DocumentKind> {
         DocumentKind::UrlList,
         DocumentKind::Pdf,
         DocumentKind::Json,
+        DocumentKind::Style,
+        DocumentKind::Script,
         picture(ImageFormat::Png),
         picture(ImageFormat::Jpeg),
         picture(ImageFormat::Gif),

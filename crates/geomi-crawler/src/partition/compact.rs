@@ -7,7 +7,7 @@
 //! is the same) and, of a retry, its tries. Chunks of earlier versions, a plain
 //! list behind format 1, read as they always did.
 
-use geomi_frontier::Entry;
+use geomi_frontier::{Entry, PRIORITIES};
 use geomi_model::{LinkKind, Timestamp};
 use geomi_url::CrawlUrl;
 use serde::Deserialize;
@@ -20,7 +20,35 @@ use crate::keys;
 /// Format of chunks that begin with an origin.
 const FORMAT: u8 = 2;
 
+/// The lower bits of the kind; the rest is beside the priority.
 const KIND: u8 = 3;
+const KIND_BITS: u32 = 2;
+/// Bits of the priority in its byte; above them is the rest of the kind.
+const PRIORITY: u8 = 0x3F;
+const PRIORITY_BITS: u32 = 6;
+const _: () = assert!(PRIORITIES <= PRIORITY);
+
+/// The kinds, by the number they are stored as.
+const KINDS: [LinkKind; 6] = [
+    LinkKind::Frame,
+    LinkKind::Anchor,
+    LinkKind::Other,
+    LinkKind::Embedded,
+    LinkKind::Script,
+    LinkKind::Form,
+];
+
+const fn kind_number(kind: LinkKind) -> u8 {
+    match kind {
+        LinkKind::Frame => 0,
+        LinkKind::Anchor => 1,
+        LinkKind::Other => 2,
+        LinkKind::Embedded => 3,
+        LinkKind::Script => 4,
+        LinkKind::Form => 5,
+    }
+}
+
 const SEED: u8 = 1 << 2;
 const REVISIT: u8 = 1 << 3;
 /// Tries, redirects and the time of a retry follow.
@@ -182,7 +210,7 @@ fn record_rank(bytes: &[u8]) -> Result<(Rank, &[u8]), CrawlError> {
     if head & TRIED != 0 {
         (_, rest) = postcard::take_from_bytes::<Tried>(rest).map_err(damaged)?;
     }
-    Ok(((priority, depth), rest))
+    Ok(((priority & PRIORITY, depth), rest))
 }
 
 /// How a URL is written.
@@ -208,11 +236,9 @@ pub(super) fn encode_full(entry: &Entry, with_via: bool, out: &mut Vec<u8>) {
 /// Writes an entry behind what is there.
 fn encode(entry: &Entry, url: Spelling, via: Spelling, out: &mut Vec<u8>) {
     let is_tried = entry.attempts != 0 || entry.redirects != 0 || entry.not_before.is_some();
-    let mut head = match entry.kind {
-        LinkKind::Frame => 0,
-        LinkKind::Anchor => 1,
-        LinkKind::Other => 2,
-    };
+    let kind = kind_number(entry.kind);
+    let mut head = kind & KIND;
+    let priority = entry.priority | (kind >> KIND_BITS) << PRIORITY_BITS;
     let url = if url == Spelling::Short {
         entry.url.path_and_query()
     } else {
@@ -237,7 +263,7 @@ fn encode(entry: &Entry, url: Spelling, via: Spelling, out: &mut Vec<u8>) {
     ] {
         head |= if is_set { mark } else { 0 };
     }
-    let fixed: Fixed<'_> = (head, entry.priority, entry.depth, entry.seed, url);
+    let fixed: Fixed<'_> = (head, priority, entry.depth, entry.seed, url);
     let mut bytes = keys::encode_behind(&fixed, std::mem::take(out));
     if let Some(via) = via {
         bytes = keys::encode_behind(via, bytes);
@@ -275,17 +301,14 @@ pub(super) fn decode_one<'a>(
     if head & TRIED != 0 {
         (tried, rest) = postcard::take_from_bytes(rest).map_err(damaged)?;
     }
+    let kind = head & KIND | priority >> PRIORITY_BITS << KIND_BITS;
     let entry = Entry {
         url,
         seed,
         via,
-        kind: match head & KIND {
-            0 => LinkKind::Frame,
-            1 => LinkKind::Anchor,
-            _ => LinkKind::Other,
-        },
+        kind: (KINDS.get(usize::from(kind)).copied()).unwrap_or(LinkKind::Other),
         depth,
-        priority,
+        priority: priority & PRIORITY,
         attempts: tried.0,
         redirects: tried.1,
         is_seed: head & SEED != 0,
@@ -341,6 +364,21 @@ mod tests {
             ..plain.clone()
         };
         vec![plain, elsewhere, seed, retry]
+    }
+
+    #[test]
+    fn every_kind_of_link_reads_back() {
+        for kind in KINDS {
+            let mut chunk = Chunk::new("https://a.test");
+            let entry = Entry {
+                kind,
+                priority: PRIORITIES,
+                ..entries()[0].clone()
+            };
+            chunk.push(&entry);
+            assert_eq!(records(&chunk).unwrap()[0].0, PRIORITIES, "{kind:?}");
+            assert_eq!(decode(chunk.as_bytes()).unwrap(), [entry], "{kind:?}");
+        }
     }
 
     #[test]

@@ -77,7 +77,12 @@ impl Links<'_, '_, '_> {
 
     pub(super) fn in_css(&mut self, css: &str) -> Option<String> {
         let mut spans = Vec::new();
-        css::each_address(css, |span| spans.push(span));
+        // What is written with escapes is rare, and stays as it is.
+        css::each_address(css, |span| {
+            if !css[span.clone()].contains('\\') {
+                spans.push(span);
+            }
+        });
         self.in_spans(css, spans)
     }
 

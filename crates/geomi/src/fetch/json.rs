@@ -7,7 +7,7 @@ use geomi_crawler::{
     AddressStep, ExchangeStep, Hop, HopEnd, LinkVerdict, RobotsStep, ScopeStep, SiteAccess,
 };
 use geomi_fetch::{AddressSource, Resolution, TlsDescription};
-use geomi_model::{CharsetSource, LinkKind, Phases};
+use geomi_model::{CharsetSource, LinkClass, Phases};
 use geomi_page::ReadAs;
 use geomi_robots::RobotsPolicy;
 use geomi_scope::Verdict;
@@ -267,12 +267,9 @@ pub(super) const fn source(source: CharsetSource) -> &'static str {
 
 fn links(step: &ExchangeStep, told: &Told<'_>) -> Value {
     let document = &step.document;
-    let count = |kind| {
-        document
-            .links
-            .iter()
-            .filter(|link| link.kind == kind)
-            .count()
+    let count = |class| {
+        let links = document.links.iter();
+        links.filter(|link| link.kind.class() == class).count()
     };
     let mut refused: BTreeMap<&str, u64> = BTreeMap::new();
     for link in &step.links {
@@ -286,9 +283,9 @@ fn links(step: &ExchangeStep, told: &Told<'_>) -> Value {
         .filter(|link| link.verdict == LinkVerdict::Accept);
     let mut all = json!({
         "total": document.links.len(),
-        "frame": count(LinkKind::Frame),
-        "anchor": count(LinkKind::Anchor),
-        "other": count(LinkKind::Other),
+        "frame": count(LinkClass::Frame),
+        "anchor": count(LinkClass::Anchor),
+        "other": count(LinkClass::Other),
         "nofollow": document.links.iter().filter(|link| link.nofollow).count(),
         "type": document.link_type().as_str(),
         "truncated": document.truncated,
@@ -299,8 +296,9 @@ fn links(step: &ExchangeStep, told: &Told<'_>) -> Value {
         let each = document.links.iter().zip(&step.links).map(|(link, step)| {
             json!({
                 "url": link.url.as_str(),
-                "kind": kind(link.kind),
+                "kind": link.kind.name(),
                 "nofollow": link.nofollow,
+                "advert": link.is_advert,
                 "verdict": verdict(step.verdict),
                 "rule": step.rule,
                 "reason": step.words,
@@ -310,15 +308,6 @@ fn links(step: &ExchangeStep, told: &Told<'_>) -> Value {
         all["each"] = each.collect();
     }
     all
-}
-
-/// The kind of a link by name.
-pub(super) const fn kind(kind: LinkKind) -> &'static str {
-    match kind {
-        LinkKind::Frame => "frame",
-        LinkKind::Anchor => "anchor",
-        LinkKind::Other => "other",
-    }
 }
 
 /// What would become of a link, by name.

@@ -2,7 +2,7 @@
 
 use geomi_crawler::{ExchangeStep, Hop, LinkVerdict};
 use geomi_fetch::TlsDescription;
-use geomi_model::{CharsetSource, LinkKind};
+use geomi_model::{CharsetSource, LinkClass};
 use geomi_page::ReadAs;
 
 use super::super::{Told, json};
@@ -170,7 +170,12 @@ fn page_lines(sheet: &mut Sheet, step: &ExchangeStep, told: &Told<'_>) {
 
 fn link_lines(sheet: &mut Sheet, step: &ExchangeStep, told: &Told<'_>) {
     let links = &step.document.links;
-    let count = |kind| links.iter().filter(|link| link.kind == kind).count() as u64;
+    let count = |kind| {
+        links
+            .iter()
+            .filter(|link| link.kind.class() == kind)
+            .count() as u64
+    };
     let mut refused: Vec<(&str, usize)> = Vec::new();
     for link in step
         .links
@@ -197,9 +202,9 @@ fn link_lines(sheet: &mut Sheet, step: &ExchangeStep, told: &Told<'_>) {
         &format!(
             "{} ({}, {}, {} of other kinds; type {})",
             links.len(),
-            words::plural(count(LinkKind::Anchor), "anchor"),
-            words::plural(count(LinkKind::Frame), "frame"),
-            count(LinkKind::Other),
+            words::plural(count(LinkClass::Anchor), "anchor"),
+            words::plural(count(LinkClass::Frame), "frame"),
+            count(LinkClass::Other),
             step.document.link_type()
         ),
     );
@@ -209,9 +214,9 @@ fn link_lines(sheet: &mut Sheet, step: &ExchangeStep, told: &Told<'_>) {
     ));
     if told.links {
         for (link, step) in links.iter().zip(&step.links) {
-            let (kind, verdict) = (json::kind(link.kind), json::verdict(step.verdict));
+            let (kind, verdict) = (link.kind.name(), json::verdict(step.verdict));
             sheet.more(&format!(
-                "{kind:6} {verdict:6} {}: {}",
+                "{kind:8} {verdict:6} {}: {}",
                 link.url, step.words
             ));
         }
