@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use geomi_fetch::FetchConfig;
 use geomi_frontier::{PageOrder, Prioritizer};
+use geomi_model::{Link, LinkKind};
 use geomi_novelty::{DEFAULT_DROP_PARAMS, DropParams, NoveltyConfig};
 use geomi_page::ReadLimits;
 use geomi_scope::ScopeConfig;
@@ -60,6 +61,8 @@ pub struct CrawlConfig {
     pub sitemaps: SitemapMode,
     /// Whether links marked `nofollow` are left alone.
     pub respect_nofollow: bool,
+    /// Which other links are followed.
+    pub follow: FollowRules,
     /// Visits in progress at once.
     pub connections: usize,
     /// Attempts at one URL.
@@ -87,6 +90,37 @@ pub struct LikenessRules {
     pub skip_mirrors: bool,
     /// Spam score in hundredths above which a page's links are left alone.
     pub spam_percent_max: Option<u8>,
+}
+
+/// Which links are followed that some crawls do without.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FollowRules {
+    /// Whether GET forms in which nothing is to be filled in are links.
+    pub forms: bool,
+    /// Whether links in blocks that are called advertisements are followed.
+    pub adverts: bool,
+}
+
+impl FollowRules {
+    /// The rule by which a link is not followed.
+    pub(crate) fn refusal(self, link: &Link) -> Option<&'static str> {
+        if link.kind == LinkKind::Form && !self.forms {
+            Some("form")
+        } else if link.is_advert && !self.adverts {
+            Some("advert")
+        } else {
+            None
+        }
+    }
+}
+
+impl Default for FollowRules {
+    fn default() -> Self {
+        Self {
+            forms: true,
+            adverts: true,
+        }
+    }
 }
 
 /// A seed as given.
@@ -225,6 +259,7 @@ impl CrawlConfig {
             cookies: true,
             sitemaps: SitemapMode::default(),
             respect_nofollow: true,
+            follow: FollowRules::default(),
             connections: 256,
             tries: 3,
             retry_wait: Duration::from_secs(2),

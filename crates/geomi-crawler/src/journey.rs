@@ -57,6 +57,7 @@ use crate::post::Post;
 use crate::publish::Publisher;
 use crate::refresh::{Call, Discovery, RefreshBook, SiteSigns, TableFile};
 use crate::report::Reporter;
+use crate::script_links::ScriptLinks;
 use crate::seeds::{SeedBook, SeedFeed, SeedStream};
 use crate::stage::admit::Admit;
 use crate::status::{Answers, Counters, Ending, Observer, Phase, Status};
@@ -111,6 +112,8 @@ pub(crate) struct Journey<'a> {
     pub(crate) admit: Admit,
     /// What was learned of sites.
     pub(crate) novelty: NoveltyBook,
+    /// What addresses found in scripts came to.
+    pub(crate) script_links: ScriptLinks,
     /// What pages met lately say.
     pub(crate) nearby: Nearby,
     /// Which sites have the same pages as another.

@@ -65,6 +65,7 @@ pub mod refresh;
 pub mod remote;
 mod report;
 mod reread;
+mod script_links;
 mod seeds;
 mod stage;
 mod status;
@@ -73,7 +74,9 @@ mod turns;
 
 pub use books::SiteAccess;
 pub use clock::{Clock, FastClock, SystemClock};
-pub use config::{CrawlConfig, LikenessRules, Limits, Output, RobotsMode, SeedInput, SitemapMode};
+pub use config::{
+    CrawlConfig, FollowRules, LikenessRules, Limits, Output, RobotsMode, SeedInput, SitemapMode,
+};
 pub use control::{Control, Desired};
 pub use credentials::Credentials;
 pub use error::CrawlError;

@@ -99,6 +99,7 @@ impl Journey<'_> {
         self.config.tries = new.tries;
         self.config.retry_wait = new.retry_wait;
         self.config.respect_nofollow = new.respect_nofollow;
+        self.config.follow = new.follow;
         self.config.likeness = new.likeness;
         self.config.limits = new.limits;
         if let Some(book) = &mut self.refresh {

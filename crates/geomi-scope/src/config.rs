@@ -54,6 +54,22 @@ impl fmt::Display for ScopeKind {
     }
 }
 
+/// From where a page in scope may get what it needs to be shown: images, style
+/// sheets, scripts, fonts, frames.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Requisites {
+    /// From where its links may lead, too.
+    #[default]
+    Scope,
+    /// From every host, at any depth.
+    Any,
+}
+
+impl Requisites {
+    /// Both, in the order of their names in options.
+    pub const ALL: [Self; 2] = [Self::Any, Self::Scope];
+}
+
 /// A name that is no [`ScopeKind`].
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("unknown scope {0:?}: use page, path, host, domain, any or party")]
@@ -103,6 +119,8 @@ pub struct ScopeConfig {
     /// Sites never to visit: `example.com` or `example.com:8080` for one site,
     /// `*.example.com` for that host and every host under it, on any port.
     pub sites_denied: Vec<String>,
+    /// Whether what pages need to be shown is wanted from everywhere.
+    pub requisites: Requisites,
     /// What differs on some sites. Of the tables that name a URL's site, the
     /// first that has a value wins.
     pub sites: Vec<SiteScope>,
@@ -135,6 +153,7 @@ impl Default for ScopeConfig {
             path_repeat_max: Some(2),
             segments_max: Some(32),
             sites_denied: Vec::new(),
+            requisites: Requisites::default(),
             sites: Vec::new(),
         }
     }

@@ -20,6 +20,9 @@
 //! A seed is exempt from kind, depth, traps and include, because the operator
 //! asked for it by name; it is not exempt from the rest.
 //!
+//! What a page needs to be shown ([`Scope::judge_requisite`]) is exempt from kind,
+//! depth and include where [`Requisites::Any`] says so, and from nothing else.
+//!
 //! What this crate does not do: it keeps no state, so endless calendars and
 //! session ids, which show only over many URLs, are not recognised here; and it
 //! does not ask robots.txt, which is the site's rule and not ours.
@@ -46,7 +49,9 @@ mod trap;
 mod verdict;
 
 pub use candidate::{Candidate, candidate_seed};
-pub use config::{PatternList, ScopeConfig, ScopeError, ScopeKind, SiteScope, UnknownScopeKind};
+pub use config::{
+    PatternList, Requisites, ScopeConfig, ScopeError, ScopeKind, SiteScope, UnknownScopeKind,
+};
 pub use scope::Scope;
 pub use selection::{Selection, SelectionConfig};
 pub use sites::SiteTables;

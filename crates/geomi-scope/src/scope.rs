@@ -8,7 +8,7 @@ use crate::pattern::Patterns;
 use crate::place::{self, SiteList};
 use crate::site_scopes::{Rules, SiteScopes};
 use crate::{
-    Candidate, PatternList, Refusal, Rule, ScopeConfig, ScopeError, ScopeKind, Verdict,
+    Candidate, PatternList, Refusal, Requisites, Rule, ScopeConfig, ScopeError, ScopeKind, Verdict,
     candidate_seed, trap,
 };
 
@@ -101,6 +101,31 @@ impl Scope {
         }
     }
 
+    /// The same for what a page in scope needs to be shown.
+    pub fn judge_requisite(&self, candidate: &Candidate<'_>) -> Verdict {
+        let verdict = self.judge(candidate);
+        let is_outside = matches!(
+            verdict,
+            Verdict::CandidateSeed
+                | Verdict::Refuse(
+                    Refusal::OffScope | Refusal::TooDeep { .. } | Refusal::NotIncluded
+                )
+        );
+        if !is_outside || self.config.requisites == Requisites::Scope {
+            return verdict;
+        }
+        let denied = match self.check_traps(candidate.url) {
+            Err(refusal) => Some(refusal),
+            Ok(()) => self.denies(candidate.url),
+        };
+        match denied {
+            Some(refusal) => Verdict::Refuse(refusal),
+            None => Verdict::Accept {
+                rule: Rule::Requisite,
+            },
+        }
+    }
+
     /// Why a URL must not be asked for whoever links to it: its site, extension
     /// or spelling is denied. What was queued before such a rule was made is
     /// caught by this.
@@ -149,6 +174,7 @@ impl Scope {
                 }
                 Rule::Any => "every URL is wanted".to_owned(),
                 Rule::Party => format!("it is of the party of its seed {seed}"),
+                Rule::Requisite => "a page in scope needs it to be shown".to_owned(),
                 Rule::Include(at) => {
                     let pattern = self.rules(url).include.named(at);
                     format!("include pattern {pattern} matches it")

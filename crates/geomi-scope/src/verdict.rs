@@ -42,6 +42,8 @@ pub enum Rule {
     Any,
     /// It belongs to the party of its seed.
     Party,
+    /// A page in scope needs it to be shown.
+    Requisite,
     /// It is within the scope and matches the include pattern with this index
     /// in the list that holds for the URL's site.
     Include(usize),
@@ -58,6 +60,7 @@ impl Rule {
             Self::Domain => "domain",
             Self::Any => "any",
             Self::Party => "party",
+            Self::Requisite => "requisite",
             Self::Include(_) => "include",
         }
     }

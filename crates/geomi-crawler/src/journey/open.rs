@@ -25,6 +25,7 @@ use crate::post::Post;
 use crate::publish::Publisher;
 use crate::refresh::Discovery;
 use crate::report::Reporter;
+use crate::script_links::ScriptLinks;
 use crate::seeds::{SeedBook, SeedFeed, SeedStream};
 use crate::stage::admit::Admit;
 use crate::stage::fetch::fetcher;
@@ -89,6 +90,7 @@ impl<'a> Journey<'a> {
             keyring: Keyring::new(config)?,
             unaddressed: HashMap::new(),
             novelty: NoveltyBook::new(config, now),
+            script_links: ScriptLinks::default(),
             nearby: likeness::remembered(dir, &partitions)?,
             mirrors: crate::mirrors::load(&partitions)?,
             missing: Missing::default(),

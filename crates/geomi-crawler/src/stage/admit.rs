@@ -85,8 +85,9 @@ pub(crate) const fn as_seed(url: &CrawlUrl) -> Candidate<'_> {
 }
 
 /// Whether a page lets us follow one of its links, where such wishes count.
-pub(crate) const fn may_follow(config: &CrawlConfig, document: &Document, link: &Link) -> bool {
-    !config.respect_nofollow || !(document.robots.nofollow || link.nofollow)
+pub(crate) fn may_follow(config: &CrawlConfig, document: &Document, link: &Link) -> bool {
+    (!config.respect_nofollow || !(document.robots.nofollow || link.nofollow))
+        && config.follow.refusal(link).is_none()
 }
 
 /// What becomes of a link.
@@ -170,7 +171,12 @@ impl Admit {
         let candidate = found.candidate();
         let depth = candidate.depth;
         let is_seed = found.is_redirect && found.on.is_seed;
-        match self.scope.judge(&candidate) {
+        let verdict = if found.kind.is_requisite() {
+            self.scope.judge_requisite(&candidate)
+        } else {
+            self.scope.judge(&candidate)
+        };
+        match verdict {
             Verdict::Refuse(refusal) => Admission::Refused(refusal),
             Verdict::CandidateSeed => Admission::CandidateSeed,
             Verdict::Accept { rule } => Admission::Queue(

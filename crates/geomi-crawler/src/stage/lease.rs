@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use geomi_frontier::{Action, Entry, Lease, Settlement, Work};
-use geomi_model::{NetworkState, Timestamp};
+use geomi_model::{LinkKind, NetworkState, Timestamp};
 use geomi_novelty::Template;
 
 use crate::CrawlError;
@@ -13,6 +13,7 @@ use crate::control::Desired;
 use crate::journey::Journey;
 use crate::novelty::NotWorth;
 use crate::partition::Reading;
+use crate::script_links::SCRIPT_LINK;
 use crate::stage::fetch::{Enclosed, Validators};
 
 /// How many URLs are turned away in one go before the owner looks up again.
@@ -109,6 +110,14 @@ impl Journey<'_> {
                 NotWorth::Deferred(refusal) => self.defer(lease, refusal, now)?,
                 _ => self.refuse(lease, reason.rule(), &reason.reason(), now)?,
             }
+            return Ok(false);
+        }
+        if entry.kind == LinkKind::Script
+            && entry.is_first_visit()
+            && !self.script_links.may_try(&entry.url)
+        {
+            let reason = "it was found in a script, and others like it led nowhere";
+            self.refuse(lease, SCRIPT_LINK, reason, now)?;
             return Ok(false);
         }
         let path = entry.url.path_and_query();

@@ -9,12 +9,13 @@
 use geomi_frontier::Entry;
 use geomi_model::{ChangeFrequency, ChangeSignal, Document, DocumentKind, LinkKind};
 use geomi_novelty::{DomainNovelty, Template};
-use geomi_scope::{Refusal, candidate_seed};
+use geomi_scope::{Candidate, Refusal, Requisites, Rule, candidate_seed};
 use geomi_url::{CrawlUrl, UrlHash, registrable_domain};
 
 use crate::journey::Journey;
 use crate::novelty::{NotWorth, is_asset};
 use crate::refresh::Herald;
+use crate::script_links::SCRIPT_LINK;
 use crate::seeds::Added;
 use crate::stage::admit::{Admission, Found, Standing, may_follow};
 use crate::{CrawlError, SeedInput, SitemapMode};
@@ -27,6 +28,10 @@ const SITEMAP_NESTING_MAX: u8 = 3;
 
 /// Why the sitemaps of an index are refused.
 const SITEMAPS_TOO_DEEP: &str = "sitemaps-too-deep";
+
+/// Why what a page needs is refused, if that page was itself needed by another, and
+/// so on.
+const REQUISITES_TOO_DEEP: &str = "requisites-too-deep";
 
 /// How a URL was come by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -137,8 +142,16 @@ impl Journey<'_> {
             .visited(on.url.hash64(), document.links.len());
         let hashes: Vec<UrlHash> = document.links.iter().map(|l| l.url.hash64()).collect();
         self.importance.warm(&hashes);
+        let is_outside = self.is_outside(on)?;
         for link in &document.links {
-            if !may_follow(&self.config, document, link) {
+            if let Some(rule) = self.config.follow.refusal(link) {
+                let home = self.partition_of(on.url.site_hash());
+                self.partitions[home].counters.refusal(rule);
+                continue;
+            }
+            if !may_follow(&self.config, document, link)
+                || (is_outside && !link.kind.is_requisite())
+            {
                 continue;
             }
             // The server's own spelling is kept where it redirects, or the two
@@ -156,6 +169,23 @@ impl Journey<'_> {
             }
         }
         Ok(taken)
+    }
+
+    /// Whether a page is wanted only because another needs it: then the same holds
+    /// for what it leads to.
+    fn is_outside(&mut self, on: &Entry) -> Result<bool, CrawlError> {
+        if self.config.scope.requisites == Requisites::Scope || on.is_seed {
+            return Ok(false);
+        }
+        let seed = self.seed(on.seed)?;
+        let candidate = Candidate {
+            url: &on.url,
+            seed: &seed.home,
+            depth: on.depth,
+            is_seed: false,
+            is_redirect: false,
+        };
+        Ok(!self.admit.scope().judge(&candidate).is_accepted())
     }
 
     /// Keeps what a sitemap or feed says of a page that is wanted.
@@ -219,7 +249,13 @@ impl Journey<'_> {
         }
         // What a page has is that of the page it stands for.
         let share = self.importance.visited(on.url.hash64(), 1);
-        let taken = self.admit_link(on, Lead::to(target, LinkKind::Other), share, Way::Redirect)?;
+        // What an image redirects to is that image.
+        let kind = match on.kind {
+            kind if kind.is_requisite() => kind,
+            LinkKind::Script => LinkKind::Script,
+            _ => LinkKind::Other,
+        };
+        let taken = self.admit_link(on, Lead::to(target, kind), share, Way::Redirect)?;
         Ok(taken.admitted > 0)
     }
 
@@ -282,8 +318,18 @@ impl Journey<'_> {
         // Held on to, it would be copied when it is changed.
         drop(seed);
         match admission {
-            Admission::Queue(mut entry, _) => {
+            Admission::Queue(mut entry, rule) => {
                 if !self.has_room(home, &entry)? {
+                    return Ok(none);
+                }
+                if rule == Rule::Requisite
+                    && way == Way::Link
+                    && !self.may_nest(home, on, &mut entry)
+                {
+                    return Ok(none);
+                }
+                if kind == LinkKind::Script && !self.script_links.may_try(url) {
+                    self.partitions[home].counters.refusal(SCRIPT_LINK);
                     return Ok(none);
                 }
                 if way == Way::Dive {
@@ -306,6 +352,22 @@ impl Journey<'_> {
                 Ok(none)
             }
         }
+    }
+
+    /// Whether a page may need what is so far from it. What is needed may need more
+    /// in turn, and a hostile server could go on for ever.
+    fn may_nest(&mut self, home: usize, on: &Entry, entry: &mut Entry) -> bool {
+        let nesting = if on.kind.is_requisite() {
+            on.redirects
+        } else {
+            0
+        };
+        entry.redirects = nesting.saturating_add(1);
+        let may = entry.redirects <= self.config.redirects_max;
+        if !may {
+            self.partitions[home].counters.refusal(REQUISITES_TOO_DEEP);
+        }
+        may
     }
 
     /// Takes in a URL that is wanted, if it is worth a request now.
@@ -346,7 +408,9 @@ impl Journey<'_> {
         let Some(template) = template else {
             return Ok(Taken::default());
         };
-        if is_asset(&entry.url) || self.is_disallowed(&entry.url) {
+        // A string in a script may be no address at all.
+        let is_guess = entry.kind == LinkKind::Script;
+        if is_guess || is_asset(&entry.url) || self.is_disallowed(&entry.url) {
             return Ok(Taken::default());
         }
         let found = self.note_found(&entry.url, template)?;

@@ -13,12 +13,14 @@ use bytes::Bytes;
 use geomi_fetch::FetchOutcome;
 use geomi_frontier::{Lease, Work};
 use geomi_model::{
-    Digest, Document, NetworkState, Phases, Protocol, RobotsMeta, Timestamp, Truncation,
+    Digest, Document, Link, LinkKind, NetworkState, Phases, Protocol, RobotsMeta, Timestamp,
+    Truncation,
 };
 use geomi_novelty::Shape;
-use geomi_page::{PageInput, ReadLimits, Readers, robots_tag};
+use geomi_page::{PageInput, ReadLimits, Readers, link_header, refresh_header, robots_tag};
 use geomi_store::warc::{self, Encoded, Exchange, GzipLevel};
 use geomi_url::CrawlUrl;
+use hashbrown::HashSet;
 use sha1::{Digest as _, Sha1};
 
 use crate::CrawlConfig;
@@ -30,6 +32,9 @@ const COOKIE_LINES_MAX: usize = 64;
 
 /// `WWW-Authenticate` fields of one answer that are looked at.
 const CHALLENGES_MAX: usize = 16;
+
+/// Links of one header that are taken.
+const HEADER_LINKS_MAX: usize = 200;
 
 /// A visit with everything that can be known without the crawl's state.
 #[derive(Debug)]
@@ -216,6 +221,10 @@ pub(crate) fn understand(
     } else {
         Document::default()
     };
+    let mut document = document;
+    if !subject.is_robots && matches!(outcome.code, Some(200..=299)) {
+        add_header_links(&mut document, subject.url, outcome);
+    }
     let is_answer = outcome.state.is_answer();
     let is_missing = is_answer && outcome.code == Some(404) && !subject.is_robots;
     // Its links lead nowhere that is wanted, and it is no page of the site: only
@@ -230,6 +239,47 @@ pub(crate) fn understand(
             ..answer(subject, outcome, declared.mime)
         },
         document,
+    }
+}
+
+/// Adds where the header of an answer leads: `Link`, `Refresh` and
+/// `Content-Location`.
+fn add_header_links(document: &mut Document, url: &CrawlUrl, outcome: &FetchOutcome) {
+    let mut found = Vec::new();
+    for field in outcome.headers.get_all("link") {
+        for link in link_header(&field) {
+            let Ok(target) = url.join(link.target) else {
+                continue;
+            };
+            if link.is_canonical && document.canonical.is_none() {
+                document.canonical = Some(target.clone());
+            }
+            found.push((target, link.kind, link.nofollow));
+        }
+    }
+    let refresh = outcome.header("refresh");
+    let refresh = refresh.as_deref().and_then(refresh_header);
+    let location = outcome.header("content-location");
+    for target in refresh.into_iter().chain(location.as_deref()) {
+        found.extend(
+            url.join(target.trim())
+                .map(|url| (url, LinkKind::Other, false)),
+        );
+    }
+    if found.is_empty() {
+        return;
+    }
+    let mut known: HashSet<u64> = document.links.iter().map(|it| it.url.hash64().0).collect();
+    for (url, kind, nofollow) in found.into_iter().take(HEADER_LINKS_MAX) {
+        if known.insert(url.hash64().0) {
+            document.links.push(Link {
+                url,
+                kind,
+                nofollow,
+                is_advert: false,
+                signal: None,
+            });
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use geomi_frontier::{Entry, Lease, Settlement, SiteSignal, Timing, Work};
 use geomi_model::{
-    Capture, CaptureKind, Change, Document, NetworkState, Timestamp, UrlRecord, Visit,
+    Capture, CaptureKind, Change, Document, LinkKind, NetworkState, Timestamp, UrlRecord, Visit,
 };
 use geomi_novelty::{NoveltyRefusal, Template};
 
@@ -183,8 +183,13 @@ impl Journey<'_> {
         is_first: bool,
         is_near: bool,
     ) -> Result<u32, CrawlError> {
-        // Where nothing is refused by it, nothing need be learned.
-        let learns = is_first && self.novelty.is_on();
+        let leads_nowhere = entry.kind == LinkKind::Script && fate == Fate::Failed;
+        if entry.kind == LinkKind::Script && entry.is_first_visit() && fate != Fate::Retry {
+            self.script_links.tried(&entry.url, !leads_nowhere);
+        }
+        // Where nothing is refused by it, nothing need be learned. A string in a
+        // script that was no address says nothing about its site.
+        let learns = is_first && self.novelty.is_on() && !leads_nowhere;
         let template = learns.then(|| Template::of(&entry.url));
         let ties = match &template {
             Some(template) => self.ties(&entry.url, template, &read.document)?,

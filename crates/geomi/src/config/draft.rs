@@ -15,7 +15,7 @@ use geomi_frontier::{Delay, HostOrder, PageOrder};
 use geomi_model::Zone;
 use geomi_novelty::DropParams;
 use geomi_robots::product_token;
-use geomi_scope::{PatternList, Scope, ScopeConfig, ScopeError, ScopeKind};
+use geomi_scope::{PatternList, Requisites, Scope, ScopeConfig, ScopeError, ScopeKind};
 
 use super::locality::Locality;
 use super::place::Problems;
@@ -284,6 +284,10 @@ pub(super) fn set_timezone(draft: &mut Draft, name: &str) -> Result<(), String> 
 
 pub(super) fn set_scope(draft: &mut Draft, place: usize) {
     draft.crawl.scope.kind = ScopeKind::ALL[place];
+}
+
+pub(super) fn set_requisites(draft: &mut Draft, place: usize) {
+    draft.crawl.scope.requisites = Requisites::ALL[place];
 }
 
 pub(super) fn set_sitemaps(draft: &mut Draft, place: usize) {

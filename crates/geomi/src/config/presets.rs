@@ -183,6 +183,11 @@ const ARCHIVE: Preset = Preset {
             "[]",
             "an archive without what its pages link to is incomplete",
         ),
+        choice(
+            "scope.requisites",
+            "\"any\"",
+            "a page without its pictures and styles does not replay as it was",
+        ),
         choice("scope.mimes_wanted", "[]", "every content type is wanted"),
         choice(
             "scope.trap_guard",
@@ -250,6 +255,11 @@ const SEARCH: Preset = Preset {
             "scope.segments_max",
             "16",
             "deeper paths are nearly always made by a script",
+        ),
+        choice(
+            "scope.follow_adverts",
+            "false",
+            "nobody looks for advertisements, and they lead out of what is indexed",
         ),
     ],
 };

@@ -43,6 +43,7 @@ const ROTATIONS: &[&str] = &["site", "request"];
 pub(super) const ROBOTS: &[&str] = &["respect", "ignore"];
 const ON_OFF: &[&str] = &["on", "off"];
 const SITEMAPS: &[&str] = &["robots", "guess", "none"];
+const REQUISITES: &[&str] = &["any", "scope"];
 const SCOPES: &[&str] = &["page", "path", "host", "domain", "any", "party"];
 
 pub(super) const MAX: u64 = i64::MAX as u64;
@@ -413,6 +414,24 @@ pub(crate) const KEYS: &[Key] = &[
     )
     .flag(SCOPE, "depth", "N", "GEOMI_DEPTH")
     .letter('d'),
+    key(
+        "scope.requisites",
+        "\"scope\"",
+        Kind::Choice(REQUISITES, draft::set_requisites),
+        "From where images, styles, scripts and frames of a page in scope are taken: any, scope.",
+    ),
+    key(
+        "scope.follow_forms",
+        "true",
+        Kind::Flag(|d, yes| d.crawl.follow.forms = yes),
+        "Whether GET forms in which nothing is to be filled in are followed.",
+    ),
+    key(
+        "scope.follow_adverts",
+        "true",
+        Kind::Flag(|d, yes| d.crawl.follow.adverts = yes),
+        "Whether links in blocks named as advertisements are followed.",
+    ),
     unset(
         "scope.party_urls_max",
         "640_000",
