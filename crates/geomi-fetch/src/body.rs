@@ -36,6 +36,17 @@ pub(crate) enum Framing {
     UntilClose,
 }
 
+impl Framing {
+    /// Whether a body is known to be at most this long.
+    pub(crate) const fn is_short(self, bytes_max: u64) -> bool {
+        match self {
+            Self::Empty => true,
+            Self::Length(length) => length <= bytes_max,
+            Self::Chunked | Self::UntilClose => false,
+        }
+    }
+}
+
 /// What a header says about body and connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Frame {

@@ -21,6 +21,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::body::{BodyReader, Frame, Step};
 use crate::head::{Head, HeadError, STATUS_LINE_BYTES_MIN, find_end};
+use crate::request::BodyFilter;
 use crate::stream::Stream;
 
 /// Most pages fit into their first read.
@@ -46,6 +47,8 @@ pub(crate) struct Answer {
     pub(crate) wire_body: Bytes,
     pub(crate) payload: Bytes,
     pub(crate) truncated: Option<Truncation>,
+    /// The body was not wanted.
+    pub(crate) is_left: bool,
     pub(crate) error: Option<String>,
     /// The server refused HTTP/2 itself and is to be asked by HTTP/1.1.
     pub(crate) wants_http1: bool,
@@ -56,10 +59,21 @@ pub(crate) struct Answer {
     pub(crate) ended_at: Instant,
 }
 
-/// Sends `request` and reads the answer to its end.
-pub(crate) async fn exchange(stream: &mut Stream, request: &[u8], limits: Limits) -> Answer {
+/// A body that is not wanted is read and thrown away if it is announced to be no longer
+/// than this: a new connection costs more. Otherwise the connection is closed.
+pub(crate) const DRAINED_BYTES_MAX: u64 = 16 << 10;
+
+/// Sends `request` and reads the answer to its end, or to the end of its header where
+/// `filter` does not want the body.
+pub(crate) async fn exchange(
+    stream: &mut Stream,
+    request: &[u8],
+    limits: Limits,
+    filter: Option<&BodyFilter>,
+) -> Answer {
     let mut exchange = Exchange {
         stream,
+        filter,
         limits,
         buffer: BytesMut::new(),
         first_byte_at: None,
@@ -76,6 +90,7 @@ pub(crate) async fn exchange(stream: &mut Stream, request: &[u8], limits: Limits
 
 struct Exchange<'a> {
     stream: &'a mut Stream,
+    filter: Option<&'a BodyFilter>,
     limits: Limits,
     /// The answer so far, interim header blocks removed.
     buffer: BytesMut,
@@ -183,18 +198,32 @@ impl Exchange<'_> {
             limits.body_bytes_max,
             limits.header_bytes_max,
         );
-        let mut ending = self.read_to_end(&mut body, head_len).await;
+        let block = &self.buffer[..head_len];
+        let is_left = self
+            .filter
+            .is_some_and(|filter| !filter.wants(&head, block));
+        let mut ending = if is_left && !frame.framing.is_short(DRAINED_BYTES_MAX) {
+            Ending::left()
+        } else {
+            self.read_to_end(&mut body, head_len).await
+        };
         let ended_at = self.end_time(sent_at);
         let has_excess = self.buffer.len() > head_len + ending.body_len;
-        let wire = into_bytes(self.buffer, head_len + ending.body_len);
+        let body_len = if is_left { 0 } else { ending.body_len };
+        let wire = into_bytes(self.buffer, head_len + body_len);
         let wire_body = wire.slice(head_len..);
         Answer {
             state: ending.state,
             head: Some(head),
             head_bytes: wire.slice(..head_len),
-            payload: body.into_payload(&wire_body),
+            payload: if is_left {
+                Bytes::new()
+            } else {
+                body.into_payload(&wire_body)
+            },
             wire_body,
-            truncated: ending.truncated,
+            truncated: ending.truncated.filter(|_| !is_left),
+            is_left,
             error: ending.error.take(),
             wants_http1: false,
             keeps_alive: frame.keeps_alive && ending.is_whole && !has_excess,
@@ -281,6 +310,7 @@ impl Exchange<'_> {
             wire_body: Bytes::new(),
             payload: Bytes::new(),
             truncated: None,
+            is_left: false,
             error: Some(failure.error),
             wants_http1: false,
             keeps_alive: false,
@@ -309,6 +339,14 @@ impl Ending {
             is_whole: true,
             truncated: None,
             error: None,
+        }
+    }
+
+    /// Not begun.
+    fn left() -> Self {
+        Self {
+            is_whole: false,
+            ..Self::whole(0)
         }
     }
 

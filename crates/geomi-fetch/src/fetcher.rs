@@ -236,7 +236,9 @@ impl Shared {
                 }
             }
         };
-        let answer = link.exchange(&written, limits).await;
+        let answer = link
+            .exchange(&written, limits, request.body_filter.as_ref())
+            .await;
         outcome.request = sent;
         Some((answer, link))
     }
@@ -291,25 +293,29 @@ impl Shared {
     async fn settle(&self, request: &FetchRequest, answer: Answer, outcome: &mut FetchOutcome) {
         let bytes_max = request.body_bytes_max.unwrap_or(self.config.body_bytes_max);
         let chain = match &answer.head {
-            Some(head) => coding_chain(head, &answer.head_bytes),
-            None => Ok(Vec::new()),
+            Some(head) if !answer.is_left => coding_chain(head, &answer.head_bytes),
+            _ => Ok(Vec::new()),
         };
         let (chain, chain_error) = match chain {
             Ok(chain) => (chain, None),
             // As browsers do: labels nobody knows are most often simply wrong.
             Err(error) => (Vec::new(), Some(error)),
         };
+        let not_taken = "its type is not wanted: the body was not taken";
+        let left = answer.is_left.then(|| not_taken.to_owned());
         let decoded = take_off(chain, answer.payload.clone(), bytes_max).await;
         outcome.body = Body {
             bytes: decoded.bytes,
             truncated: decoded.truncated || answer.truncated == Some(Truncation::Length),
+            is_broken: decoded.error.is_some() && answer.truncated.is_none(),
         };
         // Half a compressed body does not decode; that is no news.
         let decode_error = decoded.error.filter(|_| answer.truncated.is_none());
-        outcome.error = answer.error.or(chain_error).or(decode_error);
+        outcome.error = answer.error.or(left).or(chain_error).or(decode_error);
+        outcome.is_left = answer.is_left;
         outcome.code = answer.head.as_ref().map(|head| head.code);
         outcome.state = match outcome.code {
-            Some(200) if answer.state == NetworkState::Code => NetworkState::Ok,
+            Some(200) if answer.state == NetworkState::Code && !answer.is_left => NetworkState::Ok,
             Some(304) if answer.state == NetworkState::Code && request.is_conditional() => {
                 NetworkState::Ok
             }

@@ -32,9 +32,10 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
 use tokio_rustls::client::TlsStream;
 
-use crate::TlsDescription;
-use crate::exchange::{Answer, Limits};
+use crate::body::Frame;
+use crate::exchange::{Answer, DRAINED_BYTES_MAX, Limits};
 use crate::head::{Head, HeadError};
+use crate::{BodyFilter, TlsDescription};
 
 /// What a server may send before we have read it, on a stream and in all.
 const WINDOW_BYTES: u32 = 1 << 20;
@@ -74,6 +75,8 @@ struct Content {
     error: Option<String>,
     is_whole: bool,
     wants_http1: bool,
+    /// It was not wanted.
+    is_left: bool,
 }
 
 impl Http2 {
@@ -120,7 +123,12 @@ impl Http2 {
     }
 
     /// Sends the request whose HTTP/1.1 view is `sent` and reads the answer.
-    pub(crate) async fn exchange(&mut self, sent: &[u8], limits: Limits) -> Answer {
+    pub(crate) async fn exchange(
+        &mut self,
+        sent: &[u8],
+        limits: Limits,
+        filter: Option<&BodyFilter>,
+    ) -> Answer {
         let frames = limits.body_bytes_max + limits.body_bytes_max / 2 + OVERHEAD_BYTES;
         let budget = frames + 2 * limits.header_bytes_max;
         self.budget.store(budget, Ordering::Relaxed);
@@ -132,7 +140,12 @@ impl Http2 {
         match self.read_head(asking, limits).await {
             Ok((head, block, body)) => {
                 let first_byte_at = Instant::now();
-                let content = self.read_body(&head, body, limits).await;
+                let is_left = filter.is_some_and(|filter| !filter.wants(&head, &block));
+                let content = if is_left {
+                    self.leave_body(&head, &block, body, limits).await
+                } else {
+                    self.read_body(&head, body, limits).await
+                };
                 content.into_answer(head, block, (sent_at, first_byte_at), !self.is_over)
             }
             Err(failure) => failure.into_answer(Some(sent_at)),
@@ -190,6 +203,29 @@ impl Http2 {
             }
             Err(HeadError::NotHttp(error)) => Err(Failure::new(NetworkState::HeaderNotHttp, error)),
         }
+    }
+
+    /// A body that is not wanted: a short one is read to its end, so that the
+    /// connection serves again. Otherwise the stream is dropped, which resets it, and
+    /// the connection is given up: what is on its way would count against the next
+    /// answer.
+    async fn leave_body(
+        &mut self,
+        head: &Head,
+        block: &[u8],
+        body: RecvStream,
+        limits: Limits,
+    ) -> Content {
+        let mut content = Content {
+            state: NetworkState::Code,
+            is_left: true,
+            ..Content::default()
+        };
+        let frame = Frame::of(head, block);
+        if frame.is_ok_and(|frame| frame.framing.is_short(DRAINED_BYTES_MAX)) {
+            content.is_whole = self.read_body(head, body, limits).await.is_whole;
+        }
+        content
     }
 
     async fn read_body(&mut self, head: &Head, mut body: RecvStream, limits: Limits) -> Content {
@@ -270,6 +306,7 @@ impl Failure {
             wire_body: Bytes::new(),
             payload: Bytes::new(),
             truncated: None,
+            is_left: false,
             error: Some(self.error),
             wants_http1: self.wants_http1,
             keeps_alive: false,
@@ -315,6 +352,7 @@ impl Content {
             wire_body: body.clone(),
             payload: body,
             truncated: self.truncated,
+            is_left: self.is_left,
             error: self.error,
             wants_http1: self.wants_http1,
             keeps_alive: self.is_whole && is_open,

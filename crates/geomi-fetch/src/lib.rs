@@ -76,7 +76,7 @@ pub use named::{NamedHost, NamedHosts, is_internal_name};
 pub use outcome::{Body, FetchOutcome};
 pub use policy::{AddressPolicy, Refusal, is_public};
 pub use proxy::{Proxy, ProxyRotation};
-pub use request::FetchRequest;
+pub use request::{BodyFilter, FetchRequest};
 pub use resolve::{AddressSource, Considered, LookUp, Resolution};
 pub use signature::{Signature, Signer};
 pub use stored::StoredAnswer;

@@ -5,10 +5,10 @@ use std::sync::{Mutex, PoisonError};
 
 use geomi_model::Protocol;
 
-use crate::TlsDescription;
 use crate::exchange::{Answer, Limits, exchange};
 use crate::http2::Http2;
 use crate::stream::Stream;
+use crate::{BodyFilter, TlsDescription};
 
 /// An open connection, ready for a request.
 #[derive(Debug)]
@@ -20,11 +20,16 @@ pub(crate) enum Link {
 
 impl Link {
     /// Sends a request and reads the answer to its end.
-    pub(crate) async fn exchange(&mut self, sent: &[u8], limits: Limits) -> Answer {
+    pub(crate) async fn exchange(
+        &mut self,
+        sent: &[u8],
+        limits: Limits,
+        filter: Option<&BodyFilter>,
+    ) -> Answer {
         match self {
-            Self::Http1(stream) => exchange(stream, sent, limits).await,
+            Self::Http1(stream) => exchange(stream, sent, limits, filter).await,
             // Boxed: the future of the other is a tenth of its size.
-            Self::Http2(http2) => Box::pin(http2.exchange(sent, limits)).await,
+            Self::Http2(http2) => Box::pin(http2.exchange(sent, limits, filter)).await,
         }
     }
 

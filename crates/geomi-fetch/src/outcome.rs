@@ -59,6 +59,8 @@ pub struct FetchOutcome {
     pub headers: Headers,
     /// Why the wire bytes end early, if they do.
     pub truncated: Option<Truncation>,
+    /// Whether the body was not read because its type is not wanted.
+    pub is_left: bool,
     /// What went wrong, in words.
     pub error: Option<String>,
     /// Whether the connection had served an earlier request.
@@ -93,6 +95,8 @@ pub struct Body {
     pub bytes: Bytes,
     /// Whether the limit left something out.
     pub truncated: bool,
+    /// Whether its codings could not be taken off.
+    pub is_broken: bool,
 }
 
 impl Deref for Body {

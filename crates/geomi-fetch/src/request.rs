@@ -1,11 +1,14 @@
 //! What to ask for, and the request head that asks it.
 
+use std::fmt;
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use bytes::{BufMut, Bytes, BytesMut};
 use geomi_url::CrawlUrl;
 
 use crate::config::is_header_value;
+use crate::head::Head;
 use crate::{FetchConfig, Signature};
 
 /// One URL to be asked for at one address.
@@ -30,9 +33,40 @@ pub struct FetchRequest {
     pub signature: Option<Box<Signature>>,
     /// A limit for this body other than the fetcher's.
     pub body_bytes_max: Option<usize>,
+    /// By which types a body is left where it is.
+    pub body_filter: Option<BodyFilter>,
     /// Whether the outcome is to describe the encryption. Reading a certificate
     /// costs more than it is worth for a page nobody asks about.
     pub describe_tls: bool,
+}
+
+/// Says of a media type (in lower case, without parameters) whether a body of it is
+/// wanted. Asked when the header of a 200 is there; what is not wanted is not read.
+#[derive(Clone)]
+pub struct BodyFilter(Arc<dyn Fn(&str) -> bool + Send + Sync>);
+
+impl BodyFilter {
+    /// A filter that asks this.
+    pub fn new(wants: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(wants))
+    }
+
+    /// Whether the body of an answer with this header is wanted. One that names no
+    /// type is.
+    pub(crate) fn wants(&self, head: &Head, block: &[u8]) -> bool {
+        let Some(value) = head.values(block, "content-type").next() else {
+            return true;
+        };
+        let essence = value.split(|byte| *byte == b';').next().unwrap_or(value);
+        let essence = String::from_utf8_lossy(essence.trim_ascii()).to_ascii_lowercase();
+        head.code != 200 || essence.is_empty() || (self.0)(&essence)
+    }
+}
+
+impl fmt::Debug for BodyFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("BodyFilter")
+    }
 }
 
 impl FetchRequest {
@@ -47,6 +81,7 @@ impl FetchRequest {
             authorization: None,
             signature: None,
             body_bytes_max: None,
+            body_filter: None,
             describe_tls: false,
         }
     }

@@ -52,6 +52,7 @@ impl StoredAnswer {
             body: Body {
                 bytes: decoded.bytes,
                 truncated: decoded.truncated,
+                is_broken: decoded.error.is_some(),
             },
         })
     }
