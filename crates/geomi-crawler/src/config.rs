@@ -183,6 +183,8 @@ pub struct Output {
     pub log_bytes_max: u64,
     /// How often the index and the lists of seeds are written while the crawl runs.
     pub publish_every: Duration,
+    /// Whether content that is broken is stored.
+    pub store_broken: bool,
 }
 
 impl Output {
@@ -200,6 +202,7 @@ impl Default for Output {
             segment_rows: 8_192,
             log_bytes_max: 256 << 20,
             publish_every: Duration::from_mins(1),
+            store_broken: true,
         }
     }
 }

@@ -65,6 +65,7 @@ impl Crew {
         fetcher: Fetcher,
         clock: Arc<dyn Clock>,
         settings: &ReadSettings,
+        make_readers: fn() -> Readers,
         connections: usize,
     ) -> Result<Self, CrawlError> {
         let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
@@ -80,7 +81,7 @@ impl Crew {
         let readers = (0..cores).map(|number| {
             let (fetched, to_owner, settings) =
                 (fetched.clone(), to_owner.clone(), settings.clone());
-            let work = move || read_all(&fetched, &to_owner, &settings);
+            let work = move || read_all(&fetched, &to_owner, &settings, &make_readers());
             std::thread::Builder::new()
                 .name(format!("reader-{number}"))
                 .spawn(work)
@@ -158,11 +159,15 @@ impl Crew {
     }
 }
 
-fn read_all(fetched: &Receiver<Box<Fetched>>, to_owner: &Sender<Event>, settings: &ReadSettings) {
+fn read_all(
+    fetched: &Receiver<Box<Fetched>>,
+    to_owner: &Sender<Event>,
+    settings: &ReadSettings,
+    readers: &Readers,
+) {
     let _alarm = Alarm(to_owner.clone());
-    let readers = Readers::standard();
     for fetched in fetched {
-        let read = read(&readers, settings, *fetched);
+        let read = read(readers, settings, *fetched);
         if to_owner.send(Event::Read(Box::new(read))).is_err() {
             return;
         }

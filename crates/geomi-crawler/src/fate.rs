@@ -16,7 +16,7 @@ pub enum Fate {
     Redirected,
     /// Given up: no answer after the last try, or 4xx, or 5xx.
     Failed,
-    /// Another complete answer: 204, or a redirect that leads nowhere.
+    /// Another answer: 204, a redirect that leads nowhere, a type that is not wanted.
     Answered,
     /// It comes again.
     Retry,
@@ -75,7 +75,7 @@ impl Attempt {
         }
         match self.code {
             _ if !self.state.is_answer() => Fate::Failed,
-            Some(200) => Fate::Saved,
+            Some(200) if self.state == NetworkState::Ok => Fate::Saved,
             // One that nobody asked for says nothing about what is stored.
             Some(304) if self.state == NetworkState::Ok => Fate::Saved,
             Some(300..=399) if self.has_target => Fate::Redirected,
@@ -113,6 +113,7 @@ mod tests {
     fn what_may_pass_is_tried_again_until_the_last_try() {
         use NetworkState::{Code, HeaderTimeout, NotTried, Ok};
         assert_eq!(fate(Ok, Some(200), 1), Fate::Saved);
+        assert_eq!(fate(Code, Some(200), 1), Fate::Answered, "an unwanted type");
         assert_eq!(fate(Ok, Some(304), 1), Fate::Saved);
         assert_eq!(fate(Code, Some(304), 1), Fate::Answered);
         assert_eq!(fate(Code, Some(503), 2), Fate::Retry);

@@ -38,6 +38,7 @@ use geomi_cluster::embedded::EmbeddedOwnership;
 use geomi_frontier::{Counts, Frontier, Importance};
 use geomi_model::{Timestamp, Visit};
 use geomi_novelty::{Mirrors, Missing, Nearby};
+use geomi_page::Readers;
 use geomi_store::CrawlDir;
 use geomi_store::warc::Position;
 use geomi_url::SiteHash;
@@ -55,6 +56,7 @@ use crate::partition::Partition;
 use crate::policies::SitePolicies;
 use crate::post::Post;
 use crate::publish::Publisher;
+use crate::quarantine::Quarantine;
 use crate::refresh::{Call, Discovery, RefreshBook, SiteSigns, TableFile};
 use crate::report::Reporter;
 use crate::script_links::ScriptLinks;
@@ -114,6 +116,8 @@ pub(crate) struct Journey<'a> {
     pub(crate) novelty: NoveltyBook,
     /// What addresses found in scripts came to.
     pub(crate) script_links: ScriptLinks,
+    /// Pages that broke the reader.
+    pub(crate) quarantine: Quarantine,
     /// What pages met lately say.
     pub(crate) nearby: Nearby,
     /// Which sites have the same pages as another.
@@ -183,8 +187,19 @@ pub fn run_from(
     surroundings: Surroundings<'_>,
     stream: Option<SeedStream>,
 ) -> Result<Status, CrawlError> {
+    run_with(config, dir, surroundings, stream, Readers::standard)
+}
+
+/// The same, with readers other than the standard ones; each thread makes its own.
+pub fn run_with(
+    config: &CrawlConfig,
+    dir: &CrawlDir,
+    surroundings: Surroundings<'_>,
+    stream: Option<SeedStream>,
+    readers: fn() -> Readers,
+) -> Result<Status, CrawlError> {
     let control = surroundings.control.clone();
-    let outcome = Journey::open(config, dir, surroundings, stream).and_then(to_the_end);
+    let outcome = Journey::open(config, dir, surroundings, stream, readers).and_then(to_the_end);
     control.close();
     outcome
 }

@@ -36,7 +36,7 @@
 
 use std::time::Duration;
 
-use geomi_model::{Digest, PageFacts, Truncation, Visit};
+use geomi_model::{Digest, PageFacts, Truncation, Validity, Visit};
 use geomi_url::{SiteHash, UrlHash};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -229,28 +229,35 @@ fn key(kind: u8, parts: &[&[u8]]) -> Vec<u8> {
 }
 
 /// The format of visits: a visit as in format 1, then what its content is like (since
-/// format 2), how early it was (since 3) and why its body was cut (since 4).
+/// format 2), how early it was (since 3), why its body was cut and whether it is what
+/// it says (since 4).
 const VISIT_FORMAT: u8 = 4;
 
-type StoredVisit = (Visit, PageFacts, Option<Duration>, Option<Truncation>);
+type StoredVisit = (
+    Visit,
+    PageFacts,
+    Option<Duration>,
+    (Option<Truncation>, Option<Validity>),
+);
 
 /// A visit in its stored form.
 pub(crate) fn encode_visit(visit: &Visit) -> Vec<u8> {
-    let stored = (visit, &visit.facts, visit.early, visit.truncated);
+    let content = (visit.truncated, visit.validity);
+    let stored = (visit, &visit.facts, visit.early, content);
     encode_as(VISIT_FORMAT, &stored)
 }
 
 /// Reads a stored visit, of this format or one before.
 pub(crate) fn decode_visit(bytes: &[u8]) -> Result<Visit, CrawlError> {
-    let (visit, facts, early, truncated): StoredVisit = match bytes.first() {
+    let (visit, facts, early, (truncated, validity)): StoredVisit = match bytes.first() {
         Some(&FORMAT) => return decode("visit", bytes),
         Some(2) => {
             let (visit, facts) = decode_as(2, "visit", bytes)?;
-            (visit, facts, None, None)
+            (visit, facts, None, (None, None))
         }
         Some(3) => {
             let (visit, facts, early) = decode_as(3, "visit", bytes)?;
-            (visit, facts, early, None)
+            (visit, facts, early, (None, None))
         }
         _ => decode_as(VISIT_FORMAT, "visit", bytes)?,
     };
@@ -258,6 +265,7 @@ pub(crate) fn decode_visit(bytes: &[u8]) -> Result<Visit, CrawlError> {
         facts,
         early,
         truncated,
+        validity,
         ..visit
     })
 }
@@ -391,6 +399,7 @@ mod tests {
         let before = encode_as(3, &(&new, &new.facts, new.early));
         assert_eq!(decode_visit(&before).unwrap(), new);
         new.truncated = Some(Truncation::Time);
+        new.validity = Some(Validity::Cut);
         assert_eq!(decode_visit(&encode_visit(&new)).unwrap(), new);
         assert!(decode_visit(&[9]).is_err());
     }

@@ -54,6 +54,8 @@ pub struct Document {
     pub figures: Vec<u64>,
     /// Whether a bound of the reader cut the page short.
     pub truncated: bool,
+    /// Whether more than one in a hundred of its characters are of no charset.
+    pub is_garbled: bool,
 }
 
 impl Document {
@@ -62,6 +64,49 @@ impl Document {
         self.links
             .iter()
             .fold(LinkType::default(), |kinds, link| kinds.with(link.kind))
+    }
+}
+
+/// Whether content is what it says it is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum Validity {
+    /// Text that begins as its type demands and can be decoded.
+    WellFormed,
+    /// Pictures, archives and other content without text; not looked at further.
+    NotText,
+    /// Its codings or its charset cannot be undone, its bytes are not of its type, or
+    /// the connection broke.
+    Broken,
+    /// A limit on size or time cut it.
+    Cut,
+    /// The reader panicked over it.
+    Quarantined,
+}
+
+impl Validity {
+    /// Every verdict.
+    pub const ALL: [Self; 5] = [
+        Self::WellFormed,
+        Self::NotText,
+        Self::Broken,
+        Self::Cut,
+        Self::Quarantined,
+    ];
+
+    /// Its name in tables.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::WellFormed => "well-formed",
+            Self::NotText => "not-text",
+            Self::Broken => "broken",
+            Self::Cut => "cut",
+            Self::Quarantined => "quarantined",
+        }
+    }
+
+    /// Reads what [`Validity::as_str`] writes.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.as_str() == name)
     }
 }
 

@@ -14,7 +14,7 @@ mod zone;
 
 pub use document::{
     ChangeFrequency, ChangeSignal, Charset, CharsetSource, Document, DocumentKind, Fingerprint,
-    ImageFormat, ImageSize, Link, LinkClass, LinkKind, LinkType, RobotsMeta,
+    ImageFormat, ImageSize, Link, LinkClass, LinkKind, LinkType, RobotsMeta, Validity,
 };
 pub use network::{NetworkState, Phases, Protocol, Truncation};
 pub use record::UrlRecord;

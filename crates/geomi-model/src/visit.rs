@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     CharsetSource, DocumentKind, Fingerprint, LinkType, NetworkState, Phases, Protocol, Timestamp,
     Truncation,
+    Validity,
 };
 
 /// One URL attempted once, robots.txt included.
@@ -90,6 +91,10 @@ pub struct Visit {
     /// `facts`.
     #[serde(skip)]
     pub truncated: Option<Truncation>,
+    /// Whether the content is what it says it is; `None` where none came. Kept apart
+    /// like `facts`.
+    #[serde(skip)]
+    pub validity: Option<Validity>,
 }
 
 impl Visit {
@@ -129,6 +134,7 @@ impl Visit {
             facts: PageFacts::default(),
             early: None,
             truncated: None,
+            validity: None,
         }
     }
 }

@@ -37,6 +37,18 @@ pub(crate) struct Decoded<'a> {
     pub(crate) charset: Charset,
     /// The charset queries of its links are written in.
     pub(crate) query_encoding: &'static Encoding,
+    /// Whether some bytes are of no charset; U+FFFD stands in their place.
+    pub(crate) has_errors: bool,
+}
+
+impl Decoded<'_> {
+    /// Whether more than one in a hundred characters could not be decoded.
+    pub(crate) fn is_garbled(&self) -> bool {
+        self.has_errors && {
+            let errors = self.text.matches(char::REPLACEMENT_CHARACTER).count();
+            errors * 100 > self.text.chars().count()
+        }
+    }
 }
 
 /// A charset as a label names it.
@@ -396,6 +408,7 @@ fn decode_iso2022kr(body: &[u8], source: CharsetSource) -> Decoded<'_> {
             source,
         },
         query_encoding: UTF_8,
+        has_errors: false,
     }
 }
 
@@ -404,7 +417,7 @@ fn decode_as<'a>(
     body: &'a [u8],
     source: CharsetSource,
 ) -> Decoded<'a> {
-    let (text, _) = encoding.decode_without_bom_handling(body);
+    let (text, has_errors) = encoding.decode_without_bom_handling(body);
     Decoded {
         text,
         charset: Charset {
@@ -412,6 +425,7 @@ fn decode_as<'a>(
             source,
         },
         query_encoding: encoding,
+        has_errors,
     }
 }
 
@@ -423,5 +437,6 @@ fn borrowed<'a>(text: &'a str, encoding: &'static Encoding, source: CharsetSourc
             source,
         },
         query_encoding: encoding,
+        has_errors: false,
     }
 }

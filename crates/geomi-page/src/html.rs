@@ -108,6 +108,7 @@ pub(crate) fn examine(input: &PageInput<'_>, limits: &ReadLimits) -> (Document, 
         numbers: text.numbers,
         figures: text.figures,
         truncated: resolved.truncated,
+        is_garbled: decoded.is_garbled(),
     };
     (document, spam)
 }

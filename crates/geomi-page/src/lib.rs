@@ -70,6 +70,7 @@ mod spam;
 mod text;
 mod tokenizer;
 mod url_list;
+mod validity;
 mod values;
 mod xml;
 
@@ -91,3 +92,4 @@ pub use script_file::ScriptReader;
 pub use sitemap::SitemapReader;
 pub use spam::SpamFeatures;
 pub use url_list::UrlListReader;
+pub use validity::validity;

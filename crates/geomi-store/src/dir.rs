@@ -115,6 +115,11 @@ impl CrawlDir {
         self.root.join("schedule.csv")
     }
 
+    /// Folder of answers that broke the reader.
+    pub fn quarantine(&self) -> PathBuf {
+        self.root.join("quarantine")
+    }
+
     /// Private state; deleting it loses only the ability to resume.
     pub fn frontier(&self) -> PathBuf {
         self.root.join("frontier")

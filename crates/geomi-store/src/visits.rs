@@ -13,7 +13,7 @@ use std::time::Duration;
 use geomi_model::{
     Capture, CaptureKind, Change, CharsetSource, Digest, DocumentKind, Fingerprint, ImageFormat,
     ImageSize, LinkKind, LinkType, NearDuplicate, NetworkState, Protocol, Timestamp, Truncation,
-    Visit,
+    Validity, Visit,
 };
 use geomi_url::CrawlUrl;
 use serde::Deserialize as _;
@@ -204,6 +204,7 @@ static COLUMNS: &[Column<Visit>] = &[
     column("near_distance", Later, Codec::Int32(|v| Some(v.facts.near_duplicate?.distance.into()), |v, x| put_number(&mut near(v).distance, x))),
     column("spam_percent", Later, Codec::Int32(|v| v.facts.spam_percent.map(Into::into), |v, x| put_some(&mut v.facts.spam_percent, x.try_into().ok()))),
     column("soft_404", Later, Codec::Bool(|v| v.facts.soft_404, |v, x| put_some(&mut v.facts.soft_404, Some(x)))),
+    column("validity", Later, Codec::Text(|v| Some(held(v.validity?.as_str())), |v, x| put_some(&mut v.validity, Validity::from_name(x)))),
     column("early_us", Later, Codec::Int64(|v| v.early.and_then(to_micros), |v, x| put_some(&mut v.early, from_micros(x)))),
     column("url_hash", Later, Codec::UInt64(|v| Some(v.url.hash64().0), |_, _| true)),
     column("truncated", Later, Codec::Text(|v| Some(held(v.truncated?.as_str())), |v, x| put_some(&mut v.truncated, Truncation::from_name(x)))),
@@ -351,6 +352,7 @@ mod tests {
         row.facts.soft_404 = Some(true);
         row.early = Some(Duration::from_hours(36));
         row.truncated = Some(Truncation::Length);
+        row.validity = Some(Validity::NotText);
         if let Some(size) = image_mut(&mut row) {
             (size.width, size.height) = (640, u32::MAX);
         }
@@ -413,6 +415,7 @@ mod tests {
             facts: geomi_model::PageFacts::default(),
             early: None,
             truncated: None,
+            validity: None,
             ..row()
         };
         assert_eq!(read(&path), old);

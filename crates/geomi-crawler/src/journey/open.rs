@@ -8,6 +8,7 @@ use geomi_cluster::{Claim, Ownership, Partitions, WorkerId};
 use geomi_frontier::{Frontier, Importance};
 use geomi_model::Timestamp;
 use geomi_novelty::Missing;
+use geomi_page::Readers;
 use geomi_store::CrawlDir;
 use geomi_store::state::{FjallOptions, FjallStore};
 use hashbrown::{HashMap, HashSet};
@@ -24,6 +25,7 @@ use crate::policies::SitePolicies;
 use crate::post::Post;
 use crate::publish::Publisher;
 use crate::refresh::Discovery;
+use crate::quarantine::Quarantine;
 use crate::report::Reporter;
 use crate::script_links::ScriptLinks;
 use crate::seeds::{SeedBook, SeedFeed, SeedStream};
@@ -42,6 +44,7 @@ impl<'a> Journey<'a> {
         dir: &CrawlDir,
         surroundings: Surroundings<'a>,
         stream: Option<SeedStream>,
+        readers: fn() -> Readers,
     ) -> Result<Self, CrawlError> {
         let Surroundings {
             clock,
@@ -65,6 +68,7 @@ impl<'a> Journey<'a> {
             fetcher(config)?,
             Arc::clone(&clock),
             &ReadSettings::of(config),
+            readers,
             config.connections,
         )?;
         let frontier_config = geomi_frontier::Config {
@@ -91,6 +95,7 @@ impl<'a> Journey<'a> {
             unaddressed: HashMap::new(),
             novelty: NoveltyBook::new(config, now),
             script_links: ScriptLinks::default(),
+            quarantine: Quarantine::open(dir)?,
             nearby: likeness::remembered(dir, &partitions)?,
             mirrors: crate::mirrors::load(&partitions)?,
             missing: Missing::default(),

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use geomi_fetch::{FetchConfig, FetchOutcome, FetchRequest, Fetcher, Resolution};
+use geomi_fetch::{BodyFilter, FetchConfig, FetchOutcome, FetchRequest, Fetcher, Resolution};
 use geomi_frontier::{Lease, Work};
 use geomi_model::Timestamp;
 use geomi_url::CrawlUrl;
@@ -18,6 +18,8 @@ pub(crate) struct Enclosed {
     pub(crate) validators: Option<Validators>,
     pub(crate) cookie: Option<String>,
     pub(crate) authorization: Option<String>,
+    /// Types whose bodies are not taken.
+    pub(crate) body_filter: Option<BodyFilter>,
 }
 
 /// What a server knows the stored answer by.
@@ -98,6 +100,7 @@ fn page_request(url: CrawlUrl, addr: IpAddr, enclosed: Enclosed) -> FetchRequest
     }
     request.cookie = enclosed.cookie;
     request.authorization = enclosed.authorization;
+    request.body_filter = enclosed.body_filter;
     request
 }
 

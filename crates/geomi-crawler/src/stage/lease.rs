@@ -13,6 +13,7 @@ use crate::control::Desired;
 use crate::journey::Journey;
 use crate::novelty::NotWorth;
 use crate::partition::Reading;
+use crate::quarantine::QUARANTINED;
 use crate::script_links::SCRIPT_LINK;
 use crate::stage::fetch::{Enclosed, Validators};
 
@@ -112,6 +113,12 @@ impl Journey<'_> {
             }
             return Ok(false);
         }
+        if self.quarantine.holds(&entry.url) {
+            let reason =
+                "the reader of this version panicked over it; its answer is in quarantine/";
+            self.refuse(lease, QUARANTINED, reason, now)?;
+            return Ok(false);
+        }
         if entry.kind == LinkKind::Script
             && entry.is_first_visit()
             && !self.script_links.may_try(&entry.url)
@@ -155,6 +162,7 @@ impl Journey<'_> {
             validators,
             cookie: self.cookies.header(&entry.url, now),
             authorization: self.keyring.authorization(&entry.url, now),
+            body_filter: self.admit.body_filter(&entry.url),
         })
     }
 

@@ -5,8 +5,10 @@
 //! compressed here, before it is known whether the content is stored already:
 //! duplicates are rare, and waiting to know would put the work on one thread.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -15,15 +17,19 @@ use geomi_frontier::{Lease, Work};
 use geomi_model::{
     Digest, Document, Link, LinkKind, NetworkState, Phases, Protocol, RobotsMeta, Timestamp,
     Truncation,
+    Validity,
 };
 use geomi_novelty::Shape;
-use geomi_page::{PageInput, ReadLimits, Readers, link_header, refresh_header, robots_tag};
+use geomi_page::{
+    PageInput, ReadLimits, Readers, link_header, refresh_header, robots_tag, validity,
+};
 use geomi_store::warc::{self, Encoded, Exchange, GzipLevel};
 use geomi_url::CrawlUrl;
 use hashbrown::HashSet;
 use sha1::{Digest as _, Sha1};
 
 use crate::CrawlConfig;
+use crate::quarantine::Culprit;
 use crate::stage::fetch::Fetched;
 use crate::stage::likeness;
 
@@ -35,6 +41,9 @@ const CHALLENGES_MAX: usize = 16;
 
 /// Links of one header that are taken.
 const HEADER_LINKS_MAX: usize = 200;
+
+/// Characters of a panic's message that are kept.
+const PANIC_CHARS_MAX: usize = 300;
 
 /// A visit with everything that can be known without the crawl's state.
 #[derive(Debug)]
@@ -48,6 +57,8 @@ pub(crate) struct Read {
     pub(crate) answer: Answer,
     pub(crate) document: Document,
     pub(crate) stored: Option<Storable>,
+    /// The answer, where it broke the reader.
+    pub(crate) culprit: Option<Box<Culprit>>,
 }
 
 /// The answer, less its content.
@@ -65,6 +76,8 @@ pub(crate) struct Answer {
     pub(crate) body_bytes: u64,
     /// Why the body is shorter than the server meant it.
     pub(crate) truncated: Option<Truncation>,
+    /// Whether the content is what it says it is.
+    pub(crate) validity: Option<Validity>,
     pub(crate) location: Option<CrawlUrl>,
     pub(crate) retry_after: Option<Duration>,
     pub(crate) etag: Option<String>,
@@ -99,6 +112,7 @@ impl Answer {
             wire_bytes: 0,
             body_bytes: 0,
             truncated: None,
+            validity: None,
             location: None,
             retry_after: None,
             etag: None,
@@ -185,12 +199,22 @@ pub(crate) fn read(readers: &Readers, settings: &ReadSettings, fetched: Fetched)
         started,
         ended,
     };
+    let reading = || understand(readers, settings, subject, &outcome);
+    // What a reader holds is made anew for every page, so nothing half-made is left.
+    let (understood, culprit) = match catch_unwind(AssertUnwindSafe(reading)) {
+        Ok(understood) => (understood, None),
+        Err(panic) => {
+            let culprit = culprit(&*panic, &outcome);
+            (unread(settings, subject, &outcome, &culprit), Some(culprit))
+        }
+    };
     let Understood {
         answer,
         document,
         stored,
-    } = understand(readers, settings, subject, &outcome);
+    } = understood;
     Read {
+        culprit: culprit.map(Box::new),
         lease,
         url,
         started,
@@ -199,6 +223,62 @@ pub(crate) fn read(readers: &Readers, settings: &ReadSettings, fetched: Fetched)
         answer,
         document,
         stored,
+    }
+}
+
+/// An answer that broke the reader, and what the reader said last.
+fn culprit(panic: &(dyn Any + Send), outcome: &FetchOutcome) -> Culprit {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    let message = text.unwrap_or("a panic without words");
+    Culprit {
+        message: message.chars().take(PANIC_CHARS_MAX).collect(),
+        head: outcome.head.clone(),
+        body: outcome.body.bytes.clone(),
+    }
+}
+
+/// What is known of an answer that broke the reader: all but what it says.
+fn unread(
+    settings: &ReadSettings,
+    subject: Subject<'_>,
+    outcome: &FetchOutcome,
+    culprit: &Culprit,
+) -> Understood {
+    let storing = || store(subject, outcome, settings.gzip);
+    let stored = outcome.state.is_answer() && !outcome.is_left;
+    // If this is what panicked, the file in quarantine/ is all there is.
+    let stored = stored.then(|| catch_unwind(AssertUnwindSafe(storing)).ok());
+    let stored = stored.flatten();
+    let answer = answer(subject, outcome, Declared::of(outcome).mime);
+    let is_kept = stored.is_some() || outcome.state != NetworkState::Ok;
+    Understood {
+        answer: Answer {
+            state: if is_kept {
+                answer.state
+            } else {
+                NetworkState::Code
+            },
+            error: Some(format!("the reader panicked: {}", culprit.message)),
+            validity: Some(Validity::Quarantined),
+            ..answer
+        },
+        document: Document::default(),
+        stored,
+    }
+}
+
+/// Whether the content of an answer is what it says it is; `None` without content.
+fn verdict(outcome: &FetchOutcome, input: &PageInput<'_>, document: &Document) -> Option<Validity> {
+    let is_cut = outcome.truncated.is_some() || outcome.body.truncated;
+    match outcome.state {
+        NetworkState::DownloadTimeout => Some(Validity::Cut),
+        NetworkState::DownloadError => Some(Validity::Broken),
+        state if !state.is_answer() || outcome.is_left => None,
+        _ if outcome.code != Some(200) && outcome.body.is_empty() => None,
+        _ if is_cut => Some(Validity::Cut),
+        _ if outcome.body.is_broken => Some(Validity::Broken),
+        _ => Some(validity(input, document)),
     }
 }
 
@@ -232,10 +312,14 @@ pub(crate) fn understand(
     let missing = is_missing
         .then(|| readers.read(&declared.input(subject.url, outcome), &settings.limits))
         .and_then(|page| likeness::shape(&page));
+    let verdict = (!subject.is_robots)
+        .then(|| verdict(outcome, &declared.input(subject.url, outcome), &document));
+    let is_whole = is_answer && !outcome.is_left;
     Understood {
-        stored: is_answer.then(|| store(subject, outcome, settings.gzip)),
+        stored: is_whole.then(|| store(subject, outcome, settings.gzip)),
         answer: Answer {
             missing,
+            validity: verdict.flatten(),
             ..answer(subject, outcome, declared.mime)
         },
         document,
@@ -337,6 +421,7 @@ fn answer(subject: Subject<'_>, outcome: &FetchOutcome, mime: Option<String>) ->
         // The limit on the decoded body cuts it, too.
         truncated: (outcome.truncated)
             .or_else(|| outcome.body.truncated.then_some(Truncation::Length)),
+        validity: None,
         // A target that is no URL leads nowhere; the header is in the archive.
         location: (outcome.headers.get_bytes("location"))
             .filter(|_| is_redirect)

@@ -110,6 +110,7 @@ impl Row<'_> {
             },
             early: None,
             truncated: answer.truncated,
+            validity: answer.validity,
         }
     }
 }

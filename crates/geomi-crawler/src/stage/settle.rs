@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use geomi_frontier::{Entry, Lease, Settlement, SiteSignal, Timing, Work};
 use geomi_model::{
-    Capture, CaptureKind, Change, Document, LinkKind, NetworkState, Timestamp, UrlRecord, Visit,
+    Capture, CaptureKind, Change, Document, LinkKind, NetworkState, Timestamp, UrlRecord, Validity,
+    Visit,
 };
 use geomi_novelty::{NoveltyRefusal, Template};
 
@@ -102,6 +103,10 @@ impl Journey<'_> {
         let partition = self.partition_of(read.lease.site());
         let entry = self.by_shortest_path(partition, entry)?;
         self.admit.settle_state(&mut read.answer);
+        if let Some(culprit) = &read.culprit {
+            self.quarantine.take(&read.url, culprit)?;
+        }
+        self.leave_broken(&mut read);
         if self.config.cookies && !read.answer.cookies.is_empty() {
             self.cookies
                 .take(&read.url, &read.answer.cookies, read.ended);
@@ -159,6 +164,18 @@ impl Journey<'_> {
             self.frontier.count_saved(site);
         }
         Ok(())
+    }
+
+    /// By rule, what is broken is not stored, and so not saved.
+    fn leave_broken(&self, read: &mut Read) {
+        let is_broken = read.answer.validity == Some(Validity::Broken);
+        if is_broken && !self.config.output.store_broken && read.stored.take().is_some() {
+            if read.answer.state == NetworkState::Ok {
+                read.answer.state = NetworkState::Code;
+            }
+            let reason = "the content is broken: not stored, by rule";
+            read.answer.error.get_or_insert_with(|| reason.to_owned());
+        }
     }
 
     /// What the answer means for its page. A challenge that can be met is a
@@ -404,6 +421,7 @@ impl Journey<'_> {
             answer,
             document,
             stored: None,
+            culprit: None,
         };
         self.count_page(partition, &entry, &read, Fate::Failed, 0)?;
         let record = record(

@@ -666,6 +666,12 @@ pub(crate) const KEYS: &[Key] = &[
         "Visits a Parquet file holds at most; those of a small crawl hold fewer.",
     ),
     key(
+        "output.store_broken",
+        "true",
+        Kind::Flag(|d, yes| d.crawl.output.store_broken = yes),
+        "Whether content that is broken (undecodable, or not of its type) is stored.",
+    ),
+    key(
         "output.log_size",
         "\"256MiB\"",
         Kind::Size(1 << 16, |d, n| d.crawl.output.log_bytes_max = n),
