@@ -147,9 +147,9 @@ pub enum RobotsMode {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum SitemapMode {
     /// Those its robots.txt names.
-    #[default]
     Robots,
     /// Those, and `/sitemap.xml` where it names none.
+    #[default]
     Guess,
     /// None; one that is linked to or given as a seed is still read.
     None,

@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use geomi_model::{NetworkState, Visit};
+use geomi_url::CrawlUrl;
 
 /// What an attempt means for the page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,6 +43,7 @@ impl Fate {
             state: visit.state,
             code: visit.code,
             has_target: visit.location.is_some(),
+            is_guess: is_guess(&visit.url),
             number: visit.attempt,
         };
         // A page whose site is out of reach ends as its site did, without being
@@ -63,9 +65,20 @@ pub struct Attempt {
     pub code: Option<u16>,
     /// Whether the answer is a redirect that leads somewhere.
     pub has_target: bool,
+    /// Whether nobody said that the page exists.
+    pub is_guess: bool,
     /// Which try it was, from 1.
     pub number: u8,
 }
+
+/// Whether a page is asked for without being named anywhere. Where it is missing,
+/// nothing failed.
+pub fn is_guess(url: &CrawlUrl) -> bool {
+    url.path_and_query() == GUESSED_SITEMAP
+}
+
+/// The sitemap of a site whose robots.txt names none.
+pub(crate) const GUESSED_SITEMAP: &str = "/sitemap.xml";
 
 impl Attempt {
     /// What it means, where a page is tried `tries` times.
@@ -80,6 +93,7 @@ impl Attempt {
             Some(304) if self.state == NetworkState::Ok => Fate::Saved,
             Some(300..=399) if self.has_target => Fate::Redirected,
             Some(100..=399) => Fate::Answered,
+            Some(400..=499) if self.is_guess => Fate::Answered,
             _ => Fate::Failed,
         }
     }
@@ -104,6 +118,7 @@ mod tests {
             state,
             code,
             has_target: false,
+            is_guess: false,
             number,
         }
         .fate(3)
@@ -128,8 +143,15 @@ mod tests {
             state: Code,
             code: Some(302),
             has_target: true,
+            is_guess: false,
             number: 1,
         };
         assert_eq!(moved.fate(3), Fate::Redirected);
+        let guessed = Attempt {
+            code: Some(404),
+            is_guess: true,
+            ..moved
+        };
+        assert_eq!(guessed.fate(3), Fate::Answered, "nobody said it was there");
     }
 }

@@ -110,7 +110,7 @@ fn sitemaps_are_asked_for_as_the_mode_says() {
     let plain = || site("", vec![("/", FixedPage::html("x"))]);
     assert!(asked(listed(), SitemapMode::None).is_empty());
     assert!(asked(plain(), SitemapMode::Robots).is_empty());
-    assert_eq!(asked(plain(), SitemapMode::Guess), ["/sitemap.xml"]);
+    assert_eq!(asked(plain(), SitemapMode::default()), ["/sitemap.xml"]);
     assert!(!asked(listed(), SitemapMode::Guess).contains(&"/sitemap.xml".to_owned()));
 }
 
@@ -160,4 +160,28 @@ fn what_a_sitemap_says_of_a_page_survives_the_crawl_and_is_explained() {
     assert_eq!(modified("/"), None, "nobody said anything of it");
     house.crawl(&config);
     assert_eq!(modified("/hidden"), stored, "opened and closed once more");
+}
+
+#[test]
+fn a_guessed_sitemap_is_read_where_there_is_one_and_no_failure_where_not() {
+    let map = "<urlset><url><loc>/hidden</loc></url></urlset>";
+    let front = || ("/", FixedPage::html("<title>front</title>"));
+    let (with_map, mut config) = house(site(
+        "",
+        vec![
+            front(),
+            ("/sitemap.xml", file("application/xml", map)),
+            ("/hidden", FixedPage::html("only a sitemap leads here")),
+        ],
+    ));
+    config.sitemaps = SitemapMode::default();
+    with_map.crawl(&config);
+    assert_eq!(requested(&with_map).get("/hidden"), Some(&1));
+
+    let (without, mut config) = house(site("", vec![front()]));
+    config.sitemaps = SitemapMode::default();
+    let status = without.crawl(&config);
+    assert_eq!(requested(&without).get("/sitemap.xml"), Some(&1));
+    assert_eq!((status.counters.saved, status.counters.failed), (1, 0));
+    without.verify();
 }

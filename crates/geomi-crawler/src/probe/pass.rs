@@ -278,7 +278,7 @@ impl<'a> Pass<'a> {
         };
         let mut understood = understand(&self.readers, &self.settings, subject, &outcome);
         self.admit.settle_state(&mut understood.answer);
-        let fate = fate(&understood.answer, entry.attempts, self.config.tries);
+        let fate = fate(url, &understood.answer, entry.attempts, self.config.tries);
         let signal = signal(&understood.answer);
         let site = url.site_hash();
         let notes = self.sites.entry(site).or_default();

@@ -12,6 +12,7 @@ use geomi_novelty::{DomainNovelty, Template};
 use geomi_scope::{Candidate, Refusal, Requisites, Rule, candidate_seed};
 use geomi_url::{CrawlUrl, UrlHash, registrable_domain};
 
+use crate::fate::GUESSED_SITEMAP;
 use crate::journey::Journey;
 use crate::novelty::{NotWorth, is_asset};
 use crate::refresh::Herald;
@@ -214,7 +215,7 @@ impl Journey<'_> {
             return Ok(());
         };
         if named.is_empty() && self.config.sitemaps == SitemapMode::Guess {
-            named.push("/sitemap.xml".to_owned());
+            named.push(GUESSED_SITEMAP.to_owned());
         }
         // As if the page had been reached without a redirect: nesting counts from here.
         let on = Entry {

@@ -8,9 +8,10 @@ use geomi_model::{
     Visit,
 };
 use geomi_novelty::{NoveltyRefusal, Template};
+use geomi_url::CrawlUrl;
 
 use crate::crew::Event;
-use crate::fate::{Attempt, Fate};
+use crate::fate::{Attempt, Fate, is_guess};
 use crate::journey::Journey;
 use crate::partition::{Partition, Stored};
 use crate::seeds::SeedOutcome;
@@ -22,11 +23,12 @@ use crate::stage::row::{Row, Story};
 use crate::{CrawlConfig, CrawlError};
 
 /// Decides what an attempt means. `attempts` were made before it.
-pub(crate) fn fate(answer: &Answer, attempts: u8, tries: u8) -> Fate {
+pub(crate) fn fate(url: &CrawlUrl, answer: &Answer, attempts: u8, tries: u8) -> Fate {
     Attempt {
         state: answer.state,
         code: answer.code,
         has_target: answer.location.is_some(),
+        is_guess: is_guess(url),
         number: attempts + 1,
     }
     .fate(tries)
@@ -187,7 +189,7 @@ impl Journey<'_> {
         if is_challenged {
             return Fate::Retry;
         }
-        fate(answer, entry.attempts, self.config.tries)
+        fate(&entry.url, answer, entry.attempts, self.config.tries)
     }
 
     /// Takes in where a page leads, learns from it, and says how many URLs were

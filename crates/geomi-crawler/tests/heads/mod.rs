@@ -163,6 +163,7 @@ impl Place {
             topic: None,
         });
         let mut config = CrawlConfig::new(seeds.collect());
+        config.sitemaps = geomi_crawler::SitemapMode::Robots;
         config.scope.kind = ScopeKind::Any;
         config.frontier.politeness.delay = Delay::Fixed(Duration::ZERO);
         config.fetch.overrides = vec![parse_override("*:127.0.0.1").unwrap()];

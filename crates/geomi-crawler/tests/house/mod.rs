@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use geomi_crawler::{
     Control, CrawlConfig, CrawlError, DurableStep, NoFaults, Observer, SeedInput, SeedStream,
-    Silent, Status, Steps, Surroundings, SystemClock, run_from,
+    Silent, SitemapMode, Status, Steps, Surroundings, SystemClock, run_from,
 };
 use geomi_frontier::Delay;
 use geomi_model::Visit;
@@ -52,6 +52,8 @@ impl House {
             .collect();
         let mut config = CrawlConfig::new(seeds);
         config.scope.kind = ScopeKind::Any;
+        // Tests count requests; sitemaps have tests of their own.
+        config.sitemaps = SitemapMode::Robots;
         config.frontier.politeness.delay = Delay::Fixed(Duration::ZERO);
         config.frontier.politeness.site_connections = 4;
         config.frontier.politeness.backoff_first = Duration::from_millis(20);

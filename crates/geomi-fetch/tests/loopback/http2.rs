@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use geomi_fetch::{FetchConfig, FetchOutcome, FetchRequest, Fetcher};
+use geomi_fetch::{BodyFilter, FetchConfig, FetchOutcome, FetchRequest, Fetcher};
 use geomi_model::{NetworkState, Protocol, Truncation};
 use geomi_url::CrawlUrl;
 use h2::server::SendResponse;
@@ -357,4 +357,49 @@ async fn what_is_no_http2_is_said_to_be_none() {
     );
     let silent = flood(Vec::new(), Vec::new()).await;
     assert_eq!(silent.state, NetworkState::HeaderTimeout);
+}
+
+#[tokio::test]
+async fn bodies_that_are_not_wanted_are_left() {
+    let site = site(usize::MAX, |request, mut respond| {
+        let is_short = request.uri().path() == "/short";
+        let length = if is_short { "5" } else { "90000" };
+        let fields = [("content-type", "image/png"), ("content-length", length)];
+        let mut stream = respond.send_response(answer(&fields), false).unwrap();
+        if is_short {
+            stream
+                .send_data(Bytes::from_static(b"hello"), true)
+                .unwrap();
+        } else {
+            // The rest never comes: whoever waits for it waits in vain.
+            let first = Bytes::from_static(&[0; 10_000]);
+            stream.send_data(first, false).unwrap();
+            tokio::spawn(async move { stream.reserve_capacity(1 << 30) });
+        }
+    })
+    .await;
+    let fetcher = Fetcher::new(impatient(&site.authority)).unwrap();
+    let ask = async |path: &str| {
+        let url = format!("https://secure.test:{}{path}", site.addr.port());
+        let mut request = FetchRequest::new(CrawlUrl::parse(&url).unwrap(), site.addr.ip());
+        request.body_filter = Some(BodyFilter::new(|mime| mime == "text/html"));
+        fetcher.fetch(request).await
+    };
+    for (path, connections) in [("/short", 1), ("/short", 1), ("/long", 1), ("/short", 2)] {
+        let outcome = ask(path).await;
+        assert!(outcome.is_left, "{path}: {:?}", outcome.error);
+        assert_eq!(
+            (outcome.state, outcome.code),
+            (NetworkState::Code, Some(200))
+        );
+        assert!(
+            outcome.wire_body.is_empty() && outcome.body.is_empty(),
+            "{path}"
+        );
+        assert_eq!(
+            site.connections.load(Ordering::SeqCst),
+            connections,
+            "{path}"
+        );
+    }
 }

@@ -11,6 +11,7 @@ mod authority;
 mod bytes;
 mod certificates;
 mod dns;
+mod filters;
 mod hostile;
 mod http2;
 mod proxies;

@@ -83,6 +83,7 @@ fn configure(
         ("crawl.connections", &connections),
         ("politeness.site_delay", "100ms"),
         ("fetch.allow_private", "all"),
+        ("scope.sitemaps", "robots"),
     ]
     .map(|(path, value)| Setting {
         path: path.to_owned(),

@@ -577,7 +577,7 @@ pub(crate) const KEYS: &[Key] = &[
     ),
     key(
         "scope.sitemaps",
-        "\"robots\"",
+        "\"guess\"",
         Kind::Choice(SITEMAPS, draft::set_sitemaps),
         "Sitemaps asked for: those robots.txt names (robots), /sitemap.xml too (guess), or none.",
     ),
