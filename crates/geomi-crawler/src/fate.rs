@@ -73,7 +73,7 @@ pub struct Attempt {
 
 /// Whether a page is asked for without being named anywhere. Where it is missing,
 /// nothing failed.
-pub fn is_guess(url: &CrawlUrl) -> bool {
+pub(crate) fn is_guess(url: &CrawlUrl) -> bool {
     url.path_and_query() == GUESSED_SITEMAP
 }
 

@@ -251,60 +251,49 @@ impl Attribute {
     }
 }
 
-/// Attributes that lead somewhere and are too rare to be looked up in every tag.
-const RARE: [&[u8]; 18] = [
-    b"action",
-    b"archive",
-    b"background",
-    b"cite",
-    b"classid",
-    b"codebase",
-    b"dynsrc",
-    b"formaction",
-    b"icon",
-    b"implementation",
-    b"itemid",
-    b"longdesc",
-    b"lowsrc",
-    b"manifest",
-    b"ng-href",
-    b"ng-src",
-    b"ping",
-    b"profile",
-];
-
-/// Whether an attribute may lead somewhere though it is none of [`Attribute`]:
-/// it is in the list, holds a script, or is of the page's own making (`data-…`) and
-/// begins like an address.
+/// Whether an attribute may lead somewhere though it is none of [`Attribute`]: it is
+/// one of the rarer ones here, holds a script, or is of the page's own making
+/// (`data-…`) and begins like an address.
 pub(crate) fn may_lead(name: &[u8], value: &str) -> bool {
     let [first, second, ..] = name else {
         return false;
     };
-    match (first | 0x20, second | 0x20) {
-        (b'o', b'n') => true,
-        (b'd', b'a') if name.len() > 5 && name[4] == b'-' => {
-            let value = value.trim_ascii_start().as_bytes();
-            let is_source = || memchr::memmem::find(&name.to_ascii_lowercase(), b"src").is_some();
-            matches!(value, [b'/' | b'{' | b'[', _, ..] | [b'.', b'.' | b'/', ..])
-                || value
-                    .get(..4)
-                    .is_some_and(|start| start.eq_ignore_ascii_case(b"http"))
-                || is_lazy(&name[5..])
-                || is_source()
-        }
-        (b'a', b'c' | b'r')
-        | (b'b', b'a')
-        | (b'c', b'i' | b'l' | b'o')
-        | (b'd', b'y')
-        | (b'f', b'o')
-        | (b'i', b'c' | b'm' | b't')
-        | (b'l', b'o')
-        | (b'm', b'a')
-        | (b'n', b'g')
-        | (b'p', b'i' | b'r') => RARE.iter().any(|rare| name.eq_ignore_ascii_case(rare)),
-        (b's', b'r') => name.eq_ignore_ascii_case(b"srcdoc"),
-        _ => false,
-    }
+    let candidate: &[u8] = match (name.len(), first | 0x20) {
+        (_, b'o') => return second | 0x20 == b'n',
+        (6.., b'd') if name[4] == b'-' => return data_may_lead(name, value),
+        (4, b'c') => b"cite",
+        (4, b'i') => b"icon",
+        (4, b'p') => b"ping",
+        (6, b'a') => b"action",
+        (6, b'd') => b"dynsrc",
+        (6, b'i') => b"itemid",
+        (6, b'l') => b"lowsrc",
+        (6, b'n') => b"ng-src",
+        (6, b's') => b"srcdoc",
+        (7, b'a') => b"archive",
+        (7, b'c') => b"classid",
+        (7, b'n') => b"ng-href",
+        (7, b'p') => b"profile",
+        (8, b'c') => b"codebase",
+        (8, b'l') => b"longdesc",
+        (8, b'm') => b"manifest",
+        (10, b'b') => b"background",
+        (10, b'f') => b"formaction",
+        (14, b'i') => b"implementation",
+        _ => return false,
+    };
+    name.eq_ignore_ascii_case(candidate)
+}
+
+/// Whether a `data-` attribute may hold an address.
+fn data_may_lead(name: &[u8], value: &str) -> bool {
+    let value = value.trim_ascii_start().as_bytes();
+    matches!(value, [b'/' | b'{' | b'[', _, ..] | [b'.', b'.' | b'/', ..])
+        || (value.get(..4)).is_some_and(|start| start.eq_ignore_ascii_case(b"http"))
+        || is_lazy(&name[5..])
+        || name
+            .windows(3)
+            .any(|part| part.eq_ignore_ascii_case(b"src"))
 }
 
 /// Whether a `data-` attribute holds an address by what scripts call it, whatever

@@ -8,7 +8,7 @@ use geomi_model::{Document, Validity};
 use crate::reader::{PageInput, essence};
 
 /// Bytes that are looked at.
-const LOOKED_AT: usize = 512;
+const LOOKED_AT: usize = 256;
 
 /// The verdict on a whole body; `document` is what it was read as.
 pub fn validity(input: &PageInput<'_>, document: &Document) -> Validity {
