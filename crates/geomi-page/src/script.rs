@@ -135,16 +135,13 @@ fn past_slash(bytes: &[u8], slash: usize, divides_until: &mut usize) -> usize {
 /// Whether a `/` begins a regular expression: an operand cannot stand before it.
 fn begins_regex(bytes: &[u8], slash: usize) -> bool {
     let before = trim_end(&bytes[slash.saturating_sub(BEFORE_BYTES)..slash]);
-    match before.last() {
-        None => true,
-        Some(b'(' | b',' | b'=' | b':' | b'[' | b'!' | b'&' | b'|' | b'?' | b'{' | b'}' | b';') => {
-            true
-        }
-        Some(b'+' | b'-' | b'*' | b'%' | b'<' | b'>' | b'~' | b'^') => true,
-        Some(_) => ["return", "typeof", "case", "in", "of"]
+    let Some(&last) = before.last() else {
+        return true;
+    };
+    b"(,=:[!&|?{};+-*%<>~^".contains(&last)
+        || ["return", "typeof", "case", "in", "of"]
             .iter()
-            .any(|word| ends_with_word(before, word)),
-    }
+            .any(|word| ends_with_word(before, word))
 }
 
 /// Where the regular expression ends that begins at `start`. It cannot go past its
@@ -198,9 +195,9 @@ impl<'a, F: FnMut(Found<'a>)> Scan<'a, F> {
         let mut is_part = before.last() == Some(&b'+') || first.has_holes;
         let mut text = unescape(&self.code[first.start..first.end]);
         let mut at = first.next;
-        while self.sort != Code::Json {
+        loop {
             let plus = skip_spaces(bytes, at);
-            if bytes.get(plus) != Some(&b'+') {
+            if self.sort == Code::Json || bytes.get(plus) != Some(&b'+') {
                 break;
             }
             let operand = skip_spaces(bytes, plus + 1);
@@ -211,7 +208,7 @@ impl<'a, F: FnMut(Found<'a>)> Scan<'a, F> {
             let more = self.literal(operand);
             is_part |= more.has_holes;
             if text.len() <= ADDRESS_BYTES_MAX {
-                text = text + unescape(&self.code[more.start..more.end]);
+                text += unescape(&self.code[more.start..more.end]);
             }
             at = more.next;
         }

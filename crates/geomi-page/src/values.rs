@@ -81,6 +81,10 @@ fn after_url_equals(text: &str) -> Option<&str> {
 
 /// What the words of a `rel` say to us.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a word, and any may stand with any"
+)]
 pub(crate) struct Rel {
     /// `nofollow`, `ugc` or `sponsored`.
     pub(crate) nofollow: bool,

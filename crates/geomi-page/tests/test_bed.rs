@@ -46,15 +46,17 @@ fn written(link: &Link) -> String {
 /// Reads every case and names all that differ.
 #[track_caller]
 fn check_all(mime: &str, cases: &[Case]) {
-    let mut wrong = String::new();
+    let mut wrong = Vec::new();
     for (body, expected) in cases {
         let page = read(mime, body);
         let found: Vec<String> = page.links.iter().map(written).collect();
         if found != *expected {
-            wrong += &format!("{body}\n  expected {expected:?}\n  found    {found:?}\n");
+            wrong.push(format!(
+                "{body}\n  expected {expected:?}\n  found    {found:?}"
+            ));
         }
     }
-    assert!(wrong.is_empty(), "{wrong}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

@@ -577,15 +577,12 @@ fn percent_decoded(text: &str) -> Cow<'_, str> {
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
         let hex = (byte == b'%').then(|| text.get(at + 1..at + 3)).flatten();
-        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(decoded) => {
-                out.push(decoded);
-                at += 3;
-            }
-            None => {
-                out.push(byte);
-                at += 1;
-            }
+        if let Some(decoded) = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            out.push(decoded);
+            at += 3;
+        } else {
+            out.push(byte);
+            at += 1;
         }
     }
     Cow::Owned(String::from_utf8_lossy(&out).into_owned())
