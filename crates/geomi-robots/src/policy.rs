@@ -4,13 +4,14 @@
 //! |---|---|---|
 //! | 2xx | §2.3.1.1 | the rules of the file |
 //! | still a redirect after [`REDIRECTS_MAX`] | §2.3.1.2 | unavailable: all is permitted |
-//! | 4xx | §2.3.1.3 | unavailable: all is permitted |
-//! | 5xx, any other code | §2.3.1.4 | unreachable: nothing is permitted |
+//! | 4xx but 429 | §2.3.1.3 | unavailable: all is permitted |
+//! | 429, 5xx, any other code | §2.3.1.4 | unreachable: nothing is permitted |
 //! | no complete answer | §2.3.1.4 | unreachable: nothing is permitted |
 //!
 //! 401 and 403 permit, as the RFC says: the pages behind them refuse by
-//! themselves. So does 429, but only once it was asked again and waited for: the
-//! caller honours Retry-After before it takes a 429 for an answer.
+//! themselves. 429 forbids, although it is a 4xx: it says that the server has had too
+//! many requests, not that there is no robots.txt. Google treats it like a 5xx, too.
+//! The caller honours Retry-After before it takes a 429 for an answer.
 
 use std::time::Duration;
 
@@ -56,7 +57,7 @@ impl RobotsPolicy {
     pub fn from_answer(code: u16, body: &[u8]) -> Self {
         match code {
             200..=299 => Self::Rules(Robots::parse(body)),
-            300..=499 => Self::Unavailable { code },
+            300..=428 | 430..=499 => Self::Unavailable { code },
             _ => Self::unreachable(format!("robots.txt answered {code}")),
         }
     }
@@ -123,10 +124,10 @@ mod tests {
         for code in [200, 203, 206] {
             assert!(!allowed(code), "{code}: the body's rules hold");
         }
-        for code in [301, 302, 307, 400, 401, 403, 404, 410, 429, 451, 499] {
+        for code in [301, 302, 307, 400, 401, 403, 404, 410, 428, 430, 451, 499] {
             assert!(allowed(code), "{code}: unavailable permits");
         }
-        for code in [0, 199, 500, 503, 599, 999] {
+        for code in [0, 199, 429, 500, 503, 599, 999] {
             assert!(!allowed(code), "{code}: unreachable forbids");
         }
     }

@@ -65,13 +65,8 @@ def absent():
             "RFC 9309 2.3.1.3: unavailable, all is allowed",
             answer("no", status=status),
         )
-    yield Site(
-        "robots: 429",
-        "RFC 9309 2.3.1.3; Google: as 5xx",
-        {"/robots.txt": answer("no", status="429 Too Many Requests"), "/": page()},
-        check(at_most("/robots.txt", 4)),
-    )
     for status in [
+        "429 Too Many Requests",
         "500 Internal Server Error",
         "502 Bad Gateway",
         "503 Service Unavailable",
@@ -79,7 +74,7 @@ def absent():
     ]:
         yield shut(
             f"robots: {status[:3]}",
-            "RFC 9309 2.3.1.4: unreachable, all is forbidden",
+            "RFC 9309 2.3.1.4: unreachable, all is forbidden (429 as Google does)",
             answer(NO, status=status),
         )
     yield shut("robots: silence", "RFC 9309 2.3.1.4: unreachable", Raw(then="hold"))
