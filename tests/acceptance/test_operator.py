@@ -179,7 +179,9 @@ class Robot2003(Operator):
 
     def test_its_numbers(self):
         numbers = {
-            "crawl.connections": "450",
+            "crawl.connections": "30",
+            "crawl.sites_in_memory": "450",
+            "crawl.tries": "1",
             "scope.depth": "5",
             "scope.url_chars_max": "255",
             "scope.seed_chars_max": "100",

@@ -294,14 +294,15 @@ mod tests {
         };
         let written = load(&[], None);
         let meant = resolve(&written, Vec::new(), &mut Problems::default());
-        assert_eq!(meant.connections, 450);
+        assert_eq!((meant.connections, meant.tries), (30, 1));
+        assert_eq!(meant.frontier.sites_max, 450);
         assert_eq!(meant.fetch.body_bytes_max, 3 << 20);
         assert_eq!(meant.scope.depth_max, Some(5));
         assert_eq!(meant.party_urls_max, Some(640_000));
         let place = |path| written.place(path).to_string();
         assert_eq!(place("crawl.connections"), "preset robot-2003");
         assert!(place("fetch.body_max").ends_with("mine.toml:3"));
-        assert_eq!(place("crawl.tries"), "default");
+        assert_eq!(place("crawl.retry_wait"), "default");
 
         let other = [parse_set("preset=polite", Place::Flag("--set".to_owned())).unwrap()];
         let meant = resolve(&load(&other, None), Vec::new(), &mut Problems::default());

@@ -60,9 +60,15 @@ const ROBOT_2003: Preset = Preset {
     values: &[
         choice(
             "crawl.connections",
-            "450",
-            "30 threads with 15 seed contexts each",
+            "30",
+            "30 threads, each of which downloads one page at a time",
         ),
+        choice(
+            "crawl.sites_in_memory",
+            "450",
+            "each thread holds 15 seed contexts",
+        ),
+        choice("crawl.tries", "1", "a page is tried once"),
         choice(
             "crawl.order",
             "\"round-robin\"",
