@@ -172,7 +172,7 @@ class Polite(Case):
             away = Answer("come back", 503, {"Retry-After": "7200"})
             web["127.0.2.1", "/"] = lambda _: away if answers["busy"] else page("/0.html")
             seeds = self.seeds(web.url(host=host) for host in web.addresses)
-            self.crawl("--seeds", seeds, "--site-delay", "0s")
+            self.crawl("--seeds", seeds, "--site-delay", "0s", code=4)
             self.assertEqual(web.paths("127.0.2.1"), ["/robots.txt", "/"])
             self.assertEqual(len(set(web.paths("127.0.2.2"))), 8, "the other site is crawled")
             retired = archive.status(self.dir)["sites_retired"]

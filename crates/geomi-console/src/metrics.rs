@@ -59,6 +59,7 @@ struct Sums {
     by_state: BTreeMap<&'static str, u64>,
     visits: BTreeMap<String, u64>,
     saved: u64,
+    visits_saved: u64,
     failed: u64,
     redirected: u64,
     refused: u64,
@@ -73,6 +74,7 @@ impl Sums {
         *self.by_state.entry(crawl.state()).or_default() += 1;
         let row = CrawlRow::new(crawl);
         self.saved += row.saved;
+        self.visits_saved += row.visits_saved;
         self.failed += row.failed;
         self.redirected += row.redirected;
         self.refused += row.refused;
@@ -160,7 +162,18 @@ fn counts(page: &mut Page, sums: &Sums) {
     let waiting = "URLs waiting in running crawls.";
     let redirected = "Pages that redirect.";
     for (kind, name, help, number) in [
-        (Counter, "pages_saved_total", "Pages saved.", sums.saved),
+        (
+            Counter,
+            "pages_saved_total",
+            "Pages saved, each once.",
+            sums.saved,
+        ),
+        (
+            Counter,
+            "visits_saved_total",
+            "Visits that saved a page or found it unchanged.",
+            sums.visits_saved,
+        ),
         (
             Counter,
             "pages_failed_total",

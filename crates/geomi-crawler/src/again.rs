@@ -66,7 +66,7 @@ pub(crate) struct Round {
     before: Counted,
 }
 
-/// What limits are about.
+/// What limits are about: visits, not pages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Counted {
     pub(crate) saved: u64,
@@ -77,9 +77,9 @@ pub(crate) struct Counted {
 impl Counted {
     pub(crate) const fn of(counters: &Counters) -> Self {
         Self {
-            saved: counters.saved,
+            saved: counters.visits_saved,
             wire_bytes: counters.wire_bytes,
-            failed: counters.failed,
+            failed: counters.visits_failed,
         }
     }
 }
@@ -306,7 +306,7 @@ impl Journey<'_> {
 
     /// Closes the round, if the crawl has come to its end.
     pub(crate) fn end_round(&mut self, ending: Ending) {
-        if self.round.is_open && matches!(ending, Ending::Finished | Ending::SeedsFailed) {
+        if self.round.is_open && ending.is_natural() {
             self.round.is_open = false;
             self.save_round();
         }

@@ -33,14 +33,21 @@ impl SiteAccess {
             Self::Policy(policy) => policy,
         };
         let verdict = policy.verdict(agent, path_and_query);
-        if verdict.allowed {
-            return Access::Allowed;
+        match (&verdict.rule, policy.unreachable_reason()) {
+            _ if verdict.allowed => Access::Allowed,
+            (Some(rule), _) => Access::Disallowed(format!("robots.txt {rule}")),
+            // It was answered, so the page may well be there; it was not asked for.
+            (None, Some(reason)) => Access::Unreachable(NetworkState::NotTried, reason.to_owned()),
+            (None, None) => Access::Disallowed("robots.txt".to_owned()),
         }
-        Access::Disallowed(match (&verdict.rule, policy) {
-            (Some(rule), _) => format!("robots.txt {rule}"),
-            (None, RobotsPolicy::Unreachable { reason }) => reason.to_string(),
-            (None, _) => "robots.txt".to_owned(),
-        })
+    }
+
+    /// Whether nobody knows what the site wants, because asking it failed.
+    pub(crate) const fn is_failure(&self) -> bool {
+        match self {
+            Self::NoAnswer { .. } => true,
+            Self::Policy(policy) => policy.unreachable_reason().is_some(),
+        }
     }
 
     /// The pause between requests that the site asks of our agent.
@@ -56,9 +63,10 @@ impl SiteAccess {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Access {
     Allowed,
-    /// By a line of robots.txt, or by how it was answered.
+    /// By a line of robots.txt.
     Disallowed(String),
-    /// The site cannot be reached.
+    /// The site cannot be reached, or its robots.txt was answered with an error: pages
+    /// are not asked for, and fail.
     Unreachable(NetworkState, String),
 }
 

@@ -51,6 +51,7 @@ use crate::control::{Control, Desired};
 use crate::cookies::Cookies;
 use crate::credentials::Keyring;
 use crate::crew::{Crew, Event};
+use crate::left::Left;
 use crate::novelty::NoveltyBook;
 use crate::partition::Partition;
 use crate::policies::SitePolicies;
@@ -64,6 +65,7 @@ use crate::seeds::{SeedBook, SeedFeed, SeedStream};
 use crate::stage::admit::Admit;
 use crate::status::{Answers, Counters, Ending, Observer, Phase, Status};
 use crate::steps::Steps;
+use crate::warnings::WarnLimit;
 use crate::{Clock, CrawlConfig, CrawlError};
 
 pub(crate) use open::open_partitions;
@@ -109,7 +111,7 @@ pub(crate) struct Journey<'a> {
     pub(crate) robots: RobotsBook,
     pub(crate) cookies: Cookies,
     pub(crate) keyring: Keyring,
-    /// Sites that cannot be asked at any address, and why.
+    /// Sites that cannot be asked at any address, and why; of those in memory.
     pub(crate) unaddressed: HashMap<SiteHash, Unaddressed>,
     pub(crate) admit: Admit,
     /// What was learned of sites.
@@ -150,10 +152,15 @@ pub(crate) struct Journey<'a> {
     pub(crate) table: Option<TableFile>,
     /// Whether everything was queued that was to be visited once.
     pub(crate) refresh_is_over: bool,
-    /// What was learned of the words of sites met in this run.
+    /// What was learned of the words of sites, as far as it was used lately.
     pub(crate) signs: HashMap<SiteHash, SiteSigns>,
     /// Pages that are visited because a sitemap or feed says so.
     pub(crate) called: HashMap<u32, Call>,
+    /// What is left, once the crawl has come to its end.
+    pub(crate) left: Option<Left>,
+    /// Warnings about addresses and seeds that were refused.
+    pub(crate) warn_addresses: WarnLimit,
+    pub(crate) warn_seeds: WarnLimit,
     /// A limit that was reached; nothing new is leased.
     pub(crate) limit: Option<Ending>,
     /// URLs handed to other partitions lately.
@@ -235,7 +242,11 @@ impl Journey<'_> {
                     self.commit()?;
                     continue;
                 }
-                return Ok(ending);
+                return if ending.is_natural() {
+                    self.end()
+                } else {
+                    Ok(ending)
+                };
             }
             let events = self.wait(wakeup);
             self.take_orders()?;
@@ -334,12 +345,23 @@ impl Journey<'_> {
             && !self.partitions.iter().any(Partition::awaits_mail);
         let finished =
             idle && self.frontier.is_finished() && !self.partitions.iter().any(Partition::is_dirty);
-        finished.then(|| {
-            if self.seeds.all_failed() {
-                Ending::SeedsFailed
-            } else {
-                Ending::Finished
-            }
+        finished.then_some(Ending::Finished)
+    }
+
+    /// How a crawl ended that has nothing more to do in this run: by what is left.
+    fn end(&mut self) -> Result<Ending, CrawlError> {
+        // Queues that were just found to be empty are written before they are counted.
+        self.commit()?;
+        self.left = self.left()?;
+        let saved: u64 = self.partitions.iter().map(|at| at.counters.saved).sum();
+        Ok(if self.seeds.all_failed() {
+            Ending::SeedsFailed
+        } else if self.left.is_some() {
+            Ending::Incomplete
+        } else if saved == 0 && !self.seeds.all_refused() {
+            Ending::NothingSaved
+        } else {
+            Ending::Finished
         })
     }
 
@@ -359,7 +381,7 @@ impl Journey<'_> {
         let elapsed = self.clock.now().since(self.reporter.started);
         self.limit = if over(
             limits.pages_max,
-            sum(|counters| counters.saved) - before.saved,
+            sum(|counters| counters.visits_saved) - before.saved,
         ) {
             Some(Ending::PageLimit)
         } else if over(
@@ -369,10 +391,9 @@ impl Journey<'_> {
             Some(Ending::ByteLimit)
         } else if limits.time_max.is_some_and(|max| elapsed >= max) {
             Some(Ending::TimeLimit)
-        } else if limits
-            .failures_max
-            .is_some_and(|max| sum(|counters| counters.failed).saturating_sub(before.failed) > max)
-        {
+        } else if limits.failures_max.is_some_and(|max| {
+            sum(|counters| counters.visits_failed).saturating_sub(before.failed) > max
+        }) {
             Some(Ending::TooManyFailures)
         } else if self.reporter.free_bytes < limits.disk_free_min {
             Some(Ending::DiskFull)
@@ -429,6 +450,7 @@ impl Journey<'_> {
         );
         Status {
             refresh: self.refresh_status(),
+            left: self.left.clone(),
             ..status
         }
     }
@@ -472,10 +494,10 @@ impl Journey<'_> {
         sum
     }
 
-    /// Pages saved in this round.
+    /// Visits of this round that saved a page or found it unchanged.
     pub(crate) fn saved(&self) -> u64 {
         let saved = self.partitions.iter();
-        let saved: u64 = saved.map(|partition| partition.counters.saved).sum();
+        let saved: u64 = saved.map(|partition| partition.counters.visits_saved).sum();
         saved - self.round.before().saved
     }
 

@@ -103,8 +103,8 @@ impl Partition {
         seen: &Path,
         seen_bytes: usize,
     ) -> Result<Self, CrawlError> {
-        let counters: Counters =
-            read(&*store, "counters", &keys::meta("counters"))?.unwrap_or_default();
+        let counters: Option<Counters> = read(&*store, "counters", &keys::meta("counters"))?;
+        let counters = counters.unwrap_or_default().of_any_version();
         // Gathered URLs may take as much as the seen test.
         let gather_bytes = seen_bytes;
         let answers: Answers =

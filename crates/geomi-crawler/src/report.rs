@@ -20,7 +20,8 @@ pub(crate) struct Reporter {
     control: Control,
     stats: File,
     rates: Rates,
-    saved_before: u64,
+    /// Pages saved, and visits that saved one, before this run.
+    saved_before: (u64, u64),
     next_status: Timestamp,
     next_stats: Timestamp,
     /// When this run began.
@@ -46,7 +47,7 @@ impl Reporter {
             control: control.clone(),
             stats,
             rates: Rates::default(),
-            saved_before: counters.saved,
+            saved_before: (counters.saved, counters.visits_saved),
             next_status: now,
             next_stats: now + STATS_EVERY,
             started: now,
@@ -75,7 +76,8 @@ impl Reporter {
         now: Timestamp,
     ) -> Status {
         let (pages_per_s, bytes_per_s) =
-            self.rates.sample(now, counters.saved, counters.wire_bytes);
+            self.rates
+                .sample(now, counters.visits_saved, counters.wire_bytes);
         let retired = overview
             .retired
             .iter()
@@ -86,7 +88,9 @@ impl Reporter {
             time: now.to_rfc3339_millis(),
             started: self.started.to_rfc3339_millis(),
             elapsed_s: now.since(self.started).as_secs_f64(),
-            saved_this_run: counters.saved - self.saved_before,
+            saved_this_run: counters.saved - self.saved_before.0,
+            visits_saved_this_run: counters.visits_saved - self.saved_before.1,
+            left: None,
             counters,
             answers,
             queued: counts.waiting,
@@ -97,6 +101,12 @@ impl Reporter {
             sites_waiting: overview.waiting as u64,
             sites_backing_off: overview.backing_off as u64,
             sites_retired: retired.collect(),
+            sites_retired_count: overview.retired_count,
+            sites_failing: overview
+                .failing
+                .iter()
+                .map(|(site, failures)| (site.to_string(), *failures))
+                .collect(),
             slowest_site: overview
                 .slowest
                 .as_ref()

@@ -3,8 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use geomi_model::{NetworkState, Timestamp, Visit};
+use geomi_frontier::Entry;
+use geomi_model::{NetworkState, Timestamp, UrlRecord, Visit};
 use serde::{Deserialize, Serialize};
+
+use crate::fate::Fate;
+use crate::left::Left;
 
 /// What has been counted since the directory was begun. Kept in partition
 /// state, in the commit of the visits it counts, so it is exact across crashes.
@@ -16,11 +20,12 @@ pub struct Counters {
     pub captured: u64,
     /// Of these, revisit records.
     pub revisits: u64,
-    /// Pages with 200, or known unchanged.
+    /// Pages saved: their first visit with 200. A page counts once, however often it
+    /// is visited; [`Counters::visits_saved`] counts visits.
     pub saved: u64,
-    /// Pages that redirect.
+    /// Pages that redirected when they were first visited.
     pub redirected: u64,
-    /// Pages given up.
+    /// Pages given up when they were first visited.
     pub failed: u64,
     /// URLs never requested, by robots.txt or a rule.
     pub refused: u64,
@@ -38,9 +43,57 @@ pub struct Counters {
     pub states: BTreeMap<String, u64>,
     /// Links not admitted, by reason.
     pub refusals: BTreeMap<String, u64>,
+    /// Visits of pages that ended with 200 or found the page unchanged. The counts of
+    /// visits stand last: those of earlier versions end before them.
+    #[serde(default, deserialize_with = "or_zero")]
+    pub visits_saved: u64,
+    /// Visits with which a page was given up, for good or until it is due again.
+    #[serde(default, deserialize_with = "or_zero")]
+    pub visits_failed: u64,
+    /// Visits of pages that were not tried again: saved, failed and all others.
+    #[serde(default, deserialize_with = "or_zero")]
+    pub visits_done: u64,
+}
+
+/// Counters of earlier versions end before this one.
+#[expect(clippy::unnecessary_wraps, reason = "serde asks for a result")]
+fn or_zero<'de, D: serde::Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    Ok(u64::deserialize(from).unwrap_or(0))
 }
 
 impl Counters {
+    /// As read from disk. Earlier versions counted visits only, under the names that
+    /// pages have now.
+    pub(crate) fn of_any_version(mut self) -> Self {
+        self.visits_saved = self.visits_saved.max(self.saved);
+        self.visits_failed = self.visits_failed.max(self.failed);
+        let done = self.visits_saved + self.visits_failed + self.redirected;
+        self.visits_done = self.visits_done.max(done);
+        self
+    }
+
+    /// Counts what a visit means for its page.
+    pub(crate) fn page(&mut self, fate: Fate, known: PageBefore) {
+        let is_first = u64::from(!known.had_outcome);
+        match fate {
+            Fate::Retry => {
+                self.retried += 1;
+                return;
+            }
+            Fate::Saved => {
+                self.visits_saved += 1;
+                self.saved += u64::from(!known.was_saved);
+            }
+            Fate::Failed => {
+                self.visits_failed += 1;
+                self.failed += is_first;
+            }
+            Fate::Redirected => self.redirected += is_first,
+            Fate::Answered => {}
+        }
+        self.visits_done += 1;
+    }
+
     /// Counts one more of a network state.
     pub(crate) fn state(&mut self, state: NetworkState) {
         bump(&mut self.states, state.as_str());
@@ -65,11 +118,37 @@ impl Counters {
         self.links += other.links;
         self.wire_bytes += other.wire_bytes;
         self.body_bytes += other.body_bytes;
+        self.visits_saved += other.visits_saved;
+        self.visits_failed += other.visits_failed;
+        self.visits_done += other.visits_done;
         for (name, count) in &other.states {
             *self.states.entry(name.clone()).or_default() += count;
         }
         for (name, count) in &other.refusals {
             *self.refusals.entry(name.clone()).or_default() += count;
+        }
+    }
+}
+
+/// What became of a page before a visit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct PageBefore {
+    /// It was saved once.
+    pub(crate) was_saved: bool,
+    /// It was saved, given up or anything else, with the visits before it was last
+    /// queued.
+    pub(crate) had_outcome: bool,
+}
+
+impl PageBefore {
+    /// By what is remembered of the page of a queue entry.
+    pub(crate) fn of(before: Option<&UrlRecord>, entry: &Entry) -> Self {
+        let visits = before.map_or(0, |before| before.visits);
+        // A seed that another run could not reach no longer counts as failed.
+        let is_retried_seed = entry.is_seed && !entry.is_revisit;
+        Self {
+            was_saved: before.is_some_and(|before| before.digest.is_some()),
+            had_outcome: visits > u32::from(entry.attempts) && !is_retried_seed,
         }
     }
 }
@@ -169,8 +248,12 @@ pub enum Phase {
 pub enum Ending {
     /// Nothing is left to visit.
     Finished,
+    /// URLs are left that this run does not visit: [`Status::left`] says why.
+    Incomplete,
     /// Every seed failed.
     SeedsFailed,
+    /// No page was saved, though not every seed failed.
+    NothingSaved,
     /// More pages failed than `max_failures` allows.
     TooManyFailures,
     /// `--max-pages` was reached.
@@ -189,13 +272,18 @@ impl Ending {
     /// Whether the crawl came to its end by itself: deferred URLs may still be
     /// fetched.
     pub(crate) const fn is_natural(self) -> bool {
-        matches!(self, Self::Finished | Self::SeedsFailed)
+        matches!(
+            self,
+            Self::Finished | Self::Incomplete | Self::SeedsFailed | Self::NothingSaved
+        )
     }
 
     /// In words, as in the last line of a crawl.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Finished => "finished",
+            Self::Incomplete => "incomplete",
+            Self::NothingSaved => "nothing was saved",
             Self::SeedsFailed => "every seed failed",
             Self::TooManyFailures => "max-failures passed",
             Self::PageLimit => "max-pages reached",
@@ -225,13 +313,19 @@ pub struct Status {
     /// What was answered since then.
     #[serde(default)]
     pub answers: Answers,
-    /// Pages saved by this run.
+    /// Pages this run saved for the first time.
     pub saved_this_run: u64,
+    /// Visits of this run that ended with 200 or found a page unchanged.
+    #[serde(default)]
+    pub visits_saved_this_run: u64,
+    /// What is left and why, once a crawl has ended by itself; `None` if nothing is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left: Option<Left>,
     /// URLs waiting.
     pub queued: u64,
     /// URLs being visited.
     pub in_flight: u64,
-    /// Pages saved a second, over the last ten seconds.
+    /// Pages visited and saved, or found unchanged, a second, over the last ten seconds.
     pub pages_per_s: f64,
     /// Bytes a second over the wire, over the last ten seconds.
     pub bytes_per_s: f64,
@@ -241,8 +335,15 @@ pub struct Status {
     pub sites_waiting: u64,
     /// Sites left alone after failures.
     pub sites_backing_off: u64,
-    /// Sites left alone for this run, and why.
+    /// Sites left alone for this run, and why: 100 of them at most.
     pub sites_retired: Vec<(String, String)>,
+    /// How many sites are left alone for this run.
+    #[serde(default)]
+    pub sites_retired_count: u64,
+    /// Sites whose last requests all failed, three at least, and how many did: the
+    /// ten worst of those in memory.
+    #[serde(default)]
+    pub sites_failing: Vec<(String, u32)>,
     /// The site with the longest round-trip time, in milliseconds.
     pub slowest_site: Option<(String, f64)>,
     /// Seeds known.
@@ -337,10 +438,7 @@ impl Status {
         if self.refresh.as_ref().is_some_and(|refresh| !refresh.once) {
             return None;
         }
-        let done = self.counters.saved
-            + self.counters.failed
-            + self.counters.redirected
-            + self.counters.refused;
+        let done = self.counters.visits_done + self.counters.refused;
         let left = self.queued + self.in_flight;
         if self.pages_per_s <= 0.0 || done + left == 0 {
             return None;
@@ -425,6 +523,70 @@ mod tests {
         assert_eq!(one.saved, 2);
         assert_eq!(one.states["OK"], 2);
         assert_eq!(one.refusals["off-scope"], 1);
+    }
+
+    #[test]
+    fn a_page_counts_once_and_each_of_its_visits_counts() {
+        let mut counters = Counters::default();
+        let digest = Some(geomi_model::Digest([0; 20]));
+        let entry = Entry {
+            url: "http://a.test/".parse().unwrap(),
+            seed: 0,
+            via: None,
+            kind: geomi_model::LinkKind::Anchor,
+            depth: 0,
+            priority: 1,
+            attempts: 0,
+            redirects: 0,
+            is_seed: false,
+            is_revisit: false,
+            not_before: None,
+        };
+        let saved = |visits| UrlRecord {
+            visits,
+            digest,
+            ..UrlRecord::default()
+        };
+        let mut count = |fate, before: Option<UrlRecord>, attempts| {
+            let known = PageBefore::of(
+                before.as_ref(),
+                &Entry {
+                    attempts,
+                    ..entry.clone()
+                },
+            );
+            counters.page(fate, known);
+        };
+        count(Fate::Saved, None, 0);
+        count(Fate::Saved, Some(saved(1)), 0);
+        count(Fate::Failed, Some(saved(2)), 0);
+        // Another page: two tries fail, then it is given up; later it is saved.
+        let tried = |visits| UrlRecord {
+            visits,
+            ..UrlRecord::default()
+        };
+        count(Fate::Retry, None, 0);
+        count(Fate::Failed, Some(tried(1)), 1);
+        count(Fate::Failed, Some(tried(2)), 0);
+        count(Fate::Saved, Some(tried(3)), 0);
+        assert_eq!((counters.saved, counters.visits_saved), (2, 3));
+        assert_eq!((counters.failed, counters.visits_failed), (1, 3));
+        assert_eq!((counters.retried, counters.visits_done), (1, 6));
+    }
+
+    #[test]
+    fn counters_of_earlier_versions_counted_visits() {
+        let bytes = postcard::to_stdvec(&Counters {
+            saved: 7,
+            failed: 2,
+            ..Counters::default()
+        })
+        .unwrap();
+        let earlier = &bytes[..bytes.len() - 3];
+        let read: Counters = postcard::from_bytes(earlier).unwrap();
+        let read = read.of_any_version();
+        assert_eq!((read.saved, read.visits_saved), (7, 7));
+        assert_eq!((read.visits_failed, read.visits_done), (2, 9));
     }
 
     #[test]

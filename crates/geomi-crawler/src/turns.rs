@@ -9,7 +9,6 @@ use geomi_frontier::{Entry, SiteState};
 use geomi_model::Timestamp;
 use geomi_url::CrawlUrl;
 
-use crate::books::SiteAccess;
 use crate::journey::Journey;
 use crate::partition::Partition;
 use crate::{CrawlError, RobotsMode};
@@ -88,6 +87,7 @@ impl Journey<'_> {
         if !closed.is_empty() {
             let frontier = &self.frontier;
             self.robots.retain(|site| frontier.is_open(site));
+            self.unaddressed.retain(|site, _| frontier.is_open(*site));
             self.close_novelty();
         }
         self.open_next(now)
@@ -106,10 +106,10 @@ impl Journey<'_> {
                 }
                 match self.partitions[index].next_listed()? {
                     None => *is_over = true,
-                    Some((row, site)) if self.frontier.left_alone(site).is_some() => {
-                        self.partitions[index].leave_listed(row);
-                    }
                     Some((row, site)) => match self.partitions[index].site(site)? {
+                        Some(state) if self.frontier.is_retired(&state) => {
+                            self.partitions[index].leave_listed(row);
+                        }
                         Some(state) if state.pending() > 0 => {
                             self.parked = self.parked.saturating_sub(state.pending());
                             self.partitions[index].opened_listed(row, site);
@@ -154,8 +154,8 @@ impl Journey<'_> {
             && !self.robots.knows(site)
             && let Some(access) = self.partitions[partition].access(site)?
         {
-            if matches!(access, SiteAccess::NoAnswer { .. }) {
-                // That it gave no answer once is no rule: it is asked again.
+            if access.is_failure() {
+                // That it failed once is no rule: it is asked again.
                 state.robots_until = None;
             } else {
                 self.robots.set(site, access);

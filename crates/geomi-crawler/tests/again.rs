@@ -66,7 +66,8 @@ fn an_unchanged_site_is_asked_conditionally_and_stored_as_revisits() {
     assert_eq!(status.reason, Some(Ending::Finished));
     assert_eq!(answered(&house, 304), 60, "every page, conditionally");
     assert_eq!(answered(&house, 200), 60, "and none was sent again");
-    assert_eq!(status.counters.saved, 120);
+    let counters = &status.counters;
+    assert_eq!((counters.saved, counters.visits_saved), (60, 120));
     assert_eq!(status.counters.revisits, 60);
     let visits = house.visits();
     let captured = visits
@@ -176,11 +177,11 @@ fn limits_hold_for_each_round() {
     config.limits.pages_max = Some(5);
     let status = house.crawl(&config);
     assert_eq!(status.reason, Some(Ending::PageLimit));
-    assert_eq!(status.counters.saved, 12 + 5);
+    assert_eq!(status.counters.visits_saved, 12 + 5);
     config.limits.pages_max = None;
     let status = house.crawl(&config);
     assert_eq!(
-        status.counters.saved, 24,
+        status.counters.visits_saved, 24,
         "the round is taken up, not begun anew"
     );
     assert_eq!(answered(&house, 304), 12);
@@ -207,7 +208,8 @@ fn what_robots_txt_forbade_is_asked_for_once_it_allows() {
     let mut config = again(&house);
     config.robots = geomi_crawler::RobotsMode::Ignore;
     let status = house.crawl(&config);
-    assert_eq!(status.counters.saved, 3);
+    let counters = &status.counters;
+    assert_eq!((counters.saved, counters.visits_saved), (2, 3));
     let asked = house.server.log().count_by_url();
     let of = |path: &str| {
         asked
@@ -236,7 +238,10 @@ fn crash_and_resume(step: DurableStep, partitions: u16) {
         countdown += crashes;
     };
     assert_eq!(status.reason, Some(Ending::Finished));
-    assert_eq!(status.counters.saved, 160, "{step:?}: no page is lost");
+    assert_eq!(
+        status.counters.visits_saved, 160,
+        "{step:?}: no page is lost"
+    );
     let mut stored: BTreeMap<String, u32> = BTreeMap::new();
     for visit in pages(&house.visits()).filter(|visit| visit.capture.is_some()) {
         *stored.entry(visit.url.to_string()).or_default() += 1;

@@ -32,7 +32,7 @@ fn crash_and_resume_with(step: DurableStep, change: impl Fn(&mut CrawlConfig)) {
         countdown += crashes;
     };
     assert!(crashes > 0, "{step:?} was never passed");
-    assert_eq!(status.reason, Some(Ending::Finished));
+    assert_eq!(status.reason, Some(Ending::Finished), "{:?}", status.left);
     assert_eq!(status.counters.saved, 80, "{step:?}: no page is lost");
     let mut stored: BTreeMap<String, u32> = BTreeMap::new();
     for visit in house

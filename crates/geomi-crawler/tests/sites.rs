@@ -4,7 +4,7 @@ mod house;
 
 use std::time::Duration;
 
-use geomi_crawler::{CrawlConfig, Ending, RobotsMode, SiteOverride};
+use geomi_crawler::{CrawlConfig, Ending, LeftReason, RobotsMode, SiteOverride};
 use geomi_frontier::Delay;
 use geomi_scope::{ScopeKind, SiteScope};
 use geomi_testweb::{Robots, SiteBehaviour, WebSpec};
@@ -37,7 +37,9 @@ fn limited(house: &House, pages_max: u64) -> CrawlConfig {
 fn a_site_gives_no_more_pages_than_its_table_allows_also_when_resumed() {
     let house = House::new(WebSpec::plain(2, 20));
     let status = house.crawl(&limited(&house, 5));
-    assert_eq!(status.reason, Some(Ending::Finished));
+    assert_eq!(status.reason, Some(Ending::Incomplete), "15 are left");
+    let left = status.left.as_ref().unwrap();
+    assert_eq!(left.groups[0].reason, LeftReason::SitePageLimit);
     assert_eq!(asked(&house, 0), 5, "exact, with four connections");
     assert!(status.counters.saved > 5, "the other site has no bound");
     let (site, why) = &status.sites_retired[0];

@@ -12,7 +12,7 @@ mod serve;
 mod turns;
 mod why;
 
-pub use look::Overview;
+pub use look::{FAILING_LISTED, Overview, RETIRED_LISTED};
 pub use turns::Closed;
 pub use why::{Hold, SiteView};
 
@@ -32,9 +32,10 @@ use crate::entry::{
 };
 use crate::lane::Position;
 use crate::order::Pace;
+use crate::retire::{RetireReason, Retirement};
 use crate::rules::PAGES_SAVED;
 use crate::site::{Need, Place, Site};
-use crate::{HostOrder, PageOrder, Politeness, SiteRules, SiteState};
+use crate::{HostOrder, PageOrder, Politeness, SiteRules, SiteState, Tries};
 
 /// Entries of a chunk: reading some of them back means reading all.
 const CHUNK_LEN_MAX: usize = 512;
@@ -63,6 +64,12 @@ pub struct Config {
     pub sites_max: usize,
     /// Pages a site is visited for before it makes room for others that wait.
     pub turn_pages: u32,
+    /// How long a site is in memory before it makes room for others that wait, however
+    /// few of its pages were visited.
+    pub turn_time: Duration,
+    /// Which run of the crawl this is. Sites that another run retired are asked again.
+    /// `None` looks at what a run left: whatever it retired still counts as retired.
+    pub run: Option<Timestamp>,
 }
 
 impl Default for Config {
@@ -78,6 +85,8 @@ impl Default for Config {
             memory_len_max: 100_000,
             sites_max: 10_000,
             turn_pages: 256,
+            turn_time: Duration::from_mins(10),
+            run: None,
         }
     }
 }
@@ -179,8 +188,13 @@ pub struct Frontier {
     next_sweep: usize,
     /// Leases made and time when sites were last looked through.
     looked_at: (u64, Timestamp),
-    /// Sites that were retired and closed, with their reasons.
-    left_alone: HashMap<SiteHash, (SiteKey, String)>,
+    /// Whether a site was retired since sites were last looked through.
+    has_retired: bool,
+    /// Some of the sites that were retired and closed, with their reasons. Each has its
+    /// own in its state on disk.
+    retired_closed: Vec<(SiteKey, String)>,
+    /// How many those are in all.
+    retired_closed_count: u64,
 }
 
 impl Frontier {
@@ -202,7 +216,9 @@ impl Frontier {
             pace: Pace::default(),
             next_sweep: 0,
             looked_at: (0, Timestamp::EPOCH),
-            left_alone: HashMap::new(),
+            has_retired: false,
+            retired_closed: Vec::new(),
+            retired_closed_count: 0,
         }
     }
 
@@ -222,11 +238,16 @@ impl Frontier {
     /// The same, for a site that may have rules of its own.
     pub fn open_site_with(
         &mut self,
-        state: SiteState,
+        mut state: SiteState,
         rules: Option<SiteRules>,
         not_before: Timestamp,
         now: Timestamp,
     ) {
+        if self.is_retired(&state) {
+            self.forget_closed(&state.key);
+        } else {
+            state.retired = None;
+        }
         let hash = state.key.hash64();
         let pending = state.pending();
         self.counts.admitted += pending;
@@ -238,17 +259,14 @@ impl Frontier {
             rules,
             own.site_connections,
             not_before,
-            self.next_ticket,
+            (self.next_ticket, now),
             self.next_lease,
             self.config.page_order,
         );
         let before = self.sites.insert(hash, site);
         assert!(before.is_none(), "a site is opened once");
         if rules.is_some_and(|rules| rules.pages_left == Some(0)) {
-            self.retire(hash, PAGES_SAVED.to_owned());
-        }
-        if let Some((_, reason)) = self.left_alone.remove(&hash) {
-            self.retire(hash, reason);
+            self.retire(hash, RetireReason::PagesSaved, None, PAGES_SAVED.to_owned());
         }
         self.retire_if_too_long(hash, now);
         self.place(hash, now);
@@ -336,20 +354,21 @@ impl Frontier {
                 is_public,
             } => {
                 site.is_public = is_public;
-                site.lookups_failed = 0;
+                site.state.tries.lookup = 0;
                 site.address = Need::Have;
                 site.state.address = Some((Some(addr), until));
             }
             Resolved::Retry => {
                 site.address = Need::Missing;
-                site.lookups_failed = site.lookups_failed.saturating_add(1);
-                let wait = politeness.backoff(hash, u32::from(site.lookups_failed));
+                let tries = &mut site.state.tries;
+                tries.lookup = tries.lookup.saturating_add(1);
+                let wait = politeness.backoff(hash, u32::from(tries.lookup));
                 site.state.backoff_until = now + wait;
             }
             Resolved::Nowhere(until) => {
                 site.address = Need::Have;
                 site.state.address = Some((None, until));
-                site.lookups_failed = 0;
+                site.state.tries.lookup = 0;
             }
         }
         self.retire_if_too_long(hash, now);
@@ -393,7 +412,6 @@ impl Frontier {
                     Errand {
                         url,
                         redirects,
-                        attempts: 0,
                         ..errand
                     },
                     now,
@@ -457,31 +475,53 @@ impl Frontier {
         };
         *left = left.saturating_sub(1);
         if *left == 0 {
-            self.retire(site, PAGES_SAVED.to_owned());
+            self.retire(site, RetireReason::PagesSaved, None, PAGES_SAVED.to_owned());
         }
     }
 
-    /// Leaves a site alone for the rest of this run; its URLs stay queued.
-    pub fn retire(&mut self, site: SiteHash, reason: String) {
+    /// Leaves a site alone for the rest of this run; its URLs stay queued. It waits for
+    /// nothing any more, so that nothing keeps it in memory.
+    pub fn retire(
+        &mut self,
+        site: SiteHash,
+        reason: RetireReason,
+        until: Option<Timestamp>,
+        why: String,
+    ) {
+        let run = self.config.run.unwrap_or_default();
         let Some(open) = self.sites.get_mut(&site) else {
             return;
         };
-        if open.retired.is_some() {
+        if open.state.retired.is_some() {
             return;
         }
-        open.retired = Some(reason);
+        open.state.retired = Some(Retirement {
+            run,
+            reason,
+            until,
+            why,
+        });
+        open.state.tries = Tries::default();
         open.place = Place::Idle;
+        if open.robots == Need::Asked {
+            open.robots = Need::Missing;
+        }
         let waiting_for_it: Vec<SiteHash> = open
             .errands
             .drain(..)
             .map(|errand| errand.for_site)
             .collect();
+        self.has_retired = true;
+        self.mark_dirty(site);
         for other in waiting_for_it {
-            self.retire(
-                other,
-                "its robots.txt redirects to a site that is left alone".to_owned(),
-            );
+            self.retire_for_robots(other);
         }
+    }
+
+    /// Leaves a site alone whose robots.txt is at a site that is left alone.
+    fn retire_for_robots(&mut self, site: SiteHash) {
+        let why = "its robots.txt redirects to a site that is left alone";
+        self.retire(site, RetireReason::RobotsElsewhere, None, why.to_owned());
     }
 
     /// The chunks admitted since the last call, to be written in this commit.

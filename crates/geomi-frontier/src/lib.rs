@@ -69,6 +69,7 @@ mod outlook;
 mod page_order;
 mod politeness;
 mod prioritizer;
+mod retire;
 mod round_trip;
 mod rules;
 mod server;
@@ -78,7 +79,8 @@ pub use entry::{
     Entry, Errand, Lease, LeaseId, Resolved, RobotsNext, Settlement, SiteSignal, Timing, Work,
 };
 pub use frontier::{
-    Action, Append, Closed, Config, Counts, Frontier, Hold, Overview, Save, SiteView,
+    Action, Append, Closed, Config, Counts, FAILING_LISTED, Frontier, Hold, Overview,
+    RETIRED_LISTED, Save, SiteView,
 };
 pub use importance::{Credit, Importance, Known};
 pub use lane::{PRIORITIES, Position};
@@ -87,6 +89,7 @@ pub use outlook::Outlook;
 pub use page_order::PageOrder;
 pub use politeness::{Delay, Pause, Politeness};
 pub use prioritizer::{Features, Parts, Prioritizer};
+pub use retire::{RetireReason, Retirement, Tries};
 pub use round_trip::RoundTrip;
 pub use rules::SiteRules;
 pub use server::ServerSign;

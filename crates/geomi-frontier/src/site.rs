@@ -11,7 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::lane::{self, Lane, PRIORITIES, Position};
 use crate::order::View;
-use crate::{Entry, Errand, Outlook, PageOrder, Politeness, RoundTrip, SiteRules};
+use crate::{
+    Entry, Errand, Outlook, PageOrder, Politeness, Retirement, RoundTrip, SiteRules, Tries,
+};
 
 /// What is kept of a site between runs.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -55,12 +57,28 @@ pub struct SiteState {
     /// bit stands for all further lanes. States of earlier versions have all bits.
     #[serde(deserialize_with = "or_all")]
     pub ragged: u8,
+    /// What failed before its first page; nothing, in states of earlier versions.
+    #[serde(deserialize_with = "or_default")]
+    pub tries: Tries,
+    /// Why it is left alone in one run; `None` in states of earlier versions.
+    #[serde(deserialize_with = "or_default")]
+    pub retired: Option<Retirement>,
 }
 
 /// A state that ends before it does not know.
 #[expect(clippy::unnecessary_wraps, reason = "serde asks for a result")]
 fn or_all<'de, D: serde::Deserializer<'de>>(from: D) -> Result<u8, D::Error> {
     Ok(u8::deserialize(from).unwrap_or(u8::MAX))
+}
+
+/// The same for a field that has a default.
+#[expect(clippy::unnecessary_wraps, reason = "serde asks for a result")]
+fn or_default<'de, D, T>(from: D) -> Result<T, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    T: Default + Deserialize<'de>,
+{
+    Ok(T::deserialize(from).unwrap_or_default())
 }
 
 /// A queue as kept on disk.
@@ -95,6 +113,8 @@ impl SiteState {
             lanes: vec![LaneState::default(); usize::from(PRIORITIES)],
             connect: RoundTrip::default(),
             ragged: 0,
+            tries: Tries::default(),
+            retired: None,
         }
     }
 
@@ -158,19 +178,17 @@ pub(crate) struct Site {
     pub(crate) robots: Need,
     /// Its address is on the public internet.
     pub(crate) is_public: bool,
-    /// Look-ups that failed in a row.
-    pub(crate) lookups_failed: u8,
     /// Visits in a row that brought no answer, in this run.
     pub(crate) unanswered: u32,
     pub(crate) place: Place,
     /// Distinguishes the site's current heap entry from stale ones.
     pub(crate) ticket: u64,
     pub(crate) opened: u64,
+    pub(crate) opened_at: Timestamp,
     pub(crate) last_served: u64,
     /// Pages leased since it was opened.
     pub(crate) served: u32,
     pub(crate) live_leases: usize,
-    pub(crate) retired: Option<String>,
     pub(crate) dirty: bool,
 }
 
@@ -180,7 +198,7 @@ impl Site {
         rules: Option<SiteRules>,
         connections: usize,
         not_before: Timestamp,
-        opened: u64,
+        opened: (u64, Timestamp),
         turn: u64,
         page_order: PageOrder,
     ) -> Self {
@@ -211,16 +229,15 @@ impl Site {
                 Need::Missing
             },
             is_public: false,
-            lookups_failed: 0,
             unanswered: 0,
             place: Place::Idle,
             ticket: 0,
-            opened,
+            opened: opened.0,
+            opened_at: opened.1,
             // It joins at the turn of the day, not ahead of all who have waited.
             last_served: turn,
             served: 0,
             live_leases: 0,
-            retired: None,
             dirty: false,
             state,
         }
@@ -316,7 +333,7 @@ impl Site {
 
     /// When this site next has something to do, if nothing else happens.
     pub(crate) fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
-        if self.retired.is_some() {
+        if self.state.retired.is_some() {
             return None;
         }
         let due = if self.errands.is_empty() {
@@ -498,8 +515,16 @@ mod tests {
         assert_eq!(read.rtt.mean, before.rtt);
         assert_eq!(read.rtt.deviation, before.rtt_deviation);
         assert_eq!((read.connect, read.ragged), (RoundTrip::default(), 0xff));
+        assert_eq!((read.tries, &read.retired), (Tries::default(), &None));
         let mut now = read;
         now.connect.observe(Duration::from_millis(30));
+        now.tries.robots = 2;
+        now.retired = Some(Retirement {
+            run: Timestamp::from_secs(9),
+            reason: crate::RetireReason::LongWait,
+            until: Some(Timestamp::from_secs(99)),
+            why: "it asked for it".to_owned(),
+        });
         let bytes = postcard::to_stdvec(&now).unwrap();
         assert_eq!(postcard::from_bytes::<SiteState>(&bytes).unwrap(), now);
     }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use geomi_frontier::{
-    Action, Config, Entry, Frontier, Hold, Lease, Resolved, Settlement, SiteSignal, SiteState,
-    Timing,
+    Action, Config, Entry, Frontier, Hold, Lease, Resolved, RetireReason, Settlement, SiteSignal,
+    SiteState, Timing,
 };
 use geomi_model::{LinkKind, Timestamp};
 use geomi_url::CrawlUrl;
@@ -94,12 +94,15 @@ fn a_site_that_never_answers_is_retired_and_keeps_its_urls() {
     assert_eq!(frontier.counts().waiting, 30);
     let view = frontier.view(url(0, 0).site_hash(), now);
     let hold = view.expect("it is in memory").hold;
-    let Hold::Retired(reason) = hold else {
+    let Hold::Retired(retirement) = hold else {
         panic!("{hold:?}")
     };
+    assert_eq!(retirement.reason, RetireReason::Failing);
     assert!(
-        reason.starts_with("30 visits in a row brought no answer"),
-        "{reason}"
+        retirement
+            .why
+            .starts_with("30 visits in a row brought no answer"),
+        "{retirement:?}"
     );
 }
 

@@ -19,11 +19,14 @@ pub(crate) fn section(findings: &Findings) -> Section {
     };
     let state = status.map(|status| phase(status.state));
     let reason = status.and_then(|status| status.reason).map(Ending::as_str);
+    let left = status.and_then(|status| status.left.as_ref());
+    let left = left.map(geomi_crawler::Left::in_words);
     Section::facts(
         SectionKind::Overview,
         vec![
             ("state", Value::text(state)),
             ("reason", Value::text(reason)),
+            ("left", Value::text(left.as_deref())),
             ("first_visit", moment(totals.first)),
             ("last_visit", moment(totals.last)),
             ("span_s", span.map_or(Value::Nothing, Value::Seconds)),
@@ -32,9 +35,11 @@ pub(crate) fn section(findings: &Findings) -> Section {
             ("captured", Value::Count(totals.captured)),
             ("revisits", Value::Count(totals.revisits)),
             ("urls", Value::Count(findings.pages.urls)),
-            ("saved", Value::Count(totals.saved)),
-            ("redirected", Value::Count(totals.redirected)),
-            ("failed", Value::Count(totals.failed)),
+            ("saved", Value::Count(findings.pages.saved)),
+            ("redirected", Value::Count(findings.pages.redirected)),
+            ("failed", Value::Count(findings.pages.failed)),
+            ("visits_saved", Value::Count(totals.saved)),
+            ("visits_failed", Value::Count(totals.failed)),
             ("answered_otherwise", Value::Count(totals.answered)),
             ("retried", Value::Count(totals.retried)),
             ("refused", from_status(|status| status.counters.refused)),

@@ -48,7 +48,11 @@ pub(crate) struct Pages {
     pub(crate) fetched: u64,
     /// Of these, saved at least once.
     pub(crate) saved: u64,
-    /// Of these, wanted.
+    /// Pages that redirected when they were first visited.
+    pub(crate) redirected: u64,
+    /// Pages given up when they were first visited.
+    pub(crate) failed: u64,
+    /// Saved pages that are wanted.
     pub(crate) wanted: u64,
     /// Pages with more than one visit that ended.
     pub(crate) revisited: u64,
@@ -133,6 +137,8 @@ impl Pages {
             urls: 0,
             fetched: 0,
             saved: 0,
+            redirected: 0,
+            failed: 0,
             wanted: 0,
             revisited: 0,
             top: BTreeMap::new(),
@@ -167,6 +173,8 @@ impl Pages {
         }
         let Some(first) = slot.first else {
             slot.first = Some(fate);
+            self.redirected += u64::from(fate == Fate::Redirected);
+            self.failed += u64::from(fate == Fate::Failed);
             return;
         };
         let at = *slot.more.get_or_insert_with(|| {

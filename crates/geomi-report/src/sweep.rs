@@ -100,7 +100,7 @@ pub(crate) struct Totals {
 /// are left out.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Group {
-    pub(crate) pages: u64,
+    pub(crate) visits: u64,
     pub(crate) saved: u64,
     pub(crate) redirected: u64,
     pub(crate) failed: u64,
@@ -109,7 +109,7 @@ pub(crate) struct Group {
 
 impl Group {
     fn add(&mut self, visit: &Visit, fate: Fate) {
-        self.pages += 1;
+        self.visits += 1;
         self.body_bytes += visit.body_bytes;
         match fate {
             Fate::Saved => self.saved += 1,

@@ -83,7 +83,7 @@ fn types(findings: &Findings) -> Section {
     groups(
         findings,
         SectionKind::Types,
-        &["type", "pages", "share", "saved", "failed", "body_bytes"],
+        &["type", "visits", "share", "saved", "failed", "body_bytes"],
         types.map(|(mime, group)| (Value::text(mime.as_ref()), *group)),
     )
 }
@@ -93,7 +93,14 @@ fn charsets(findings: &Findings) -> Section {
     groups(
         findings,
         SectionKind::Charsets,
-        &["charset", "pages", "share", "saved", "failed", "body_bytes"],
+        &[
+            "charset",
+            "visits",
+            "share",
+            "saved",
+            "failed",
+            "body_bytes",
+        ],
         charsets.map(|(charset, group)| (charset.as_str().into(), *group)),
     )
 }
@@ -105,7 +112,7 @@ fn link_types(findings: &Findings) -> Section {
         SectionKind::LinkTypes,
         &[
             "link_type",
-            "pages",
+            "visits",
             "share",
             "saved",
             "failed",
@@ -120,7 +127,7 @@ fn topics(findings: &Findings) -> Section {
     groups(
         findings,
         SectionKind::Topics,
-        &["topic", "pages", "share", "saved", "failed", "body_bytes"],
+        &["topic", "visits", "share", "saved", "failed", "body_bytes"],
         topics.map(|(topic, group)| (Value::text(topic.as_ref()), *group)),
     )
 }
@@ -133,13 +140,13 @@ fn groups(
     groups: impl Iterator<Item = (Value, Group)>,
 ) -> Section {
     let mut groups: Vec<_> = groups.collect();
-    let pages = groups.iter().map(|(_, group)| group.pages).sum();
-    groups.sort_by_key(|(_, group)| std::cmp::Reverse(group.pages));
+    let visits = groups.iter().map(|(_, group)| group.visits).sum();
+    groups.sort_by_key(|(_, group)| std::cmp::Reverse(group.visits));
     let rows = groups.into_iter().map(|(name, group)| {
         vec![
             name,
-            Value::Count(group.pages),
-            Value::share(group.pages, pages),
+            Value::Count(group.visits),
+            Value::share(group.visits, visits),
             Value::Count(group.saved),
             Value::Count(group.failed),
             Value::Bytes(group.body_bytes),
@@ -150,12 +157,12 @@ fn groups(
 
 fn depths(findings: &Findings) -> Section {
     let depths = &findings.sweep.depths;
-    let pages = depths.values().map(|group| group.pages).sum();
+    let visits = depths.values().map(|group| group.visits).sum();
     let rows = depths.iter().map(|(depth, group)| {
         vec![
             Value::Count(u64::from(*depth)),
-            Value::Count(group.pages),
-            Value::share(group.pages, pages),
+            Value::Count(group.visits),
+            Value::share(group.visits, visits),
             Value::Count(group.saved),
             Value::Count(group.redirected),
             Value::Count(group.failed),
@@ -166,7 +173,7 @@ fn depths(findings: &Findings) -> Section {
         SectionKind::Depths,
         &[
             "depth",
-            "pages",
+            "visits",
             "share",
             "saved",
             "redirected",

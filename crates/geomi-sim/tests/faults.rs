@@ -8,7 +8,8 @@ use geomi_sim::faults::{Mutation, run, run_many};
 fn a_hundred_histories_without_a_violation() {
     match run_many(100, None) {
         Err(violation) => panic!("{violation:#?}"),
-        Ok(total) => assert!(total.lasted > Duration::from_hours(100 * 7 * 24)),
+        // One in four is crowded and ends with the crawl.
+        Ok(total) => assert!(total.lasted > Duration::from_hours(75 * 7 * 24)),
     }
 }
 

@@ -428,6 +428,12 @@ fn crawl_words(text: &mut String, crawl: &CrawlView) {
             words::count(counters.refused)
         ),
     );
+    let visits = format!(
+        "{} made, {} saved a page or found it unchanged",
+        words::count(counters.visits),
+        words::count(counters.visits_saved)
+    );
+    row(text, "visits", visits);
     for group in &crawl.sites {
         let until = group.until.as_ref().map(|at| format!(", first at {at}"));
         row(

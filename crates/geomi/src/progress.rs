@@ -125,8 +125,14 @@ fn screen(status: &Status) -> [String; 4] {
             None => format!("crawling for {elapsed}{}", expectation(status)),
         },
     };
+    // A page that is visited again is not saved again.
+    let visits = if counters.visits_saved > counters.saved {
+        format!(" in {} visits", words::count(counters.visits_saved))
+    } else {
+        String::new()
+    };
     let pages = format!(
-        "{} saved, {} queued, {} in progress, {} failed",
+        "{} saved{visits}, {} queued, {} in progress, {} failed",
         words::count(counters.saved),
         words::count(status.queued),
         words::count(status.in_flight),
@@ -190,6 +196,8 @@ mod tests {
             ..Status::default()
         };
         status.counters.saved = 1_484;
+        status.counters.visits_saved = 1_484;
+        status.counters.visits_done = 1_484;
         status
     }
 
@@ -201,6 +209,14 @@ mod tests {
              16 in progress, 0 failed; 25.0 pages/s, 450.0 kB/s; \
              sites: 3 ready, 17 waiting, 0 backing off; slowest slow.test (812 ms)"
         );
+    }
+
+    #[test]
+    fn pages_and_visits_are_two_counts() {
+        let mut status = status();
+        status.counters.saved = 317;
+        status.counters.visits_saved = 2_319;
+        assert!(line(&status).contains("317 saved in 2,319 visits, 1,500 queued"));
     }
 
     #[test]

@@ -41,13 +41,22 @@ pub(crate) fn last_line_of(status: &Status, dir: &Path) -> String {
 
 /// The report for people, above the last line.
 pub(crate) fn closing(status: &Status, dir: &Path) -> String {
-    let mut rows = counted(&status.counters);
-    if let Some(refresh) = &status.refresh {
-        let visited = words::count(status.saved_this_run);
-        let told = refresh.in_words();
-        rows.insert(0, ("this run", format!("{visited} visits saved; {told}")));
+    let mut rows = Vec::new();
+    if let Some(left) = &status.left {
+        rows.push(("incomplete", left.in_words()));
+        for group in &left.groups {
+            rows.push(("", group.in_words()));
+            rows.push(("", format!("-> {}", group.reason.advice())));
+        }
     }
-    if status.queued > 0 {
+    if let Some(refresh) = &status.refresh {
+        let visits = words::plural(status.visits_saved_this_run, "visit");
+        let told = refresh.in_words();
+        let told = format!("{visits} saved a page or found it unchanged; {told}");
+        rows.push(("this run", told));
+    }
+    rows.extend(counted(&status.counters));
+    if status.queued > 0 && status.left.is_none() {
         let urls = words::plural(status.queued, "URL");
         rows.push((
             "left",
@@ -64,7 +73,14 @@ pub(crate) fn closing(status: &Status, dir: &Path) -> String {
     if !status.sites_retired.is_empty() {
         let sites = status.sites_retired.iter();
         let sites = sites.map(|(site, why)| format!("{site} ({why})"));
-        rows.push(("left alone", list(sites.collect())));
+        let listed = list(sites.collect());
+        rows.push(("left alone", listed));
+    }
+    if !status.sites_failing.is_empty() {
+        let sites = status.sites_failing.iter();
+        let sites = sites.map(|(site, failures)| format!("{site} ({failures})"));
+        let sites = list(sites.collect());
+        rows.push(("failing", format!("failures in a row: {sites}")));
     }
     let kept = "warc/, index/index.cdxj, visits/, log.jsonl, seeds-out.txt";
     rows.push(("kept in", format!("{}: {kept}", dir.display())));
@@ -92,8 +108,9 @@ fn counted(counters: &Counters) -> Vec<(&'static str, String)> {
         (
             "visits",
             format!(
-                "{} made, {} captured ({} as revisits), {} were tried again",
+                "{} made, {} saved a page or found it unchanged, {} captured ({} as revisits), {} were tried again",
                 count(counters.visits),
+                count(counters.visits_saved),
                 count(counters.captured),
                 count(counters.revisits),
                 count(counters.retried),
@@ -140,6 +157,8 @@ fn list(mut items: Vec<String>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use geomi_crawler::{Left, LeftGroup, LeftReason};
+
     use super::*;
 
     #[test]
@@ -171,5 +190,48 @@ mod tests {
         assert!(text.contains("and 2 more"), "{text}");
         assert!(text.contains("a.test (Retry-After)"), "{text}");
         assert!(!text.contains("not wanted"), "{text}");
+    }
+
+    #[test]
+    fn what_is_left_comes_first_and_pages_are_not_visits() {
+        let mut status = Status {
+            reason: Some(Ending::Incomplete),
+            sites_failing: vec![("slow.test".to_owned(), 3)],
+            ..Status::default()
+        };
+        status.counters.saved = 317;
+        status.counters.visits_saved = 2_319;
+        status.left = Some(Left {
+            urls: 160,
+            sites: 1,
+            groups: vec![LeftGroup {
+                reason: LeftReason::LongWait,
+                urls: 160,
+                sites: 1,
+                example: Some("busy.test".to_owned()),
+                first: Some("2026-11-18T08:00:00Z".to_owned()),
+                until: Some("2026-11-18T08:00:00Z".to_owned()),
+            }],
+        });
+        let text = closing(&status, Path::new("x"));
+        assert!(
+            text.trim_start()
+                .starts_with("incomplete  160 URLs of 1 site wait\n"),
+            "{text}"
+        );
+        for told in [
+            "160 URLs of 1 site (busy.test): ",
+            "politeness.max_wait, until 2026-11-18T08:00:00Z",
+            "pages  317 saved",
+            "2,319 saved a page or found it unchanged",
+            "failures in a row: slow.test (3)",
+        ] {
+            assert!(text.contains(told), "{told}: {text}");
+        }
+        let line = last_line_of(&status, Path::new("x"));
+        assert!(
+            line.contains("317 saved") && line.contains("(incomplete)"),
+            "{line}"
+        );
     }
 }

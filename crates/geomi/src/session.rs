@@ -203,8 +203,12 @@ fn room_needed(root: &Path) -> String {
 
 fn exit_of(status: &Status, signals: &Listener, by_command: bool) -> Exit {
     match status.reason {
-        Some(Ending::SeedsFailed | Ending::TooManyFailures) => Exit::Failed,
-        Some(Ending::PageLimit | Ending::ByteLimit | Ending::TimeLimit) => Exit::Limit,
+        Some(Ending::SeedsFailed | Ending::NothingSaved | Ending::TooManyFailures) => Exit::Failed,
+        // What is left may come later; so far the crawl brought nothing.
+        Some(Ending::Incomplete) if status.counters.saved == 0 => Exit::Failed,
+        Some(Ending::Incomplete | Ending::PageLimit | Ending::ByteLimit | Ending::TimeLimit) => {
+            Exit::Limit
+        }
         Some(Ending::DiskFull) => Exit::DiskFull,
         // `geomi stop` ends a crawl as SIGTERM does.
         Some(Ending::Stopped) if by_command => Exit::Signal(143),

@@ -8,7 +8,9 @@ use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Stdio};
 
 use common::Workplace;
-use geomi_testweb::{FixedPage, Robots, ServerOptions, ServerThread, SiteBehaviour, Web, WebSpec};
+use geomi_testweb::{
+    FixedPage, Robots, RobotsFault, ServerOptions, ServerThread, SiteBehaviour, Web, WebSpec,
+};
 use serde_json::Value;
 
 fn serve(sites: u32, pages: u32) -> ServerThread {
@@ -105,10 +107,15 @@ fn robots_txt_that_forbids_everything() {
 fn a_crawl_delay_over_the_cap() {
     let place = Workplace::new();
     let server = serve_with(1, 5, robots("User-agent: *\nCrawl-delay: 600\n"));
-    assert_eq!(crawl(&place, &seeds(&server), &[]), Some(0));
+    assert_eq!(
+        crawl(&place, &seeds(&server), &[]),
+        Some(3),
+        "nothing was saved"
+    );
     let explained = explain(&place, &[]);
-    let first = &explained["crawl"]["causes"][0];
-    assert_eq!(first["code"], "retired", "{explained:#}");
+    let causes = &explained["crawl"]["causes"];
+    assert_eq!(causes[0]["code"], "incomplete", "{explained:#}");
+    assert_eq!(causes[1]["code"], "long-delay", "{explained:#}");
     let all = explained["crawl"]["causes"].to_string();
     assert!(
         all.contains("Crawl-delay") && all.contains("max_wait (300 s)"),
@@ -337,4 +344,59 @@ fn a_broken_status_is_not_blamed_on_the_queue() {
     let told = place.geomi(&["explain", "out"]);
     told.fails(1, &["status.json", "writes it anew"]);
     assert!(!told.err.contains("delete frontier/"), "{told:#?}");
+}
+
+#[test]
+fn an_incomplete_crawl_says_how_much_is_left_why_and_until_when() {
+    let place = Workplace::new();
+    let busy = SiteBehaviour {
+        fixed: (1..20)
+            .map(|n| (format!("/{n}"), FixedPage::busy(3_600)))
+            .chain([("/".to_owned(), FixedPage::html(links(1..20)))])
+            .collect(),
+        ..SiteBehaviour::default()
+    };
+    let server = serve_with(1, 1, busy);
+    let more = ["--site-delay", "0s"];
+    assert_eq!(crawl(&place, &seeds(&server), &more), Some(4));
+    let status: Value = serde_json::from_str(&place.read("out/status.json")).unwrap();
+    assert_eq!(status["reason"], "incomplete");
+    assert_eq!(status["left"]["groups"][0]["reason"], "long-wait");
+    let left = status["left"]["urls"].as_u64().unwrap();
+    assert!(left >= 16, "{status:#}");
+
+    let explained = explain(&place, &[]);
+    let causes = &explained["crawl"]["causes"];
+    assert_eq!(causes[0]["code"], "incomplete");
+    let told = causes[1]["text"].as_str().unwrap();
+    assert!(
+        told.starts_with(&format!("{left} URLs of 1 site")),
+        "{told}"
+    );
+    assert!(told.contains("until 20"), "{told}");
+    let site = seeds(&server)[0].replace("http://", "");
+    let site = explain(&place, &[site.trim_end_matches('/')]);
+    assert_eq!(site["site"]["hold"], "retired", "{site:#}");
+    assert!(site["site"]["until"].is_string(), "{site:#}");
+
+    let listed = place.geomi(&["ls", "out"]);
+    let words = format!("incomplete: {left} URLs of 1 site wait");
+    assert!(listed.out.contains(&words), "{listed:#?}");
+}
+
+fn links(numbers: std::ops::Range<u32>) -> String {
+    numbers.map(|n| format!("<a href=/{n}>{n}</a>")).collect()
+}
+
+#[test]
+fn a_server_error_is_not_told_as_a_refusal() {
+    let place = Workplace::new();
+    let broken = SiteBehaviour {
+        robots: Some(Robots::Fault(RobotsFault::Status(500))),
+        ..SiteBehaviour::default()
+    };
+    let server = serve_with(1, 5, broken);
+    let more = ["--set", "politeness.backoff_first=1ms"];
+    assert_eq!(crawl(&place, &seeds(&server), &more), Some(3));
+    assert_eq!(causes(&place), ["seeds-failed", "robots-unreachable"]);
 }

@@ -190,7 +190,7 @@ fn tables_add_up_to_the_overview() {
     assert_eq!(overview["visits"], sum("sites", "visits"));
     assert_eq!(overview["visits"], sum("servers", "visits"));
     assert_eq!(overview["wire_bytes"], sum("sites", "wire_bytes"));
-    let topics = pairs(&report["topics"], "topic", "pages");
+    let topics = pairs(&report["topics"], "topic", "visits");
     assert_eq!(topics.keys().collect::<Vec<_>>(), ["science", "뉴스"]);
     let slowest = rows(&report["slowest_pages"]).iter();
     let times: Vec<f64> = slowest

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use axum::extract::State;
 use axum::response::Response;
-use geomi_crawler::{Answers, RefreshDrive, RefreshStatus, Status};
+use geomi_crawler::{Answers, Left, RefreshDrive, RefreshStatus, Status};
 use geomi_store::{StoreError, read_small_text};
 use http::HeaderMap;
 use schemars::JsonSchema;
@@ -36,7 +36,9 @@ pub(crate) const STATES: &[&str] = &[
     "not-closed",
     "silent",
     "finished",
+    "incomplete",
     "seeds-failed",
+    "nothing-saved",
     "too-many-failures",
     "page-limit",
     "byte-limit",
@@ -66,10 +68,14 @@ pub(crate) struct CrawlRow {
     pub(crate) started: Option<String>,
     /// Seconds that run has taken.
     pub(crate) elapsed_s: f64,
-    /// Pages saved.
+    /// Pages saved. A page counts once, however often it is visited.
     pub(crate) saved: u64,
-    /// Pages saved by this run.
+    /// Pages this run saved for the first time.
     pub(crate) saved_this_run: u64,
+    /// Visits that saved a page or found it unchanged.
+    pub(crate) visits_saved: u64,
+    /// Those of this run.
+    pub(crate) visits_saved_this_run: u64,
     /// Pages that redirect.
     pub(crate) redirected: u64,
     /// Pages given up.
@@ -80,7 +86,7 @@ pub(crate) struct CrawlRow {
     pub(crate) queued: u64,
     /// URLs being visited.
     pub(crate) in_flight: u64,
-    /// Pages saved a second, over the last ten seconds.
+    /// Pages visited and saved, or found unchanged, a second, over the last ten seconds.
     pub(crate) pages_per_s: f64,
     /// Bytes a second over the wire, over the last ten seconds.
     pub(crate) bytes_per_s: f64,
@@ -110,6 +116,8 @@ impl CrawlRow {
             elapsed_s: status.elapsed_s,
             saved: counters.saved,
             saved_this_run: status.saved_this_run,
+            visits_saved: counters.visits_saved,
+            visits_saved_this_run: status.visits_saved_this_run,
             redirected: counters.redirected,
             failed: counters.failed,
             refused: counters.refused,
@@ -173,8 +181,68 @@ pub(crate) struct CrawlDetail {
     pub(crate) done_share: Option<f64>,
     /// Seconds the rest will take at the present rate.
     pub(crate) left_s: Option<f64>,
+    /// Sites whose last requests all failed, and how many did: the ten worst.
+    pub(crate) sites_failing: Vec<FailingSite>,
+    /// What is left of a crawl that ended by itself; `null` if nothing is.
+    pub(crate) left: Option<LeftUrls>,
     /// How it is kept fresh; `null` if every URL is visited once.
     pub(crate) refresh: Option<Refreshing>,
+}
+
+/// A site whose last requests all failed.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct FailingSite {
+    /// Its name.
+    pub(crate) site: String,
+    /// Failures in a row.
+    pub(crate) failures: u32,
+}
+
+/// What a crawl left.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct LeftUrls {
+    /// How many URLs.
+    pub(crate) urls: u64,
+    /// Of how many sites.
+    pub(crate) sites: u64,
+    /// By reason.
+    pub(crate) reasons: Vec<LeftFor>,
+}
+
+/// What a crawl left for one reason.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct LeftFor {
+    /// The reason: `trap-guard`, `long-wait`, `long-delay`, `site-failing`,
+    /// `robots-elsewhere`, `site-page-limit` or `queued`.
+    pub(crate) reason: String,
+    /// The same in a sentence.
+    pub(crate) text: String,
+    /// How to get them.
+    pub(crate) advice: String,
+    /// How many URLs.
+    pub(crate) urls: u64,
+    /// Of how many sites.
+    pub(crate) sites: u64,
+    /// When the last of the sites may be asked again, where that is known.
+    pub(crate) until: Option<String>,
+}
+
+impl LeftUrls {
+    fn new(left: &Left) -> Self {
+        let reasons = left.groups.iter().map(|group| LeftFor {
+            reason: group.reason.as_str().to_owned(),
+            text: group.in_words(),
+            advice: group.reason.advice().to_owned(),
+            urls: group.urls,
+            sites: group.sites,
+            until: group.until.clone(),
+        });
+        Self {
+            urls: left.urls,
+            sites: left.sites,
+            reasons: reasons.collect(),
+        }
+    }
 }
 
 /// How a crawl is kept fresh.
@@ -226,7 +294,17 @@ impl CrawlDetail {
             sites_ready: status.sites_ready,
             sites_waiting: status.sites_waiting,
             sites_backing_off: status.sites_backing_off,
-            sites_retired: status.sites_retired.len() as u64,
+            // Statuses of earlier versions named them all.
+            sites_retired: (status.sites_retired.len() as u64).max(status.sites_retired_count),
+            sites_failing: status
+                .sites_failing
+                .iter()
+                .map(|(site, failures)| FailingSite {
+                    site: site.clone(),
+                    failures: *failures,
+                })
+                .collect(),
+            left: status.left.as_ref().map(LeftUrls::new),
             done_share: expected.map(|(share, _)| share),
             left_s: expected.map(|(_, left)| left.as_secs_f64()),
             refresh: status

@@ -180,7 +180,9 @@ impl Crawl {
 pub(crate) const fn ending(reason: Ending) -> &'static str {
     match reason {
         Ending::Finished => "finished",
+        Ending::Incomplete => "incomplete",
         Ending::SeedsFailed => "seeds-failed",
+        Ending::NothingSaved => "nothing-saved",
         Ending::TooManyFailures => "too-many-failures",
         Ending::PageLimit => "page-limit",
         Ending::ByteLimit => "byte-limit",

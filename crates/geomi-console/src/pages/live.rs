@@ -159,6 +159,11 @@ fn figure(name: &str, value: &str, more: Option<String>) -> Markup {
     }
 }
 
+/// How many visits saved the pages, where pages were visited again.
+fn saved_in(visits: u64, pages: u64, words: &Words) -> Option<String> {
+    (visits > pages).then(|| format!("{}: {}", words.visits, format::count(visits)))
+}
+
 /// How the crawl is kept fresh.
 fn refreshing(refresh: &Refreshing, words: &Words) -> Markup {
     let by = match refresh.drive {
@@ -189,7 +194,7 @@ pub(crate) fn figures(crawl: &Crawl, words: &Words) -> Markup {
             }
         }
         dl.figures {
-            (figure(words.saved, &format::count(row.saved), None))
+            (figure(words.saved, &format::count(row.saved), saved_in(row.visits_saved, row.saved, words)))
             (figure(words.queued, &format::count(row.queued), None))
             (figure(words.pages_per_s, &format::rate(row.pages_per_s), None))
             (figure(words.elapsed, &format::span(row.elapsed_s, words), None))

@@ -1,6 +1,6 @@
 //! Why a crawl or a site stands as it does, in Korean.
 
-use geomi_crawler::RefreshDrive;
+use geomi_crawler::{LeftGroup, LeftReason, RefreshDrive};
 use geomi_crawler::explain::{Advice, Held, NextStep, Reason, RobotsStanding};
 
 use super::{ko, look_up};
@@ -17,9 +17,25 @@ pub(super) fn reason(reason: &Reason) -> String {
         Reason::Gone => {
             "이 수집을 실행하는 프로세스가 없습니다. 마지막 프로세스가 정상적으로 끝나지 않았습니다.".to_owned()
         }
-        Reason::RetiredLeft { urls } => format!(
-            "수집이 끝났지만 주소 {}개가 남았습니다. 모두 이번 실행에서 제외된 사이트의 주소입니다.",
-            count(*urls)
+        Reason::Incomplete { urls, sites } => match sites {
+            Some(sites) => format!(
+                "수집이 끝나지 않았습니다. 사이트 {}곳의 URL {}개가 남아 있습니다.",
+                count(*sites),
+                count(*urls)
+            ),
+            None => format!("수집이 끝나지 않았습니다. URL {}개가 남아 있습니다.", count(*urls)),
+        },
+        Reason::Left(group) => left(group),
+        Reason::NothingSaved => "저장한 페이지가 없습니다.".to_owned(),
+        Reason::SitesFailing { sites } => {
+            let sites = sites.iter();
+            let sites = sites.map(|(site, failures)| format!("{site} ({failures}번)"));
+            let sites: Vec<String> = sites.collect();
+            format!("최근 요청이 연속으로 실패한 사이트: {}", sites.join(", "))
+        }
+        Reason::RobotsUnreachable { visits } => format!(
+            "robots.txt 요청에 오류(429 또는 5xx)가 돌아와 페이지 {}개를 요청하지 않았습니다.",
+            count(*visits)
         ),
         Reason::Drained => "수집이 끝났습니다. 대기 중인 주소가 없습니다.".to_owned(),
         Reason::SeedsFailed => "시작 주소를 모두 가져오지 못했습니다.".to_owned(),
@@ -126,6 +142,32 @@ pub(super) fn reason(reason: &Reason) -> String {
     }
 }
 
+/// URLs that a run left, for one reason.
+fn left(group: &LeftGroup) -> String {
+    let why = match group.reason {
+        LeftReason::TrapGuard => "끝없이 늘어나는 부분으로 보여 미뤄 두었습니다",
+        LeftReason::LongWait => {
+            "사이트가 politeness.max_wait보다 오래 기다려 달라고 했습니다 (429 또는 503)"
+        }
+        LeftReason::LongDelay => "사이트의 요청 간격이 politeness.max_wait보다 깁니다",
+        LeftReason::SiteFailing => "사이트가 연속으로 너무 많이 실패했습니다",
+        LeftReason::RobotsElsewhere => {
+            "robots.txt가 요청할 수 없는 다른 사이트로 연결됩니다"
+        }
+        LeftReason::SitePageLimit => "[[site]]의 max_pages에 이르렀습니다",
+        LeftReason::Queued => "대기열에 남아 있습니다",
+    };
+    let example = group.example.as_ref();
+    let example = example.map_or(String::new(), |site| format!(" (예: {site})"));
+    let until = group.until.as_ref();
+    let until = until.map_or(String::new(), |until| format!(" 대기 종료: {}.", moment(until)));
+    format!(
+        "사이트 {}곳의 URL {}개{example}: {why}.{until}",
+        count(group.sites),
+        count(group.urls)
+    )
+}
+
 /// What to do about it.
 pub(super) fn advice(advice: Advice) -> String {
     match advice {
@@ -146,6 +188,10 @@ pub(super) fn advice(advice: Advice) -> String {
         Advice::MakeRoom => "공간을 확보하세요. 그러지 않으면 수집이 정상 절차로 멈춥니다",
         Advice::ClosePipe => "시작 주소가 들어오는 파이프를 닫거나 `geomi stop DIR`을 실행하세요",
         Advice::LookAtScope => "설정의 [scope]를 확인하세요",
+        Advice::SeeReasons => "아래 이유를 확인하세요. 같은 명령을 다시 실행하면 이어집니다",
+        Advice::TurnTrapGuardOff => "--trap-guard off로 다시 실행하면 가져옵니다",
+        Advice::RaiseSitePages => "[[site]]의 max_pages를 늘리세요",
+        Advice::RunAgainLater => "나중에 다시 실행하세요",
         Advice::RaiseDepth => "새로 수집할 때 -d 값을 늘리세요",
         Advice::LookAtNameServer => "이름 서버(fetch.name_servers)를 확인하세요",
         Advice::AllowPrivate => "직접 관리하는 주소라면 --allow-private로 허용하세요",

@@ -67,6 +67,9 @@ impl Credentials {
     }
 }
 
+/// Sites whose challenges are remembered.
+const CHALLENGES_MAX: usize = 4_096;
+
 /// The credentials of a crawl, and what servers asked for them.
 #[derive(Debug, Default)]
 pub(crate) struct Keyring {
@@ -133,11 +136,16 @@ impl Keyring {
             return false;
         };
         let before = self.challenges.get(&url.site_hash());
+        let is_new_site = before.is_none();
         // A second refusal of a fresh answer means that the password is wrong;
         // with several requests under way the first may be news to others.
         let is_news = before.is_none_or(|(old, count)| {
             *count == 0 || challenge.is_stale || old.nonce != challenge.nonce
         });
+        if is_new_site && self.challenges.len() >= CHALLENGES_MAX {
+            // Sites that are forgotten send another challenge.
+            self.challenges.clear();
+        }
         self.challenges.insert(url.site_hash(), (challenge, 0));
         is_news
     }

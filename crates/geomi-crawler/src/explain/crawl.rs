@@ -104,6 +104,7 @@ pub fn causes_at_rest(status: Option<&Status>, disk: Disk) -> Vec<Cause> {
     };
     let mut reasons: Vec<Reason> = standing.wanted().into_iter().collect();
     reasons.extend(standing.disk_low());
+    reasons.extend(standing.left());
     if standing.waiting > 0 {
         reasons.extend(standing.retired());
     }
@@ -128,6 +129,9 @@ struct Standing<'a> {
     disk: Disk,
 }
 
+/// Sites named that a run left alone.
+const RETIRED_TOLD: usize = 10;
+
 /// The sites with something to do.
 struct Busy {
     groups: Vec<SiteGroup>,
@@ -149,6 +153,7 @@ impl Knowledge<'_> {
         reasons.extend(self.moving());
         reasons.extend(self.kept_fresh());
         reasons.extend(self.awaits_seeds.then_some(Reason::AwaitingSeeds));
+        reasons.extend(standing.left());
         if self.waiting > 0 {
             self.site_reasons(&busy, &mut reasons);
         }
@@ -278,6 +283,10 @@ impl Knowledge<'_> {
         if !self.is_running {
             reasons.extend(self.standing().retired());
         }
+        if !self.status.sites_failing.is_empty() {
+            let sites = self.status.sites_failing.clone();
+            reasons.push(Reason::SitesFailing { sites });
+        }
     }
 }
 
@@ -302,9 +311,16 @@ impl Standing<'_> {
     fn ending(&self, reason: Ending) -> Reason {
         let counters = &self.status.counters;
         match reason {
-            Ending::Finished if self.waiting > 0 => Reason::RetiredLeft { urls: self.waiting },
             Ending::Finished => Reason::Drained,
+            Ending::Incomplete => {
+                let left = self.status.left.as_ref();
+                Reason::Incomplete {
+                    urls: left.map_or(self.waiting, |left| left.urls),
+                    sites: left.map(|left| left.sites),
+                }
+            }
             Ending::SeedsFailed => Reason::SeedsFailed,
+            Ending::NothingSaved => Reason::NothingSaved,
             Ending::TooManyFailures => Reason::TooManyFailures {
                 failed: counters.failed,
             },
@@ -331,15 +347,26 @@ impl Standing<'_> {
         is_low.then_some(Reason::DiskLow { free, min })
     }
 
+    /// What a run left when it ended by itself, by reason.
+    fn left(&self) -> impl Iterator<Item = Reason> {
+        let left = self.status.left.as_ref().filter(|_| !self.is_running);
+        let groups = left.into_iter().flat_map(|left| &left.groups);
+        groups.cloned().map(Reason::Left)
+    }
+
     /// Sites that the last run retired.
     fn retired(&self) -> impl Iterator<Item = Reason> {
-        let sites = self.status.sites_retired.iter().cloned();
+        let sites = self.status.sites_retired.iter().take(RETIRED_TOLD).cloned();
         sites.map(|(site, why)| Reason::SiteRetired { site, why })
     }
 
     /// What became of URLs that are not queued.
     fn drained(&self, reasons: &mut Vec<Reason>) {
         let counters = &self.status.counters;
+        let not_asked = counters.states.get("not tried").copied().unwrap_or(0);
+        if not_asked > 0 && self.waiting == 0 {
+            reasons.push(Reason::RobotsUnreachable { visits: not_asked });
+        }
         if self.waiting > 0 || (self.is_running && counters.saved > 0) {
             return;
         }
@@ -376,7 +403,8 @@ impl Standing<'_> {
             reasons.push(Reason::NoAddress { visits });
         }
         let failed = counters.states.iter();
-        let failed = failed.filter(|(state, _)| !matches!(&***state, "OK" | "code" | "noIP"));
+        let failed =
+            failed.filter(|(state, _)| !matches!(&***state, "OK" | "code" | "noIP" | "not tried"));
         let states: Vec<(String, u64)> = failed.map(|(state, n)| (state.clone(), *n)).collect();
         if !states.is_empty() && counters.saved == 0 {
             reasons.push(Reason::NothingFetched { states });
@@ -434,8 +462,9 @@ mod tests {
         assert_eq!(stopped.code, "stopped");
         let finished = first(Phase::Done, Some(Ending::Finished), 0);
         assert_eq!(finished.code, "drained");
-        let left = first(Phase::Done, Some(Ending::Finished), 7);
-        assert_eq!(left.reason, Some(Reason::RetiredLeft { urls: 7 }));
+        let left = first(Phase::Done, Some(Ending::Incomplete), 7);
+        let (urls, sites) = (7, None);
+        assert_eq!(left.reason, Some(Reason::Incomplete { urls, sites }));
         let blank = causes_at_rest(None, Disk::default());
         assert_eq!(blank[0].reason, Some(Reason::NotBegun));
     }

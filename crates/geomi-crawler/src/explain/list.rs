@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Knowledge;
 use super::reason::Held;
+use super::site::hold_until;
 use crate::CrawlError;
 use crate::partition::Reading;
 
@@ -166,7 +167,7 @@ impl Knowledge<'_> {
             hold: held.code().as_str().to_owned(),
             why: held.to_string(),
             held: Some(held),
-            until: view.hold.until().map(Timestamp::to_rfc3339_millis),
+            until: hold_until(&view.hold).map(Timestamp::to_rfc3339_millis),
             queued: view.queued.iter().sum(),
             in_flight: view.leased as u64,
             requests: state.requests,

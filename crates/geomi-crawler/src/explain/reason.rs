@@ -10,6 +10,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::hold::HoldCode;
+use crate::left::{LeftGroup, LeftReason};
 use crate::status::{RefreshStatus, plural};
 
 /// Why a crawl stands as it does.
@@ -24,10 +25,26 @@ pub enum Reason {
     NotBegun,
     /// Its process ended without closing it.
     Gone,
-    /// It ended with URLs left on sites that were retired.
-    RetiredLeft {
-        /// URLs left.
+    /// URLs are left.
+    Incomplete {
+        /// How many.
         urls: u64,
+        /// Of how many sites, where that is known.
+        sites: Option<u64>,
+    },
+    /// URLs that a run left, for one reason.
+    Left(LeftGroup),
+    /// No page was saved.
+    NothingSaved,
+    /// Sites whose last requests all failed, and how many did.
+    SitesFailing {
+        /// Which.
+        sites: Vec<(String, u32)>,
+    },
+    /// Pages were not asked for because their robots.txt was answered with an error.
+    RobotsUnreachable {
+        /// How many visits.
+        visits: u64,
     },
     /// It came to its end.
     Drained,
@@ -160,7 +177,12 @@ impl Reason {
             Self::Stopping => "stopping",
             Self::NotBegun => "not-begun",
             Self::Gone => "gone",
-            Self::RetiredLeft { .. } | Self::SiteRetired { .. } => "retired",
+            Self::SiteRetired { .. } => "retired",
+            Self::Incomplete { .. } => "incomplete",
+            Self::Left(group) => group.reason.as_str(),
+            Self::NothingSaved => "nothing-saved",
+            Self::SitesFailing { .. } => "failing",
+            Self::RobotsUnreachable { .. } => "robots-unreachable",
             Self::Drained => "drained",
             Self::SeedsFailed => "seeds-failed",
             Self::TooManyFailures { .. } => "too-many-failures",
@@ -191,8 +213,17 @@ impl Reason {
             Self::Paused => Advice::Resume,
             Self::NotBegun => Advice::GiveSeeds,
             Self::Gone => Advice::RunAgainSafely,
-            Self::RetiredLeft { .. } => Advice::RaiseMaxWait,
-            Self::SeedsFailed => Advice::LookAtSeeds,
+            Self::Incomplete { .. } => Advice::SeeReasons,
+            Self::Left(group) => match group.reason {
+                LeftReason::TrapGuard => Advice::TurnTrapGuardOff,
+                LeftReason::LongWait | LeftReason::LongDelay => Advice::RaiseMaxWait,
+                LeftReason::SitePageLimit => Advice::RaiseSitePages,
+                LeftReason::SiteFailing | LeftReason::RobotsElsewhere | LeftReason::Queued => {
+                    Advice::RunAgainLater
+                }
+            },
+            Self::RobotsUnreachable { .. } => Advice::RunAgainLater,
+            Self::SeedsFailed | Self::NothingSaved => Advice::LookAtSeeds,
             Self::PageLimit { .. } => Advice::RaisePages,
             Self::ByteLimit { .. } => Advice::RaiseBytes,
             Self::TimeLimit { .. } => Advice::RaiseTime,
@@ -225,13 +256,30 @@ impl fmt::Display for Reason {
             Self::Gone => f.write_str(
                 "no process is at work on this crawl: the last one ended without closing it",
             ),
-            Self::RetiredLeft { urls } => {
+            Self::Incomplete { urls, sites } => {
                 let urls = plural(*urls, "URL");
-                write!(
-                    f,
-                    "the crawl ended with {urls} left, all on sites that were left alone"
-                )
+                match sites {
+                    Some(sites) => {
+                        let sites = plural(*sites, "site");
+                        write!(f, "the crawl is incomplete: {urls} of {sites} wait")
+                    }
+                    None => write!(f, "the crawl is incomplete: {urls} left"),
+                }
             }
+            Self::Left(group) => f.write_str(&group.in_words()),
+            Self::NothingSaved => f.write_str("no page was saved"),
+            Self::SitesFailing { sites } => {
+                let sites = sites.iter();
+                let sites = sites.map(|(site, failures)| format!("{site} ({failures})"));
+                let sites: Vec<String> = sites.collect();
+                let sites = sites.join(", ");
+                write!(f, "sites whose last requests all failed, and how many did: {sites}")
+            }
+            Self::RobotsUnreachable { visits } => write!(
+                f,
+                "{} failed without a request: their robots.txt was answered with an error (429 or 5xx)",
+                plural(*visits, "page visit")
+            ),
             Self::Drained => f.write_str("the crawl came to its end: nothing is queued"),
             Self::SeedsFailed => f.write_str("every seed failed"),
             Self::TooManyFailures { failed } => write!(
@@ -353,6 +401,14 @@ pub enum Advice {
     ClosePipe,
     /// Look at the rules of scope.
     LookAtScope,
+    /// See the reasons that follow.
+    SeeReasons,
+    /// Turn the trap guard off.
+    TurnTrapGuardOff,
+    /// Allow more pages of the site.
+    RaiseSitePages,
+    /// Run it again later.
+    RunAgainLater,
     /// Allow more depth in a new crawl.
     RaiseDepth,
     /// Look at the name server.
@@ -379,6 +435,12 @@ impl fmt::Display for Advice {
             Self::MakeRoom => "make room: the crawl stops in good order otherwise",
             Self::ClosePipe => "close the pipe they come from, or `geomi stop DIR`",
             Self::LookAtScope => "look at the section [scope]",
+            Self::SeeReasons => "see the reasons below; the same command goes on with them",
+            Self::TurnTrapGuardOff => {
+                "run the crawl again with --trap-guard off to fetch them"
+            }
+            Self::RaiseSitePages => "raise max_pages in the [[site]] table",
+            Self::RunAgainLater => "run the crawl again later",
             Self::RaiseDepth => "raise it (-d) in a new crawl",
             Self::LookAtNameServer => "look at the name server (fetch.name_servers)",
             Self::AllowPrivate => "open the range with --allow-private if it is yours",
@@ -521,7 +583,7 @@ impl fmt::Display for Held {
             }
             Self::Throttled => f.write_str("it asked to be left alone (429 or 503)"),
             Self::BackOff { failures } => {
-                write!(f, "it could not be reached, {failures} times in a row")
+                write!(f, "it failed {failures} times in a row")
             }
             Self::Retry => {
                 f.write_str("its next pages are retries whose time has not come")

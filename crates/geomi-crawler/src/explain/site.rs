@@ -15,6 +15,7 @@ use super::{Knowledge, SiteRhythm, SiteWord};
 use crate::books::{SiteAccess, Unaddressed};
 use crate::mirrors::MirrorRecord;
 use crate::novelty::domain_hash;
+use crate::status::plural;
 use crate::{CrawlError, RobotsMode};
 
 /// What is known of a site, and what it waits for.
@@ -157,7 +158,7 @@ impl Knowledge<'_> {
             hold: held.code().as_str().to_owned(),
             why: held.to_string(),
             held: Some(held),
-            until: view.hold.until().map(Timestamp::to_rfc3339_millis),
+            until: hold_until(&view.hold).map(Timestamp::to_rfc3339_millis),
             queued: view.queued.iter().sum(),
             queued_by_priority,
             queued_by_depth,
@@ -187,10 +188,10 @@ impl Knowledge<'_> {
     /// A site that is not in memory has nothing to do, or waits for its turn.
     fn at_rest(&self, state: SiteState) -> SiteView {
         let politeness = &self.config.frontier.politeness;
-        let hold = match self.frontier.left_alone(state.key.hash64()) {
-            Some(reason) => Hold::Retired(reason.to_owned()),
-            None if state.pending() > 0 => Hold::Turn,
-            None => Hold::Drained,
+        let hold = match &state.retired {
+            Some(retired) if self.frontier.is_retired(&state) => Hold::Retired(retired.clone()),
+            _ if state.pending() > 0 => Hold::Turn,
+            _ => Hold::Drained,
         };
         SiteView {
             key: state.key.clone(),
@@ -245,6 +246,14 @@ impl Knowledge<'_> {
     }
 }
 
+/// When a hold ends: for a retired site, when it may be asked by another run.
+pub(super) fn hold_until(hold: &Hold) -> Option<Timestamp> {
+    match hold {
+        Hold::Retired(retired) => retired.until,
+        hold => hold.until(),
+    }
+}
+
 /// URLs waiting by lane, the first of which has that number; empty ones left out.
 fn by_lane(first: u16, queued: &[u64]) -> BTreeMap<String, u64> {
     let lanes = (first..).zip(queued).filter(|(_, len)| **len > 0);
@@ -277,8 +286,8 @@ fn held_by(hold: &Hold, view: &SiteView) -> Held {
         },
         Hold::Retry { .. } => Held::Retry,
         Hold::Turn => Held::Turn,
-        Hold::Retired(reason) => Held::Retired {
-            why: reason.clone(),
+        Hold::Retired(retired) => Held::Retired {
+            why: retired.why.clone(),
         },
     }
 }

@@ -6,6 +6,9 @@ use super::Journey;
 use crate::CrawlError;
 use crate::steps::DurableStep;
 
+/// Sites whose signs are kept in memory from one commit to the next.
+const SIGNS_MAX: usize = 4_096;
+
 impl Journey<'_> {
     /// Makes the round durable. The order is the promise; see the crate's
     /// documentation.
@@ -49,6 +52,10 @@ impl Journey<'_> {
         let committed = self.commit_partitions()?;
         self.seeds.committed();
         self.settled_now.clear();
+        if self.signs.len() > SIGNS_MAX {
+            // All of them can be read back now.
+            self.signs.clear();
+        }
         self.post.publish(&mut self.partitions)?;
         self.passed(DurableStep::MailPublished)?;
         self.post.acknowledge(&mut self.partitions)?;

@@ -33,6 +33,7 @@ use crate::stage::admit::Admit;
 use crate::stage::fetch::fetcher;
 use crate::stage::likeness;
 use crate::stage::read::ReadSettings;
+use crate::warnings::WarnLimit;
 use crate::{CrawlConfig, CrawlError, RobotsMode, promotion};
 
 /// URLs whose importance is remembered: 2 MiB.
@@ -76,6 +77,7 @@ impl<'a> Journey<'a> {
             wait_max: config.wait_max(config.frontier.wait_max),
             retires_hopeless: !config.is_endless(),
             page_order: config.page_order(),
+            run: Some(now),
             ..config.frontier
         };
         let count = partitions.len();
@@ -113,6 +115,9 @@ impl<'a> Journey<'a> {
             refresh_is_over: false,
             signs: HashMap::new(),
             called: HashMap::new(),
+            left: None,
+            warn_addresses: WarnLimit::new("refused addresses"),
+            warn_seeds: WarnLimit::new("refused seeds"),
             limit: None,
             sent: HashSet::new(),
             unclean_since: unclean.then_some(now),

@@ -36,6 +36,16 @@ impl Partition {
         broken.map_or(Ok(sites), Err)
     }
 
+    /// Calls back with every site that has URLs in its queue.
+    pub(crate) fn each_pending(&self, take: &mut dyn FnMut(SiteState)) -> Result<(), CrawlError> {
+        let (from, to) = keys::all(b's');
+        self.each(&from, &to, "site", &mut |site: SiteState| {
+            if site.pending() > 0 {
+                take(site);
+            }
+        })
+    }
+
     /// Makes the list of sites, in a partition that has none: a new one, or one
     /// of an earlier version.
     pub(crate) fn list_sites(&mut self, mark: &ArchiveMark) -> Result<(), CrawlError> {

@@ -173,6 +173,30 @@ impl Partition {
         self.some_entries("held", (&from, &end), len)
     }
 
+    /// How many URLs are kept back in this partition, by how many holders, and one of
+    /// their sites.
+    pub(crate) fn held_counts(&self) -> Result<(u64, u64, Option<String>), CrawlError> {
+        let (from, to) = keys::all(b'y');
+        let (mut urls, mut holders) = (0, 0);
+        let mut last: Vec<u8> = Vec::new();
+        let mut example = None;
+        self.store.scan(&from, &to, &mut |key, value| {
+            urls += 1;
+            let holder = key.get(..9).unwrap_or(key);
+            if holder != last {
+                holders += 1;
+                holder.clone_into(&mut last);
+            }
+            if example.is_none() {
+                // One that cannot be read is named when its turn comes.
+                let entry = keys::decode::<Entry>("held", value).ok();
+                example = entry.map(|entry| entry.url.site().to_string());
+            }
+            Scan::Continue
+        })?;
+        Ok((urls, holders, example))
+    }
+
     /// Where this content is stored, if it is.
     pub(crate) fn stored(&self, content: &Digest) -> Result<Option<Stored>, CrawlError> {
         if let Some(stored) = self.fresh_stored.get(content) {

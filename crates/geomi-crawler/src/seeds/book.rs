@@ -37,26 +37,29 @@ pub(crate) struct SeedBook {
 struct Tally {
     given: u32,
     failed: u32,
+    refused: u32,
 }
 
 impl Tally {
     fn count(&mut self, seed: &Seed) {
         if seed.via.is_none() {
             self.given += 1;
-            self.failed += is_failed(seed);
+            self.failed += is(SeedOutcome::Failed, seed);
+            self.refused += is(SeedOutcome::Refused, seed);
         }
     }
 
     fn discount(&mut self, seed: &Seed) {
         if seed.via.is_none() {
             self.given -= 1;
-            self.failed -= is_failed(seed);
+            self.failed -= is(SeedOutcome::Failed, seed);
+            self.refused -= is(SeedOutcome::Refused, seed);
         }
     }
 }
 
-fn is_failed(seed: &Seed) -> u32 {
-    u32::from(seed.outcome == SeedOutcome::Failed)
+fn is(outcome: SeedOutcome, seed: &Seed) -> u32 {
+    u32::from(seed.outcome == outcome)
 }
 
 impl SeedBook {
@@ -154,6 +157,11 @@ impl SeedBook {
     /// Whether the given seeds all failed, and there were any.
     pub(crate) const fn all_failed(&self) -> bool {
         self.tally.given > 0 && self.tally.failed == self.tally.given
+    }
+
+    /// Whether robots.txt or a rule refused all given seeds.
+    pub(crate) const fn all_refused(&self) -> bool {
+        self.tally.refused == self.tally.given
     }
 
     /// Puts changed seeds into the next commit.
@@ -347,5 +355,11 @@ mod tests {
         let retry = |seed: &mut Seed| seed.outcome = SeedOutcome::Pending;
         book.edit(&partition, 1, retry).unwrap();
         assert!(!book.all_failed());
+        let refuse = |seed: &mut Seed| seed.outcome = SeedOutcome::Refused;
+        for number in 0..3 {
+            assert!(!book.all_refused());
+            book.edit(&partition, number, refuse).unwrap();
+        }
+        assert!(book.all_refused() && !book.all_failed());
     }
 }

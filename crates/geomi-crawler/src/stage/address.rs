@@ -58,7 +58,10 @@ impl Journey<'_> {
             }
             Resolution::Refused { addr, reason } => {
                 let reason = refused_address(addr, reason);
-                tracing::warn!(site = ?self.frontier.site_key(site), %reason, "address refused");
+                if self.warn_addresses.allows() {
+                    let site = self.frontier.site_key(site);
+                    tracing::warn!(?site, %reason, "address refused");
+                }
                 self.unaddressed.insert(site, Unaddressed::Refused(reason));
                 Resolved::Nowhere(now + UNREACHABLE_FOR)
             }

@@ -128,7 +128,10 @@ mod tests {
         for code in [429, 500, 503] {
             assert_eq!(robots_word(&answered(code), 0, true), RobotsWord::Retry);
             let last = robots_word(&answered(code), 0, false);
-            assert!(matches!(last, RobotsWord::Policy(_)), "{code}: {last:?}");
+            assert!(
+                matches!(last, RobotsWord::Policy(RobotsPolicy::Unreachable { .. })),
+                "{code}: {last:?}"
+            );
         }
         let silent = Answer::none(NetworkState::HeaderTimeout, "no header in time".to_owned());
         assert_eq!(robots_word(&silent, 0, true), RobotsWord::Retry);

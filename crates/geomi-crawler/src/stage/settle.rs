@@ -20,6 +20,7 @@ use crate::stage::keep::keep;
 use crate::stage::links::Taken;
 use crate::stage::read::{Answer, Read};
 use crate::stage::row::{Row, Story};
+use crate::status::PageBefore;
 use crate::{CrawlConfig, CrawlError};
 
 /// Decides what an attempt means. `attempts` were made before it.
@@ -143,6 +144,8 @@ impl Journey<'_> {
         self.look_for_soft_404(&mut read);
         let near = self.near_duplicate(&read, judgement.duplicate_of.is_some());
         let links_admitted = self.take_links(&entry, &read, fate, is_first, near.is_some())?;
+        let known = PageBefore::of(judgement.before.as_ref(), &entry);
+        self.partitions[partition].counters.page(fate, known);
         self.count_page(partition, &entry, &read, fate, links_admitted)?;
         self.refresh_heard(judgement.before.as_ref(), &read, judgement.change)?;
         let record = record(judgement.before, &entry, &read, judgement.change);
@@ -261,13 +264,6 @@ impl Journey<'_> {
     ) -> Result<(), CrawlError> {
         let counters = &mut self.partitions[partition].counters;
         counters.links += read.document.links.len() as u64;
-        match fate {
-            Fate::Saved => counters.saved += 1,
-            Fate::Redirected => counters.redirected += 1,
-            Fate::Failed => counters.failed += 1,
-            Fate::Retry => counters.retried += 1,
-            Fate::Answered => {}
-        }
         let outcome = match fate {
             Fate::Saved | Fate::Answered => Some(SeedOutcome::Saved),
             // A redirect to a URL that is queued decides later.
@@ -350,7 +346,9 @@ impl Journey<'_> {
         partition.counters.refused += 1;
         partition.set_refused(&entry);
         if entry.is_seed {
-            tracing::warn!(url = %entry.url, reason, "seed refused");
+            if self.warn_seeds.allows() {
+                tracing::warn!(url = %entry.url, reason, "seed refused");
+            }
             self.edit_seed(entry.seed, |seed| seed.outcome = SeedOutcome::Refused)?;
         }
         self.refresh_refused(&entry.url, now);
@@ -425,13 +423,13 @@ impl Journey<'_> {
             stored: None,
             culprit: None,
         };
+        let before = self.partitions[partition].record(&entry.url)?;
+        let known = PageBefore::of(before.as_ref(), &entry);
+        self.partitions[partition]
+            .counters
+            .page(Fate::Failed, known);
         self.count_page(partition, &entry, &read, Fate::Failed, 0)?;
-        let record = record(
-            self.partitions[partition].record(&entry.url)?,
-            &entry,
-            &read,
-            None,
-        );
+        let record = record(before, &entry, &read, None);
         self.partitions[partition].set_record(&entry.url, &record);
         let seed = self.seed(entry.seed)?;
         let story = Story::of(&entry, &seed, 0, None);

@@ -135,7 +135,9 @@ impl Journey<'_> {
         if book.get(home, number)?.outcome == SeedOutcome::Refused {
             return Ok(());
         }
-        tracing::warn!(%url, reason = %refusal, "seed refused");
+        if self.warn_seeds.allows() {
+            tracing::warn!(%url, reason = %refusal, "seed refused");
+        }
         book.edit(home, number, |seed| seed.outcome = SeedOutcome::Refused)?;
         home.counters.refused += 1;
         home.counters.refusal(refusal.as_str());

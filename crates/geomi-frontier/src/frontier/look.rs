@@ -6,7 +6,15 @@ use geomi_model::Timestamp;
 use geomi_url::{SiteHash, SiteKey};
 
 use super::{Counts, Frontier};
+use crate::SiteState;
 use crate::site::Place;
+
+/// Retired sites that are named; the others are counted.
+pub const RETIRED_LISTED: usize = 100;
+/// Failing sites that are named.
+pub const FAILING_LISTED: usize = 10;
+/// Failures in a row from which a site counts as failing.
+const FAILING_MIN: u32 = 3;
 
 /// What the sites are doing, for progress lines.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -17,8 +25,13 @@ pub struct Overview {
     pub waiting: usize,
     /// Sites left alone after failures.
     pub backing_off: usize,
-    /// Sites left alone for this run, with their reasons.
+    /// Sites left alone for this run, with their reasons: [`RETIRED_LISTED`] at most.
     pub retired: Vec<(SiteKey, String)>,
+    /// How many there are.
+    pub retired_count: u64,
+    /// Sites whose last requests all failed, and how many did, the worst first:
+    /// [`FAILING_LISTED`] at most, of those in memory.
+    pub failing: Vec<(SiteKey, u32)>,
     /// The slowest site with work to do, by round-trip time.
     pub slowest: Option<(SiteKey, Duration)>,
 }
@@ -44,24 +57,29 @@ impl Frontier {
     /// Whether every URL that is left belongs to a retired site.
     pub fn is_finished(&self) -> bool {
         self.counts.leased == 0
-            && self
-                .sites
-                .values()
-                .all(|site| site.live_leases == 0 && (site.retired.is_some() || site.is_drained()))
+            && self.sites.values().all(|site| {
+                site.live_leases == 0 && (site.state.retired.is_some() || site.is_drained())
+            })
     }
 
     /// What the sites are doing.
     pub fn overview(&self, now: Timestamp) -> Overview {
         let mut overview = Overview {
-            retired: self.left_alone.values().cloned().collect(),
+            retired: self.retired_closed.clone(),
+            retired_count: self.retired_closed_count,
             ..Overview::default()
         };
         for site in self.sites.values() {
-            if let Some(reason) = &site.retired {
-                overview
-                    .retired
-                    .push((site.state.key.clone(), reason.clone()));
+            if let Some(retirement) = &site.state.retired {
+                overview.retired_count += 1;
+                if overview.retired.len() < RETIRED_LISTED {
+                    let row = (site.state.key.clone(), retirement.why.clone());
+                    overview.retired.push(row);
+                }
                 continue;
+            }
+            if site.state.failures >= FAILING_MIN {
+                note_failing(&mut overview.failing, &site.state);
             }
             if site.is_drained() {
                 continue;
@@ -83,6 +101,12 @@ impl Frontier {
             }
         }
         overview
+    }
+
+    /// Whether a site that is not in memory is left alone in this run.
+    pub fn is_retired(&self, state: &SiteState) -> bool {
+        let run = state.retired.as_ref().map(|retirement| retirement.run);
+        run.is_some_and(|run| self.config.run.is_none_or(|this| this == run))
     }
 
     /// Panics where an invariant of the crate's documentation is broken.
@@ -127,5 +151,14 @@ impl Frontier {
             waiting + leased + counts.settled,
             "no URL is lost"
         );
+    }
+}
+
+/// Keeps the sites with most failures in a row.
+fn note_failing(failing: &mut Vec<(SiteKey, u32)>, state: &SiteState) {
+    let at = failing.partition_point(|(_, failures)| *failures >= state.failures);
+    if at < FAILING_LISTED {
+        failing.insert(at, (state.key.clone(), state.failures));
+        failing.truncate(FAILING_LISTED);
     }
 }

@@ -7,19 +7,16 @@ use geomi_model::Timestamp;
 use geomi_url::SiteHash;
 
 use super::Frontier;
-use crate::Politeness;
 use crate::entry::{Errand, SiteSignal, Timing};
 use crate::server::ServerSign;
 use crate::site::{Need, Place, Site};
+use crate::{Politeness, RetireReason};
 
 impl Frontier {
     pub(super) fn add_errand(&mut self, hash: SiteHash, errand: Errand, now: Timestamp) {
         let site = self.sites.get_mut(&hash).expect("an errand's site is open");
-        if site.retired.is_some() {
-            self.retire(
-                errand.for_site,
-                "its robots.txt redirects to a site that is left alone".to_owned(),
-            );
+        if site.state.retired.is_some() {
+            self.retire_for_robots(errand.for_site);
             return;
         }
         site.errands.push_back(errand);
@@ -38,6 +35,7 @@ impl Frontier {
             return;
         };
         site.robots = Need::Have;
+        site.state.tries.robots = 0;
         site.state.robots_until = Some(until);
         // The rules are decided, for better or worse: pages need not wait for
         // a back-off that belonged to finding them out. What the site itself
@@ -96,7 +94,7 @@ impl Frontier {
             let reason = format!(
                 "{unanswered} visits in a row brought no answer, and after a failure it hardly ever gave one"
             );
-            self.retire(hash, reason);
+            self.retire(hash, RetireReason::Failing, None, reason);
         }
     }
 
@@ -106,18 +104,23 @@ impl Frontier {
         let until = site.state.next_request.max(site.left_alone_until());
         let wait = until.since(now);
         if wait > self.config.wait_max {
-            let asked_by = match site.state.crawl_delay {
-                _ if site.state.throttled_until == until => "by its own wish (429 or 503)",
-                _ if site.state.backoff_until == until => "after failures",
-                Some(_) => "by the Crawl-delay of its robots.txt",
-                None => "by our own delay",
+            let (reason, asked_by) = match site.state.crawl_delay {
+                _ if site.state.throttled_until == until => {
+                    (RetireReason::LongWait, "by its own wish (429 or 503)")
+                }
+                _ if site.state.backoff_until == until => (RetireReason::Failing, "after failures"),
+                Some(_) => (
+                    RetireReason::LongDelay,
+                    "by the Crawl-delay of its robots.txt",
+                ),
+                None => (RetireReason::LongDelay, "by our own delay"),
             };
-            let reason = format!(
+            let why = format!(
                 "it would have to be waited for {} s {asked_by}, more than politeness.max_wait ({} s)",
                 wait.as_secs(),
                 self.config.wait_max.as_secs()
             );
-            self.retire(hash, reason);
+            self.retire(hash, reason, Some(until), why);
         }
     }
 
@@ -131,8 +134,9 @@ impl Frontier {
         site.state.last_download = timing.took;
         match signal {
             SiteSignal::Fine => site.state.failures = 0,
-            SiteSignal::Silent => {}
-            SiteSignal::Unreachable | SiteSignal::Throttled { .. } => {
+            // A request without a complete answer is a failure: a server that hangs takes
+            // as long as one that is not there.
+            SiteSignal::Silent | SiteSignal::Unreachable | SiteSignal::Throttled { .. } => {
                 site.state.failures = site.state.failures.saturating_add(1);
             }
         }

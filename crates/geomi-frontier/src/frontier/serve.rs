@@ -4,6 +4,7 @@ use geomi_model::Timestamp;
 use geomi_url::SiteHash;
 
 use super::{Action, Frontier};
+use crate::RetireReason;
 use crate::entry::{Errand, Lease, LeaseId, Work};
 use crate::lane::Position;
 use crate::site::{Need, Place};
@@ -30,7 +31,7 @@ impl Frontier {
             let work = Work::Resolve {
                 host: site.state.key.host().to_owned(),
                 port: site.state.key.port(),
-                attempts: site.lookups_failed,
+                attempts: site.state.tries.lookup,
             };
             return Some(self.lease(hash, None, None, work, now));
         }
@@ -49,7 +50,7 @@ impl Frontier {
                 url,
                 for_site: hash,
                 redirects: 0,
-                attempts: 0,
+                attempts: site.state.tries.robots,
             });
         }
         self.serve_request(hash, now)
@@ -69,9 +70,12 @@ impl Frontier {
         if let Some(errand) = site.errands.pop_front() {
             let Some(addr) = addr else {
                 // A redirect led to a name without an address.
+                let why = "its robots.txt is at a site without an address";
                 self.retire(
                     errand.for_site,
-                    "its robots.txt is at a site without an address".to_owned(),
+                    RetireReason::RobotsElsewhere,
+                    None,
+                    why.to_owned(),
                 );
                 self.place(hash, now);
                 return None;

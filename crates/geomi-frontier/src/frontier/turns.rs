@@ -4,8 +4,16 @@
 //! [`Config::sites_max`](super::Config::sites_max) of them here. The caller
 //! keeps the list of the others and opens them as room appears. Room appears
 //! when a site has nothing left to do, when it is retired, and, while others
-//! wait, when it has had its turn or must rest for long. So a site with
-//! millions of URLs cannot keep a site with one from being visited.
+//! wait, when it has had its turn or must rest for long. A turn ends after
+//! [`Config::turn_pages`](super::Config::turn_pages) pages or
+//! [`Config::turn_time`](super::Config::turn_time). So neither a site with millions
+//! of URLs nor any number of sites that are slow, back off or ask for a long wait
+//! can keep a site with one URL from being visited.
+//!
+//! A site in a long rest may wait for a robots.txt, its own or another's, or others
+//! may wait for the robots.txt it keeps. Such a request is called off and made again
+//! in the next turn; how often it was tried is remembered
+//! ([`Tries`](crate::Tries)).
 //!
 //! Closing a site loses nothing: its queue is on disk, and what was settled out
 //! of order above its watermark is recognised when the queue is read back, as
@@ -14,12 +22,13 @@
 use std::time::Duration;
 
 use geomi_model::Timestamp;
-use geomi_url::SiteHash;
+use geomi_url::{SiteHash, SiteKey};
 
 use super::Frontier;
+use super::look::RETIRED_LISTED;
 use crate::PageOrder;
 use crate::lane::{Lane, PRIORITIES};
-use crate::site::{Need, Place, Site};
+use crate::site::{Need, Site};
 
 /// A site that rests for longer makes room for others.
 const LONG_REST: Duration = Duration::from_secs(10);
@@ -81,18 +90,15 @@ impl Frontier {
         short.map(|site| site.hash).collect()
     }
 
-    /// Why a site that is not in memory is left alone for the rest of this run.
-    pub fn left_alone(&self, site: SiteHash) -> Option<&str> {
-        self.left_alone.get(&site).map(|(_, reason)| &**reason)
-    }
-
     /// Takes sites out of memory if it is full. To be called after a commit.
     /// With `others_wait`, sites that have had their turn go, too. Looking
     /// through all sites is not cheap, so it is done only now and then.
     pub fn close_sites(&mut self, others_wait: bool, now: Timestamp) -> Vec<Closed> {
         let is_due = if others_wait {
             let served = self.next_lease - self.looked_at.0;
-            served > self.config.sites_max as u64 / 8 || now.since(self.looked_at.1) >= LOOK_EVERY
+            self.has_retired
+                || served > self.config.sites_max as u64 / 8
+                || now.since(self.looked_at.1) >= LOOK_EVERY
         } else {
             self.sites.len() > self.next_sweep
         };
@@ -100,13 +106,17 @@ impl Frontier {
             return Vec::new();
         }
         self.looked_at = (self.next_lease, now);
+        self.has_retired = false;
+        if others_wait {
+            self.call_errands_off(now);
+        }
         let due = self.sites.values().filter(|site| {
             is_at_rest(site)
-                && (site.retired.is_some()
+                && (site.state.retired.is_some()
                     || site.is_drained()
                     || others_wait && self.has_had_its_turn(site, now))
         });
-        let due: Vec<SiteHash> = due.map(|site| site.hash).collect();
+        let due = in_order(due);
         let closed = due.into_iter().map(|hash| self.close(hash)).collect();
         self.next_sweep = 2 * self.sites.len();
         closed
@@ -114,7 +124,41 @@ impl Frontier {
 
     fn has_had_its_turn(&self, site: &Site, now: Timestamp) -> bool {
         let due = site.next_due(now);
-        site.served >= self.config.turn_pages || due.is_none_or(|due| due.since(now) > LONG_REST)
+        site.served >= self.config.turn_pages
+            || now.since(site.opened_at) >= self.config.turn_time
+            || due.is_none_or(|due| due.since(now) > LONG_REST)
+    }
+
+    /// Gives up requests for a robots.txt that wait for a site in a long rest, so that
+    /// neither that site nor those that want the file must stay in memory. Whoever wants
+    /// it asks again once the rest is over.
+    fn call_errands_off(&mut self, now: Timestamp) {
+        let rests_long = |site: &&Site| {
+            let until = site.left_alone_until();
+            site.live_leases == 0 && !site.errands.is_empty() && until.since(now) > LONG_REST
+        };
+        let resting = self.sites.values().filter(rests_long);
+        for hash in in_order(resting) {
+            let site = self.sites.get_mut(&hash).expect("it was just there");
+            let until = site.left_alone_until();
+            for errand in std::mem::take(&mut site.errands) {
+                let Some(wants) = self.sites.get_mut(&errand.for_site) else {
+                    continue;
+                };
+                wants.robots = Need::Missing;
+                wants.state.tries.robots = errand.attempts;
+                wants.state.backoff_until = wants.state.backoff_until.max(until);
+                self.mark_dirty(errand.for_site);
+                self.place(errand.for_site, now);
+            }
+            self.place(hash, now);
+        }
+    }
+
+    /// A retired site that was closed is in memory again.
+    pub(super) fn forget_closed(&mut self, site: &SiteKey) {
+        self.retired_closed_count = self.retired_closed_count.saturating_sub(1);
+        self.retired_closed.retain(|(key, _)| key != site);
     }
 
     fn close(&mut self, hash: SiteHash) -> Closed {
@@ -123,9 +167,12 @@ impl Frontier {
         self.counts.admitted -= pending;
         self.counts.waiting -= pending;
         self.in_memory -= site.lanes.iter().map(Lane::in_memory).sum::<usize>();
-        let is_retired = site.retired.is_some();
-        if let Some(reason) = site.retired {
-            self.left_alone.insert(hash, (site.state.key, reason));
+        let is_retired = site.state.retired.is_some();
+        if let Some(retirement) = site.state.retired {
+            self.retired_closed_count += 1;
+            if self.retired_closed.len() < RETIRED_LISTED {
+                self.retired_closed.push((site.state.key, retirement.why));
+            }
         }
         Closed {
             site: hash,
@@ -135,12 +182,15 @@ impl Frontier {
     }
 }
 
-/// Nothing is under way for it, nobody counts on it, and all of it is on disk.
+/// Those opened first come first: one seed, one history.
+fn in_order<'a>(sites: impl Iterator<Item = &'a Site>) -> Vec<SiteHash> {
+    let mut sites: Vec<&Site> = sites.collect();
+    sites.sort_unstable_by_key(|site| site.opened);
+    sites.into_iter().map(|site| site.hash).collect()
+}
+
+/// Nothing is under way for it, nobody counts on it, and all of it is on disk. It may
+/// be in line for its address: its place there is then passed over.
 fn is_at_rest(site: &Site) -> bool {
-    site.live_leases == 0
-        && site.errands.is_empty()
-        && !site.dirty
-        && site.place != Place::Blocked
-        && site.robots != Need::Asked
-        && site.lookups_failed == 0
+    site.live_leases == 0 && site.errands.is_empty() && !site.dirty && site.robots != Need::Asked
 }

@@ -11,6 +11,7 @@ use geomi_model::Timestamp;
 use geomi_url::{SiteHash, SiteKey};
 
 use super::Frontier;
+use crate::Retirement;
 use crate::lane::Lane;
 use crate::site::{Need, Place, Site};
 
@@ -53,7 +54,7 @@ pub enum Hold {
         /// Until when.
         until: Timestamp,
     },
-    /// It could not be reached, and is left alone for a while.
+    /// It failed, and is left alone for a while.
     BackOff {
         /// Until when.
         until: Timestamp,
@@ -68,7 +69,7 @@ pub enum Hold {
     /// Its turn: as many sites as may be are in memory.
     Turn,
     /// It is left alone for the rest of this run.
-    Retired(String),
+    Retired(Retirement),
 }
 
 impl Hold {
@@ -128,8 +129,8 @@ impl Frontier {
 }
 
 fn hold(site: &Site, now: Timestamp) -> Hold {
-    if let Some(reason) = &site.retired {
-        return Hold::Retired(reason.clone());
+    if let Some(retirement) = &site.state.retired {
+        return Hold::Retired(retirement.clone());
     }
     if site.waiting_len() == 0 && site.errands.is_empty() {
         return if site.live_leases > 0 {
@@ -174,10 +175,10 @@ fn hold(site: &Site, now: Timestamp) -> Hold {
 fn left_alone(site: &Site, until: Timestamp) -> Hold {
     if site.state.throttled_until == until {
         Hold::Throttled { until }
-    } else if site.lookups_failed > 0 {
+    } else if site.state.tries.lookup > 0 {
         Hold::LookupFailed {
             until,
-            times: site.lookups_failed,
+            times: site.state.tries.lookup,
         }
     } else {
         Hold::BackOff {

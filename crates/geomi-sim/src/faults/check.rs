@@ -21,6 +21,7 @@ impl World {
                 .to_owned()
                 .into());
         }
+        self.check_contacts()?;
         let now = self.clock();
         for view in self.frontier.views(now) {
             let site = self.web.site(view.key.hash64());
@@ -45,9 +46,10 @@ impl World {
             let waits = || {
                 let site = url.site_hash();
                 let view = self.frontier.view(site, now);
+                let stored = self.disks[self.partition_of(url)].sites.get(&site);
                 let is_retired = view.is_some_and(|view| matches!(view.hold, Hold::Retired(_)))
                     // It may have made room for others since.
-                    || self.frontier.left_alone(site).is_some();
+                    || stored.is_some_and(|state| self.frontier.is_retired(state));
                 is_retired && self.disks[self.partition_of(url)].is_queued(url)
             };
             if !self.watch.is_finished(url) && !waits() {

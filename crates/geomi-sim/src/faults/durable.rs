@@ -17,8 +17,15 @@ const CRASH_ONE_IN: [u64; 2] = [120, 2_500];
 const CRASHES_MAX: [u32; 2] = [8, 16];
 
 impl World {
-    /// Makes everything durable, step by step.
+    /// Makes everything durable, and lets other sites have their turn.
     pub(super) fn commit(&mut self) -> Result<(), Stop> {
+        self.write_all()?;
+        self.take_turns();
+        Ok(())
+    }
+
+    /// Makes everything durable, step by step.
+    pub(super) fn write_all(&mut self) -> Result<(), Stop> {
         self.is_dirty = false;
         if !self.is(Mutation::SyncSkipped) {
             for partition in 0..PARTITIONS {
@@ -27,6 +34,7 @@ impl World {
                 self.durable_step()?;
             }
         }
+        self.save_parked();
         let appends: Vec<_> = self.frontier.take_appends().collect();
         for append in appends {
             let partition = self.partition(append.site);
@@ -46,9 +54,6 @@ impl World {
             self.disks[partition].mailbox.drain(..taken);
             self.durable_step()?;
         }
-        let now = self.clock();
-        // Sites that are drained or left alone go; what is theirs is on disk.
-        self.frontier.close_sites(false, now);
         Ok(())
     }
 
@@ -128,6 +133,8 @@ impl World {
         self.now = self.now + Duration::from_millis(self.draws.below(3_000));
         self.clock_off_us += step_us;
         self.flying.clear();
+        self.config.run = Some(self.clock());
+        self.turns.clear();
         self.frontier = Frontier::new(self.config);
         self.unclean_since = Some(self.clock());
         self.reopen()?;
@@ -165,8 +172,13 @@ impl World {
         let rows = self.disks.iter().filter_map(|disk| disk.rows.last());
         self.next_row = rows.map(|row| row.number + 1).max().unwrap_or(1);
         for state in sites {
-            self.open(state);
+            if self.freshens {
+                self.open(state);
+            } else {
+                self.line_up(&state);
+            }
         }
+        self.take_turns();
         Ok(())
     }
 }

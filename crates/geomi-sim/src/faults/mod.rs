@@ -8,7 +8,8 @@
 //! die, answer 503 for a while, or forbid what they allowed; names that cannot be
 //! looked up; a process that dies between any two durable steps ([`durable`]), and
 //! a system clock that steps before it is back; mail between partitions that is
-//! lost or comes twice. What must hold all the same is watched from the servers'
+//! lost or comes twice. There is memory for a third of the sites ([`turns`]), and one history
+//! in four is crowded: half of the sites ask for an hour's wait. What must hold all the same is watched from the servers'
 //! side ([`watch`]), by a book-keeper ([`ledger`]) and, at the end, by what is left
 //! on disk.
 //!
@@ -26,6 +27,7 @@ mod revisit;
 mod robots;
 mod row;
 mod trouble;
+mod turns;
 mod visit;
 mod watch;
 mod web;

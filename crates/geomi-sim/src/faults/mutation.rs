@@ -62,11 +62,13 @@ pub enum Mutation {
     ValidatorTooEarly,
     /// Sites are left alone for the rest of a run that has no end.
     SitesGivenUp,
+    /// Sites that wait for their turn are never opened.
+    TurnsNotTaken,
 }
 
 impl Mutation {
     /// Every mutation.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 30] = [
         Self::NoDelay,
         Self::CrawlDelayForgotten,
         Self::RetryAfterIgnored,
@@ -96,6 +98,7 @@ impl Mutation {
         Self::PutBackTwice,
         Self::ValidatorTooEarly,
         Self::SitesGivenUp,
+        Self::TurnsNotTaken,
     ];
 
     /// Its name.
@@ -130,6 +133,7 @@ impl Mutation {
             Self::PutBackTwice => "put-back-twice",
             Self::ValidatorTooEarly => "validator-too-early",
             Self::SitesGivenUp => "sites-given-up",
+            Self::TurnsNotTaken => "turns-not-taken",
         }
     }
 

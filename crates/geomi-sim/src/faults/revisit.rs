@@ -96,13 +96,11 @@ impl World {
         record.is_refused = false;
         record.round += 1;
         self.keep_record(&url, record);
-        self.ensure_open(&url);
-        let now = self.clock();
         let again = Entry {
             is_revisit: true,
             ..entry(url, 1)
         };
-        self.frontier.admit(again, now);
+        self.enqueue(again);
         Ok(())
     }
 

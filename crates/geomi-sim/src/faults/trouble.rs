@@ -82,6 +82,13 @@ impl Site {
         }
     }
 
+    /// The same site, busy for two hours, of which it asks for one.
+    pub(super) fn asking_for_an_hour(mut self) -> Self {
+        self.storms = vec![(START, START + Duration::from_hours(2))];
+        self.asks = Some(Duration::from_hours(1));
+        self
+    }
+
     /// How a request that starts now fails, if it does, and how long it takes.
     pub(super) fn serve(&self, now: Timestamp, draws: &mut Draws) -> (Option<Ends>, Duration) {
         let millis = |most: u64, draws: &mut Draws| Duration::from_millis(1 + draws.below(most));

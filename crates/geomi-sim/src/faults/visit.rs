@@ -67,6 +67,7 @@ impl World {
         let site = self.web.site_of(url);
         let served = self.web.serve(url, known, self.now, &mut self.draws);
         self.tell(format_args!("ask {url}"));
+        self.turns.served(lease.site());
         // Rules may be as old as they may be kept.
         let forbidden = self.web.forbidden_since(url, self.now);
         let forbidden = forbidden.filter(|_| matches!(lease.work(), Work::Page(..)));
@@ -260,6 +261,7 @@ impl World {
     /// A page that robots.txt forbids: never requested.
     fn refuse(&mut self, lease: Lease, entry: &Entry) {
         self.tell(format_args!("refused {}", entry.url));
+        self.turns.served(lease.site());
         let record = self.record(&entry.url);
         let refused = Record {
             attempts: entry.attempts + 1,
@@ -276,6 +278,7 @@ impl World {
     /// A page whose site is known to be out of reach ends as its site did.
     fn give_up(&mut self, lease: Lease, entry: &Entry) -> Result<(), String> {
         self.tell(format_args!("given up {}", entry.url));
+        self.turns.served(lease.site());
         self.count_try(entry);
         let now = self.clock();
         self.write(&entry.url, now, Seen::Failed, None)?;

@@ -127,8 +127,9 @@ impl Watch {
         }
         match ends {
             Ends::Answered(_) => visitor.failures = Some(0),
-            Ends::Silent => {}
-            Ends::Unreachable => visitor.failures = visitor.failures.map(|failures| failures + 1),
+            Ends::Silent | Ends::Unreachable => {
+                visitor.failures = visitor.failures.map(|failures| failures + 1)
+            }
             Ends::Throttled(asks) => {
                 visitor.failures = visitor.failures.map(|failures| failures + 1);
                 let until = now + asks.unwrap_or_default();

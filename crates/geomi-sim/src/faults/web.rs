@@ -59,7 +59,7 @@ pub(super) struct Served {
 
 impl FaultyWeb {
     /// The web of a seed.
-    pub(super) fn new(seed: u64, draws: &mut Draws) -> Self {
+    pub(super) fn new(seed: u64, is_crowded: bool, draws: &mut Draws) -> Self {
         let web = Web::new(spec(seed, draws));
         let urls: Vec<Vec<CrawlUrl>> = (0..SITES as u32)
             .map(|site| {
@@ -75,7 +75,14 @@ impl FaultyWeb {
             pages.insert(url.clone(), id);
         }
         let sites = urls.iter().zip(0..);
-        let sites = sites.map(|(urls, number)| Site::drawn(number, urls, draws));
+        let sites = sites.map(|(urls, number)| {
+            let site = Site::drawn(number, urls, draws);
+            if is_crowded && draws.once_in(2) {
+                site.asking_for_an_hour()
+            } else {
+                site
+            }
+        });
         Self {
             sites: sites.collect(),
             web,
@@ -257,7 +264,7 @@ mod tests {
     fn robots_txt_says_what_is_forbidden_at_every_time() {
         let (mut closed, mut open) = (0, 0);
         for seed in 1..20 {
-            let web = FaultyWeb::new(seed, &mut Draws::new(seed, [1]));
+            let web = FaultyWeb::new(seed, false, &mut Draws::new(seed, [1]));
             for day in [0, 4, 9, 16] {
                 let now = START + Duration::from_hours(24 * day);
                 for url in web.urls.iter().flatten() {
@@ -277,7 +284,7 @@ mod tests {
 
     #[test]
     fn a_page_is_sent_again_when_it_has_changed() {
-        let web = FaultyWeb::new(3, &mut Draws::new(3, [1]));
+        let web = FaultyWeb::new(3, false, &mut Draws::new(3, [1]));
         let (mut same, mut changed) = (0, 0);
         for id in web
             .web

@@ -25,8 +25,9 @@ use super::mutation::Mutation;
 use super::plan::{Budget, Plan, Wishes};
 use super::row::Record;
 use super::trouble::Ends;
+use super::turns::{TURN_TIME, Turns};
 use super::watch::Watch;
-use super::web::{FaultyWeb, START};
+use super::web::{FaultyWeb, SITES, START};
 use crate::draws::Draws;
 use crate::entry::entry;
 
@@ -116,13 +117,19 @@ pub(super) struct World {
     /// Letters of pages that are committed, and which are not there yet.
     pub(super) posted: BTreeSet<u64>,
     pub(super) next_letter: u64,
+    /// All sites are seeds, and half of them ask for a long wait. Such a history ends with
+    /// the crawl: no plan is made of a web of which half is missing.
+    is_crowded: bool,
+    /// Sites that are not in memory.
+    pub(super) turns: Turns,
     pub(super) chronicle: Chronicle,
 }
 
 impl World {
     pub(super) fn new(seed: u64, mutation: Option<Mutation>, tells_all: bool) -> Self {
         let mut draws = Draws::new(seed, [1]);
-        let web = FaultyWeb::new(seed, &mut draws);
+        let is_crowded = seed.is_multiple_of(4);
+        let web = FaultyWeb::new(seed, is_crowded, &mut draws);
         let wishes = Wishes::drawn(&mut draws);
         let mut config = drawn_config(&mut draws);
         let watch = Watch::new(config.politeness);
@@ -163,6 +170,8 @@ impl World {
             unclean_since: None,
             owed: BTreeSet::new(),
             posted: BTreeSet::new(),
+            is_crowded,
+            turns: Turns::default(),
             next_letter: 0,
             chronicle: Chronicle::new(tells_all),
         }
@@ -176,7 +185,7 @@ impl World {
                 Ok(true) => {}
                 Ok(false) => {
                     self.check_end()?;
-                    if self.freshens {
+                    if self.freshens || self.is_crowded {
                         return Ok(step);
                     }
                     self.freshen()?;
@@ -194,7 +203,7 @@ impl World {
     fn is_time_to_freshen(&self) -> bool {
         let rows = || self.disks.iter().map(|disk| disk.rows.len()).sum::<usize>();
         let is_time = self.freshens_at.is_some_and(|at| at <= self.now);
-        is_time && !self.freshens && rows() >= ROWS_MIN
+        is_time && !self.freshens && !self.is_crowded && rows() >= ROWS_MIN
     }
 
     /// From now on the processes of this crawl keep it fresh. The one before is
@@ -216,7 +225,8 @@ impl World {
 
     /// Types the seeds in; those that are known already change nothing.
     pub(super) fn plant(&mut self) {
-        for site in 0..3 {
+        let seeds = if self.is_crowded { SITES } else { 3 };
+        for site in 0..seeds {
             let seed = self.web.front(site).clone();
             self.admit(&seed);
             self.owed.insert(seed);
@@ -274,7 +284,9 @@ impl World {
         }
         let wakeup = self.frontier.next_wakeup().filter(|_| may_start);
         let wakeup = wakeup.map(|when| self.true_time(when));
-        let events = landing.into_iter().chain(wakeup).chain(self.plan_wakeup());
+        let waits = self.turns_wakeup();
+        let events = landing.into_iter().chain(wakeup).chain(waits);
+        let events = events.chain(self.plan_wakeup());
         let Some(next) = events.min() else {
             return self.idle();
         };
@@ -286,6 +298,8 @@ impl World {
             if self.draws.once_in(3) {
                 self.commit()?;
             }
+        } else if waits.is_some_and(|when| when <= self.now) {
+            self.commit()?;
         }
         Ok(true)
     }
@@ -299,7 +313,7 @@ impl World {
                 site, lane, from, ..
             } => {
                 // What is read back has to be on disk.
-                self.commit()?;
+                self.write_all()?;
                 let disk = &self.disks[self.partition(site)];
                 let (entries, next) = disk.read(site, lane, from, self.frontier.refill_len());
                 self.frontier.refilled(site, lane, entries, next, now);
@@ -353,10 +367,8 @@ impl World {
         if !is_new && !self.is(Mutation::SeenSkipped) {
             return;
         }
-        self.ensure_open(url);
         let priority = 1 + self.draws.below(u64::from(PRIORITIES)) as u8;
-        let now = self.clock();
-        self.frontier.admit(entry(url.clone(), priority), now);
+        self.enqueue(entry(url.clone(), priority));
         self.batches[partition].seen.push(url.clone());
         self.is_dirty = true;
     }
@@ -365,8 +377,9 @@ impl World {
     pub(super) fn ensure_open(&mut self, url: &CrawlUrl) {
         let site = url.site_hash();
         if !self.frontier.is_open(site) {
+            let parked = self.unpark(site);
             let disk = &self.disks[self.partition_of(url)];
-            let state = disk.sites.get(&site).cloned();
+            let state = parked.or_else(|| disk.sites.get(&site).cloned());
             self.open(state.unwrap_or_else(|| SiteState::new(url.site())));
         }
     }
@@ -405,6 +418,8 @@ fn drawn_config(draws: &mut Draws) -> Config {
         memory_len_max: 40,
         sites_max: 3,
         wait_max: Duration::from_secs(90),
+        turn_time: TURN_TIME,
+        run: Some(START),
         ..Config::default()
     }
 }

@@ -16,8 +16,8 @@ Examples:
 
 Everything else is in geomi.toml (see `geomi init`) or --set KEY=VALUE.
 Order: flag, variable, DIR/geomi.toml, ./geomi.toml, preset, default.
-Exit codes: 0 done, 1 error, 2 usage (or a pipe brought lines that are no seeds), 3 seeds
-or too many pages failed, 4 limit, 5 disk full, 130 or 143 stopped by a signal.")]
+Exit codes: 0 nothing is left, 1 error, 2 usage (or a pipe brought lines that are no seeds), 3
+nothing saved or too many failed, 4 limit or incomplete, 5 disk full, 130 or 143 by a signal.")]
 pub(crate) struct CrawlArgs {
     /// Where to begin; a host alone will do
     #[arg(value_name = "URL")]

@@ -159,7 +159,10 @@ fn look_into(folder: &Path, depth: usize, found: &mut Vec<Listed>) -> anyhow::Re
 fn state(crawl: &Listed) -> String {
     match (crawl.pid, crawl.status.reason) {
         (Some(_), _) => format!("{:?}", crawl.status.state).to_lowercase(),
-        (None, Some(reason)) => reason.as_str().to_owned(),
+        (None, Some(reason)) => match &crawl.status.left {
+            Some(left) => format!("{}: {}", reason.as_str(), left.in_words()),
+            None => reason.as_str().to_owned(),
+        },
         (None, None) => "not closed".to_owned(),
     }
 }
@@ -169,7 +172,10 @@ fn object(crawl: &Listed) -> Value {
         "dir": crawl.dir.display().to_string(),
         "pid": crawl.pid,
         "state": state(crawl),
+        "reason": crawl.status.reason.filter(|_| crawl.pid.is_none()),
+        "left": crawl.status.left,
         "saved": crawl.status.counters.saved,
+        "visits_saved": crawl.status.counters.visits_saved,
         "failed": crawl.status.counters.failed,
         "queued": crawl.status.queued,
         "in_flight": crawl.status.in_flight,

@@ -1,0 +1,176 @@
+//! How crawls end: finished only if nothing is left, and with the reason otherwise.
+
+mod house;
+
+use std::time::Duration;
+
+use geomi_crawler::{CrawlConfig, Ending, LeftReason, SeedInput, Status};
+use geomi_model::NetworkState;
+use geomi_testweb::{Fault, FixedPage, Robots, RobotsFault, SiteBehaviour, WebSpec};
+
+use house::House;
+
+fn scenario(sites: Vec<SiteBehaviour>) -> House {
+    let mut spec = WebSpec::plain(sites.len() as u32, 1);
+    spec.site_overrides = (0u32..).zip(sites).collect();
+    House::new(spec)
+}
+
+fn pages(pages: Vec<(&str, FixedPage)>) -> SiteBehaviour {
+    let pages = pages.into_iter();
+    SiteBehaviour {
+        fixed: pages.map(|(path, page)| (path.to_owned(), page)).collect(),
+        ..SiteBehaviour::default()
+    }
+}
+
+fn robots(fault: RobotsFault) -> SiteBehaviour {
+    SiteBehaviour {
+        robots: Some(Robots::Fault(fault)),
+        ..SiteBehaviour::default()
+    }
+}
+
+fn seeded(house: &House, path: &str) -> CrawlConfig {
+    let url = house.server.web().url(0, path);
+    CrawlConfig {
+        seeds: vec![SeedInput { url, topic: None }],
+        ..house.config()
+    }
+}
+
+fn pages_asked_for(house: &House) -> usize {
+    let entries = house.server.log().entries();
+    let pages = entries.iter().filter(|entry| entry.target != "/robots.txt");
+    pages.count()
+}
+
+/// The only reason, and how many URLs of how many sites it holds.
+fn only_reason(status: &Status) -> (LeftReason, u64, u64) {
+    let left = status.left.as_ref().expect("something is left");
+    assert_eq!(left.groups.len(), 1, "{left:?}");
+    let group = &left.groups[0];
+    assert_eq!((left.urls, left.sites), (group.urls, group.sites));
+    (group.reason, group.urls, group.sites)
+}
+
+#[test]
+fn a_site_that_asks_for_an_hour_leaves_the_crawl_incomplete() {
+    let links: String = (0..30).map(|n| format!("<a href=/{n}>n</a>")).collect();
+    let mut fixed = vec![("/".to_owned(), FixedPage::html(links))];
+    fixed.extend((0..30).map(|n| (format!("/{n}"), FixedPage::busy(3_600))));
+    let house = scenario(vec![SiteBehaviour {
+        fixed,
+        ..SiteBehaviour::default()
+    }]);
+    let status = house.crawl(&seeded(&house, "/"));
+    assert_eq!(status.reason, Some(Ending::Incomplete));
+    let (reason, urls, sites) = only_reason(&status);
+    assert_eq!((reason, sites), (LeftReason::LongWait, 1));
+    assert_eq!((urls, status.counters.saved), (status.queued, 1));
+    assert!(urls >= 26, "four were asked for at most: {urls}");
+    let until = status.left.unwrap().groups.remove(0).until;
+    assert!(until.is_some_and(|until| until > status.time), "in an hour");
+    house.verify();
+}
+
+#[test]
+fn a_server_error_for_robots_txt_is_a_failure_and_no_refusal() {
+    for code in [500, 429] {
+        let house = scenario(vec![robots(RobotsFault::Status(code))]);
+        let status = house.crawl(&seeded(&house, "/"));
+        assert_eq!(status.reason, Some(Ending::SeedsFailed), "{code}");
+        let counters = &status.counters;
+        assert_eq!((counters.saved, counters.failed), (0, 1), "{code}");
+        assert_eq!(counters.refused, 0, "{code}: {:?}", counters.refusals);
+        assert_eq!(pages_asked_for(&house), 0, "{code}: no request to the site");
+        let visits = house.visits();
+        let page = visits.iter().find(|visit| !visit.is_robots).unwrap();
+        assert_eq!((page.state, page.code), (NetworkState::NotTried, None));
+        house.verify();
+    }
+}
+
+#[test]
+fn nothing_saved_is_told_apart_from_refused() {
+    let house = scenario(vec![SiteBehaviour {
+        robots: Some(Robots::Text("User-agent: *\nDisallow: /\n".to_owned())),
+        ..SiteBehaviour::default()
+    }]);
+    let refused = house.crawl(&seeded(&house, "/"));
+    assert_eq!(refused.reason, Some(Ending::Finished));
+
+    let house = scenario(vec![pages(vec![("/", FixedPage::new(204, ""))])]);
+    let empty = house.crawl(&seeded(&house, "/"));
+    assert_eq!(empty.reason, Some(Ending::NothingSaved));
+}
+
+#[test]
+fn pages_count_once_and_visits_each_time() {
+    let house = House::new(WebSpec::plain(1, 12));
+    let first = house.crawl(&house.config());
+    assert_eq!(first.reason, Some(Ending::Finished));
+    assert_eq!(
+        (first.counters.saved, first.counters.visits_saved),
+        (12, 12)
+    );
+    let again = CrawlConfig {
+        again: true,
+        ..house.config()
+    };
+    let second = house.crawl(&again);
+    assert_eq!(second.reason, Some(Ending::Finished));
+    let counters = &second.counters;
+    assert_eq!((counters.saved, counters.visits_saved), (12, 24));
+    let this_run = (second.saved_this_run, second.visits_saved_this_run);
+    assert_eq!(this_run, (0, 12));
+    let limits = CrawlConfig {
+        limits: geomi_crawler::Limits {
+            pages_max: Some(5),
+            ..again.limits.clone()
+        },
+        ..again
+    };
+    let third = house.crawl(&limits);
+    assert_eq!(
+        third.reason,
+        Some(Ending::PageLimit),
+        "a round has its own limit"
+    );
+    assert_eq!(third.visits_saved_this_run, 5);
+}
+
+#[test]
+fn retired_sites_do_not_keep_healthy_ones_out() {
+    const HEALTHY: u32 = 20;
+    const BUSY: u32 = 100;
+    let mut sites: Vec<SiteBehaviour> = (0..BUSY)
+        .map(|_| robots(RobotsFault::Busy(3_600)))
+        .collect();
+    sites.extend((0..HEALTHY).map(|_| SiteBehaviour::default()));
+    let house = scenario(sites);
+    let mut config = house.config();
+    config.frontier.sites_max = 20;
+    // A crawl that waits for ever fails here instead.
+    config.limits.time_max = Some(Duration::from_secs(60));
+    let status = house.crawl(&config);
+    assert_eq!(status.reason, Some(Ending::Incomplete), "{status:?}");
+    assert_eq!(status.counters.saved, u64::from(HEALTHY));
+    let (reason, urls, sites) = only_reason(&status);
+    assert_eq!(reason, LeftReason::LongWait);
+    assert_eq!((urls, sites), (u64::from(BUSY), u64::from(BUSY)));
+    assert_eq!(status.sites_retired_count, u64::from(BUSY));
+    house.verify();
+}
+
+#[test]
+fn a_site_that_hangs_has_failures_in_a_row() {
+    let house = scenario(vec![pages(vec![
+        ("/", FixedPage::html("<a href=/a>a</a>")),
+        ("/a", FixedPage::fault(Fault::SilentBeforeHeader)),
+    ])]);
+    let status = house.crawl(&seeded(&house, "/"));
+    let site = house.server.web().url(0, "/").site().to_string();
+    assert_eq!(status.counters.states["hTim"], 3);
+    assert_eq!(status.sites_failing, [(site, 3)]);
+}
