@@ -56,7 +56,8 @@ fn only_reason(status: &Status) -> (LeftReason, u64, u64) {
 
 #[test]
 fn a_site_that_asks_for_an_hour_leaves_the_crawl_incomplete() {
-    let links: String = (0..30).map(|n| format!("<a href=/{n}>n</a>")).collect();
+    let links: Vec<String> = (0..30).map(|n| format!("<a href=/{n}>n</a>")).collect();
+    let links = links.concat();
     let mut fixed = vec![("/".to_owned(), FixedPage::html(links))];
     fixed.extend((0..30).map(|n| (format!("/{n}"), FixedPage::busy(3_600))));
     let house = scenario(vec![SiteBehaviour {
@@ -127,7 +128,7 @@ fn pages_count_once_and_visits_each_time() {
     let limits = CrawlConfig {
         limits: geomi_crawler::Limits {
             pages_max: Some(5),
-            ..again.limits.clone()
+            ..again.limits
         },
         ..again
     };
@@ -152,7 +153,7 @@ fn retired_sites_do_not_keep_healthy_ones_out() {
     let mut config = house.config();
     config.frontier.sites_max = 20;
     // A crawl that waits for ever fails here instead.
-    config.limits.time_max = Some(Duration::from_secs(60));
+    config.limits.time_max = Some(Duration::from_mins(1));
     let status = house.crawl(&config);
     assert_eq!(status.reason, Some(Ending::Incomplete), "{status:?}");
     assert_eq!(status.counters.saved, u64::from(HEALTHY));

@@ -128,7 +128,7 @@ impl Watch {
         match ends {
             Ends::Answered(_) => visitor.failures = Some(0),
             Ends::Silent | Ends::Unreachable => {
-                visitor.failures = visitor.failures.map(|failures| failures + 1)
+                visitor.failures = visitor.failures.map(|failures| failures + 1);
             }
             Ends::Throttled(asks) => {
                 visitor.failures = visitor.failures.map(|failures| failures + 1);
