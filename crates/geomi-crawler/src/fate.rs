@@ -88,9 +88,9 @@ impl Attempt {
         }
         match self.code {
             _ if !self.state.is_answer() => Fate::Failed,
-            Some(200) if self.state == NetworkState::Ok => Fate::Saved,
-            // One that nobody asked for says nothing about what is stored.
-            Some(304) if self.state == NetworkState::Ok => Fate::Saved,
+            // A 304 that nobody asked for says nothing about what is stored, and a
+            // 200 of an unwanted type is not stored.
+            Some(200 | 304) if self.state == NetworkState::Ok => Fate::Saved,
             Some(300..=399) if self.has_target => Fate::Redirected,
             Some(100..=399) => Fate::Answered,
             Some(400..=499) if self.is_guess => Fate::Answered,
