@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     CharsetSource, DocumentKind, Fingerprint, LinkType, NetworkState, Phases, Protocol, Timestamp,
-    Truncation,
-    Validity,
+    Truncation, Validity,
 };
 
 /// One URL attempted once, robots.txt included.

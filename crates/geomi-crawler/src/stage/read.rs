@@ -16,8 +16,7 @@ use geomi_fetch::FetchOutcome;
 use geomi_frontier::{Lease, Work};
 use geomi_model::{
     Digest, Document, Link, LinkKind, NetworkState, Phases, Protocol, RobotsMeta, Timestamp,
-    Truncation,
-    Validity,
+    Truncation, Validity,
 };
 use geomi_novelty::Shape;
 use geomi_page::{
