@@ -176,7 +176,8 @@ impl Hub {
         // A folder that vanished or cannot be read has nothing new to tell.
         let crawl = found.ok()??;
         let after = *hold(&self.position);
-        app.read(move |app| Tick::read(app, crawl, after, time)).await
+        app.read(move |app| Tick::read(app, crawl, after, time))
+            .await
     }
 }
 

@@ -135,7 +135,9 @@ fn tls_files(certificate: Option<&PathBuf>, key: Option<&PathBuf>) -> Option<Tls
     })
 }
 
-/// Flags of commands that serve the console of their crawl while they run.
+/// Flags of commands that serve the console of their crawl while they run. The
+/// help of a crawl is long: it has `--serve` alone. The others are in the guide,
+/// and in what is said where they are needed.
 #[derive(Debug, Default, Args)]
 pub(crate) struct BesideArgs {
     /// Serve the web console of this crawl while it runs [default ADDR: 127.0.0.1:8600]
@@ -149,10 +151,10 @@ pub(crate) struct BesideArgs {
     )]
     pub(crate) serve: Option<SocketAddr>,
     /// Certificate of --serve in PEM, with those up to the root
-    #[arg(long, value_name = "FILE", requires = "serve_tls_key")]
+    #[arg(long, value_name = "FILE", requires = "serve_tls_key", hide = true)]
     serve_tls_cert: Option<PathBuf>,
     /// Key of that certificate in PEM
-    #[arg(long, value_name = "FILE", requires = "serve_tls_cert")]
+    #[arg(long, value_name = "FILE", requires = "serve_tls_cert", hide = true)]
     serve_tls_key: Option<PathBuf>,
     /// Host name by which --serve is reached, besides localhost and the address; repeatable
     #[arg(
@@ -160,11 +162,12 @@ pub(crate) struct BesideArgs {
         value_name = "NAME",
         env = "GEOMI_HOSTS",
         hide_env_values = true,
-        value_delimiter = ','
+        value_delimiter = ',',
+        hide = true
     )]
     serve_host: Vec<String>,
     /// Let --serve listen beyond this machine without TLS: passwords cross the network in the clear
-    #[arg(long)]
+    #[arg(long, hide = true)]
     serve_plain_http: bool,
 }
 
