@@ -69,7 +69,7 @@ impl Journey<'_> {
         tracing::debug!(url = %entry.url, depth = entry.depth, "shorter path");
         self.partitions[to].set_shortest(&entry.url, ShortestPath::of(&entry));
         let hash = entry.url.hash64();
-        let is_queued = self.partitions[to].has_seen(hash)?
+        let is_queued = self.partitions[to].has_seen(entry.url.site_hash(), hash)?
             && !self.is_settling(hash)
             && self.partitions[to].record(&entry.url)?.is_none();
         if self.config.page_order() != PageOrder::BreadthFirst || !is_queued {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Knowledge;
 use super::reason::Held;
-use super::site::hold_until;
+use super::site::{hold_until, why};
 use crate::CrawlError;
 use crate::partition::Reading;
 
@@ -165,7 +165,7 @@ impl Knowledge<'_> {
         SiteLine {
             site: view.key.to_string(),
             hold: held.code().as_str().to_owned(),
-            why: held.to_string(),
+            why: why(&held, &view),
             held: Some(held),
             until: hold_until(&view.hold).map(Timestamp::to_rfc3339_millis),
             queued: view.queued.iter().sum(),

@@ -156,7 +156,7 @@ impl Knowledge<'_> {
             site: view.key.to_string(),
             known,
             hold: held.code().as_str().to_owned(),
-            why: held.to_string(),
+            why: why(&held, &view),
             held: Some(held),
             until: hold_until(&view.hold).map(Timestamp::to_rfc3339_millis),
             queued: view.queued.iter().sum(),
@@ -244,6 +244,16 @@ impl Knowledge<'_> {
             },
         })
     }
+}
+
+/// What a site waits for, in English, and how often it failed in a row.
+pub(super) fn why(held: &Held, view: &SiteView) -> String {
+    let failures = view.state.failures;
+    let says_so = matches!(held, Held::BackOff { .. } | Held::Retired { .. });
+    if failures == 0 || says_so {
+        return held.to_string();
+    }
+    format!("{held}; {} in a row", plural(failures.into(), "failure"))
 }
 
 /// When a hold ends: for a retired site, when it may be asked by another run.
