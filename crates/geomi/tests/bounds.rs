@@ -1,6 +1,8 @@
 //! docs/promises.md lists every hash map and set that lives in a struct of the crates that
 //! meet strangers' hosts, URLs and addresses, with its bound.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
 use std::path::{Path, PathBuf};
 
 const CRATES: [&str; 6] = [
