@@ -246,10 +246,10 @@ impl Journey<'_> {
         let delay = self.policies.delay_floor(&entry.url.site());
         let wait = Duration::min(delay * number / 2, LAST_CALL_WAIT_MAX);
         let not_before = (!wait.is_zero()).then(|| self.clock.now() + wait);
-        let partition = self.partition_of(entry.url.site_hash());
-        if !self.partitions[partition].has_seen(entry.url.site_hash(), entry.url.hash64())? {
-            self.note_called(&entry.url);
-        }
+        let (site, hash) = (entry.url.site_hash(), entry.url.hash64());
+        let partition = self.partition_of(site);
+        let is_new = !self.partitions[partition].has_seen(site, hash)?;
+        self.note_called(&entry.url, is_new);
         self.release(
             holder,
             Entry {

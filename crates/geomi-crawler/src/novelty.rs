@@ -62,8 +62,11 @@ pub(crate) struct NoveltyBook {
     /// Sites that have changed since they were written.
     unsaved: HashSet<SiteHash>,
     domains: HashMap<u64, DomainNovelty>,
-    /// Deferred URLs that were queued for a last call; a few per site.
+    /// Deferred URLs that were queued for a last call, and have not had their turn;
+    /// a few per site.
     called: HashSet<u64>,
+    /// The same, until they are fetched.
+    fetching: HashSet<u64>,
     /// Deferred URLs, as far as they are to be looked at again.
     pub(crate) held: HeldBook,
 }
@@ -81,6 +84,7 @@ impl NoveltyBook {
             unsaved: HashSet::new(),
             domains: HashMap::new(),
             called: HashSet::new(),
+            fetching: HashSet::new(),
             held: HeldBook::default(),
         }
     }
@@ -405,6 +409,8 @@ impl Journey<'_> {
         };
         let via = entry.via.as_ref();
         let via = via.filter(|via| via.site_hash() == site).map(Template::of);
+        let is_last_call = self.novelty.fetching.remove(&entry.url.hash64().0);
+        let known = self.novelty.site(&self.partitions[at], site)?;
         let observation = known.observe(
             &config,
             &Sight {
@@ -415,7 +421,10 @@ impl Journey<'_> {
                 images: &images,
                 fresh_links: taken.fresh,
                 fresh_abroad: taken.abroad,
-                fresh_recombined: taken.recombined,
+                fresh_pairs: taken.pairs,
+                fresh_words: taken.words,
+                own_text_bytes: read.document.own_text_bytes,
+                is_last_call,
                 fresh_below: taken.below,
                 ties,
             },
@@ -470,9 +479,13 @@ impl Journey<'_> {
         self.novelty.site(&self.partitions[at], site)
     }
 
-    /// A deferred URL is queued for a last call.
-    pub(crate) fn note_called(&mut self, url: &CrawlUrl) {
-        self.novelty.called.insert(url.hash64().0);
+    /// A deferred URL is queued for a last call. One that is `new` to the queue is
+    /// judged when its turn comes, and is not turned away then.
+    pub(crate) fn note_called(&mut self, url: &CrawlUrl, is_new: bool) {
+        self.novelty.fetching.insert(url.hash64().0);
+        if is_new {
+            self.novelty.called.insert(url.hash64().0);
+        }
     }
 
     /// Whether a deferred host of a domain is opened in a last call.

@@ -38,6 +38,8 @@ pub struct Document {
     /// Bytes of that text that the page is about: without navigation, asides and
     /// the head and foot of the page.
     pub main_text_bytes: u64,
+    /// Bytes of that main text outside links.
+    pub own_text_bytes: u64,
     /// Simhash over the main text: pages that differ in few of its bits say nearly
     /// the same. `None` for pages with few words.
     pub simhash: Option<u64>,

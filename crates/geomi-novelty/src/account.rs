@@ -81,6 +81,8 @@ pub struct Account {
     pub unsupported: u32,
     /// Deferred URLs that were fetched at the end although they may lead on.
     pub last_calls: u32,
+    /// The last of these that led nowhere new, in a row.
+    pub ends: u32,
 }
 
 impl Account {
@@ -120,6 +122,14 @@ impl Account {
         self.repeated = self.repeated.saturating_sub(credit);
         self.unsupported = self.unsupported.saturating_sub(credit);
         self.last_calls = 0;
+    }
+
+    /// It has come to an end: nothing speaks against it any more.
+    pub(crate) fn reopen(&mut self) {
+        self.repeated = 0;
+        self.unsupported = 0;
+        self.last_calls = 0;
+        self.ends = 0;
     }
 
     /// What is left of a budget for repeated content.

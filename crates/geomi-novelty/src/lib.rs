@@ -125,6 +125,7 @@ pub use missing::{Missing, Shape};
 pub use nearby::{BUCKET_MAX, DISTANCE_MAX, Near, Nearby, PAGES_MAX};
 pub use numbers::telling_numbers;
 pub use params::Param;
+pub use recombined::Combines;
 pub use site::{Content, FoundLink, Observation, Sight, SiteNovelty, Ties};
 pub use standing::{NoveltyRefusal, SiteStanding, TemplateStanding};
 pub use template::Template;

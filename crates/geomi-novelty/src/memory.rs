@@ -28,31 +28,82 @@ impl Ring {
     }
 }
 
-/// Slots of a [`HashTable`].
-const SLOTS: usize = 512;
+/// Slots of a [`HashTable`] at first, and at most.
+const SLOTS_MIN: usize = 64;
+const SLOTS_MAX: usize = 1024;
+/// Slots among which a hash has its place.
+const WAYS: usize = 4;
 
-/// Hashes met lately, each in a slot of its own: a new one takes the place of
-/// another.
+/// Hashes met lately, and how often each. It grows as it fills; where it cannot, a
+/// new hash takes the place of the one met least.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct HashTable {
-    /// Empty until there is a hash.
+    /// A hash whose low byte is a count; 0 for none.
     slots: Vec<u64>,
+    used: u16,
 }
 
 impl HashTable {
-    /// Whether all of these were there already; they are now.
-    pub(crate) fn meet_all(&mut self, hashes: &[u64]) -> bool {
-        if self.slots.is_empty() && !hashes.is_empty() {
-            self.slots = vec![0; SLOTS];
+    /// How often a hash was met before; it is once more.
+    pub(crate) fn meet(&mut self, hash: u64) -> u8 {
+        if self.slots.is_empty() {
+            self.slots = vec![0; SLOTS_MIN];
+        } else if self.slots.len() < SLOTS_MAX && usize::from(self.used) * 2 > self.slots.len() {
+            self.grow();
         }
-        let mut are_known = true;
-        for hash in hashes {
-            let slot = &mut self.slots[*hash as usize % SLOTS];
-            are_known &= *slot == *hash;
-            *slot = *hash;
+        let set = self.set_of(hash);
+        let ways = &mut self.slots[set..set + WAYS];
+        if let Some(slot) = ways.iter_mut().find(|slot| is_of(**slot, hash)) {
+            let count = count_of(*slot);
+            *slot += u64::from(count < u8::MAX);
+            return count;
         }
-        are_known
+        let least = ways.iter_mut().min_by_key(|slot| count_of(**slot));
+        if let Some(slot) = least {
+            self.used += u16::from(*slot == 0);
+            *slot = (hash & !0xFF) | 1;
+        }
+        0
     }
+
+    /// How often a hash was met.
+    pub(crate) fn count(&self, hash: u64) -> u8 {
+        if self.slots.is_empty() {
+            return 0;
+        }
+        let set = self.set_of(hash);
+        let slot = self.slots[set..set + WAYS].iter();
+        let slot = slot.copied().find(|slot| is_of(*slot, hash));
+        slot.map_or(0, count_of)
+    }
+
+    fn set_of(&self, hash: u64) -> usize {
+        (hash >> 32) as usize % (self.slots.len() / WAYS) * WAYS
+    }
+
+    fn grow(&mut self) {
+        let slots = vec![0; self.slots.len() * 4];
+        let before = std::mem::replace(&mut self.slots, slots);
+        self.used = 0;
+        for slot in before.into_iter().filter(|slot| *slot != 0) {
+            let set = self.set_of(slot);
+            if let Some(free) = self.slots[set..set + WAYS]
+                .iter_mut()
+                .find(|slot| **slot == 0)
+            {
+                *free = slot;
+                self.used += 1;
+            }
+        }
+    }
+}
+
+const fn is_of(slot: u64, hash: u64) -> bool {
+    slot != 0 && slot >> 8 == hash >> 8
+}
+
+const fn count_of(slot: u64) -> u8 {
+    (slot & 0xFF) as u8
 }
 
 /// One URL with a part taken out, and what it brought.
@@ -114,6 +165,24 @@ mod tests {
         assert!(ring.meet(599) && ring.meet(100));
         assert!(!ring.meet(0), "forgotten");
         assert_eq!(ring.hashes.len(), LEN_MAX);
+    }
+
+    #[test]
+    fn a_table_counts_grows_and_stays_bounded() {
+        let spread = |n: u64| xxhash_rust::xxh3::xxh3_64(&n.to_le_bytes());
+        let mut table = HashTable::default();
+        for _ in 0..3 {
+            for n in 0..30 {
+                table.meet(spread(n));
+            }
+        }
+        for n in 1_000..20_000 {
+            table.meet(spread(n));
+        }
+        assert_eq!(table.slots.len(), SLOTS_MAX);
+        let kept = (0..30).filter(|n| table.count(spread(*n)) == 3).count();
+        assert!(kept >= 29, "what is met often is not forgotten: {kept}");
+        assert_eq!(table.meet(spread(3)), 3);
     }
 
     #[test]

@@ -1,76 +1,96 @@
-//! Which URLs are only new combinations of known query pairs.
+//! Which URLs are only new combinations of what other URLs have.
 //!
-//! Filters, sort orders and page numbers multiply: thirty filters that can be
+//! Filters, sort orders, tags and page numbers multiply: thirty filters that can be
 //! combined make a billion URLs, and each page may have some text of its own. But
 //! no such URL has a `name=value` pair that was not in another URL before. A URL
-//! of a new item has one: its number or name.
+//! of a new item has one: its number or name. In paths and in values the same
+//! holds for words: `/tag/red+wool`, `/by/wool/red/`, `?q=red+wool`.
 
 use geomi_url::CrawlUrl;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-/// Pairs remembered per site. A new pair replaces the one in its slot, and a
-/// forgotten pair counts as new: forgetting never makes a URL a recombination.
-const SLOTS: usize = 1024;
+use crate::memory::HashTable;
+
 /// URLs with a pair after which it is a shared one.
 const SHARED_BY: u8 = 4;
-/// Pairs of one URL that are looked at.
-const PAIRS_MAX: usize = 32;
+/// Pairs or words of one URL that are looked at.
+const PARTS_MAX: usize = 32;
 
-/// The query pairs of a site's URLs.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct PairTable {
-    /// A hash of which the low byte is a count; empty until there is a pair.
-    slots: Vec<u64>,
+/// How far a URL combines what is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Combines {
+    /// It has something of its own.
+    Nothing,
+    /// It has two words or more, all known in its section.
+    Words,
+    /// It has two query pairs or more, all known on its path.
+    Pairs,
 }
 
-impl PairTable {
-    /// Notes the pairs of a URL that was found; says whether it has two or more
-    /// and all were known.
-    pub(crate) fn meet(&mut self, url: &CrawlUrl) -> bool {
-        let Some(query) = url.query() else {
-            return false;
-        };
-        if self.slots.is_empty() {
-            self.slots = vec![0; SLOTS];
-        }
+/// The query pairs and the words of a site's URLs. What is forgotten counts as
+/// new: forgetting never makes a URL a combination.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Parts {
+    pairs: HashTable,
+    words: HashTable,
+}
+
+impl Parts {
+    /// Notes the parts of a URL that was found in a section; says what it combines.
+    pub(crate) fn meet(&mut self, url: &CrawlUrl, section: &str) -> Combines {
         let mut pairs = 0;
         let mut all_known = true;
-        for hash in hashes(url, query) {
+        for hash in pair_hashes(url) {
             pairs += 1;
-            let slot = &mut self.slots[(hash >> 32) as usize % SLOTS];
-            let count = (*slot & 0xFF) as u8;
-            if *slot >> 8 == hash >> 8 {
-                *slot = (hash & !0xFF) | u64::from(count.saturating_add(1));
-            } else {
-                all_known = false;
-                *slot = (hash & !0xFF) | 1;
-            }
+            all_known &= self.pairs.meet(hash) > 0;
         }
-        pairs >= 2 && all_known
+        let has_known_pairs = pairs >= 2 && all_known;
+        let (mut words, mut all_known) = (0, true);
+        for hash in word_hashes(url, section) {
+            words += 1;
+            all_known &= self.words.meet(hash) > 0;
+        }
+        if has_known_pairs {
+            Combines::Pairs
+        } else if words >= 2 && all_known {
+            Combines::Words
+        } else {
+            Combines::Nothing
+        }
     }
 
     /// Whether a URL has two pairs or more and other URLs share all of them.
     pub(crate) fn is_shared(&self, url: &CrawlUrl) -> bool {
-        let Some(query) = url.query().filter(|_| !self.slots.is_empty()) else {
-            return false;
-        };
         let mut pairs = 0;
-        let all_shared = hashes(url, query).all(|hash| {
+        let all_shared = pair_hashes(url).all(|hash| {
             pairs += 1;
-            let slot = self.slots[(hash >> 32) as usize % SLOTS];
-            slot >> 8 == hash >> 8 && (slot & 0xFF) as u8 >= SHARED_BY
+            self.pairs.count(hash) >= SHARED_BY
         });
         pairs >= 2 && all_shared
     }
 }
 
-fn hashes<'a>(url: &CrawlUrl, query: &'a str) -> impl Iterator<Item = u64> + 'a {
+fn pair_hashes(url: &CrawlUrl) -> impl Iterator<Item = u64> {
     let path = xxh3_64(url.path().as_bytes());
-    query
-        .split('&')
-        .take(PAIRS_MAX)
+    let pairs = url.query().into_iter().flat_map(|query| query.split('&'));
+    pairs
+        .take(PARTS_MAX)
         .map(move |pair| xxh3_64_with_seed(pair.as_bytes(), path))
+}
+
+/// Words of the path, and of the values of a query.
+fn word_hashes(url: &CrawlUrl, section: &str) -> impl Iterator<Item = u64> {
+    let section = xxh3_64(section.as_bytes());
+    let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'%' || !byte.is_ascii();
+    let values = url.query().into_iter().flat_map(|query| query.split('&'));
+    let values = values.map(|pair| pair.split_once('=').map_or(pair, |(_, value)| value));
+    std::iter::once(url.path())
+        .chain(values)
+        .flat_map(move |text| text.as_bytes().split(move |byte| !is_letter(byte)))
+        .filter(|word| !word.is_empty())
+        .take(PARTS_MAX)
+        .map(move |word| xxh3_64_with_seed(word, section))
 }
 
 #[cfg(test)]
@@ -82,33 +102,71 @@ mod tests {
     }
 
     #[test]
-    fn subsets_orders_and_repeated_keys_are_recombinations() {
-        let mut table = PairTable::default();
+    fn subsets_orders_and_repeated_keys_are_combinations() {
+        let mut parts = Parts::default();
         for filter in 0..30 {
-            assert!(!table.meet(&url(&format!("/shop?f{filter}=a"))));
+            let one = url(&format!("/shop?f{filter}=a"));
+            assert_ne!(parts.meet(&one, "/shop?"), Combines::Pairs);
         }
         for combined in ["f1=a&f2=a", "f2=a&f1=a&f7=a", "f3=a&f3=a"] {
-            assert!(table.meet(&url(&format!("/shop?{combined}"))), "{combined}");
+            let combined = url(&format!("/shop?{combined}"));
+            assert_eq!(
+                parts.meet(&combined, "/shop?"),
+                Combines::Pairs,
+                "{combined}"
+            );
         }
-        assert!(!table.meet(&url("/shop?f1=a&f2=b")), "a new value");
-        assert!(!table.meet(&url("/other?f1=a&f2=a")), "another path");
+        let value = url("/shop?f1=a&f2=b");
+        assert_eq!(
+            parts.meet(&value, "/shop?"),
+            Combines::Nothing,
+            "a new value"
+        );
+        let path = url("/other?f1=a&f2=a");
+        assert_eq!(
+            parts.meet(&path, "/other?"),
+            Combines::Nothing,
+            "another path"
+        );
     }
 
     #[test]
-    fn items_and_lists_are_not_shared() {
-        let mut table = PairTable::default();
+    fn words_of_paths_and_values_combine() {
+        let mut parts = Parts::default();
+        for word in ["red", "wool", "large"] {
+            parts.meet(&url(&format!("/by/{word}/")), "/by/");
+            parts.meet(&url(&format!("/s?q={word}")), "/s?");
+        }
+        assert_eq!(parts.meet(&url("/by/wool/red/"), "/by/"), Combines::Words);
+        assert_eq!(parts.meet(&url("/by/large+red"), "/by/"), Combines::Words);
+        assert_eq!(parts.meet(&url("/s?q=red+large"), "/s?"), Combines::Words);
+        assert_eq!(
+            parts.meet(&url("/by/wool/blue/"), "/by/"),
+            Combines::Nothing
+        );
+    }
+
+    #[test]
+    fn items_are_not_shared() {
+        let mut parts = Parts::default();
         for post in 0..500 {
             let post = url(&format!("/b.php?id=free&no={post}"));
-            assert!(!table.meet(&post));
-            assert!(!table.is_shared(&post));
+            assert_eq!(parts.meet(&post, "/b.php?"), Combines::Nothing);
+            assert!(!parts.is_shared(&post));
         }
         for size in ["s", "m", "l"] {
             for colour in ["red", "blue", "green", "black", "white"] {
-                table.meet(&url(&format!("/shop?size={size}&colour={colour}")));
-                table.meet(&url(&format!("/shop?colour={colour}&size={size}")));
+                parts.meet(
+                    &url(&format!("/shop?size={size}&colour={colour}")),
+                    "/shop?",
+                );
+                parts.meet(
+                    &url(&format!("/shop?colour={colour}&size={size}")),
+                    "/shop?",
+                );
             }
         }
-        assert!(table.is_shared(&url("/shop?colour=red&size=l")));
-        assert!(!table.is_shared(&url("/shop?size=l")));
+        assert!(parts.is_shared(&url("/shop?colour=red&size=l")));
+        assert!(!parts.is_shared(&url("/shop?size=l")));
     }
 }

@@ -10,7 +10,7 @@ use crate::account::Worth;
 use crate::dive::{Dive, Pick};
 use crate::memory::{HashTable, Note, Notes, Ring};
 use crate::params::{hash_without, parts};
-use crate::recombined::PairTable;
+use crate::recombined::{Combines, Parts};
 use crate::template::are_neighbours;
 use crate::{
     Account, NoveltyConfig, NoveltyRefusal, Param, SiteStanding, Template, TemplateStanding,
@@ -32,6 +32,12 @@ const FAR_PAGES: u32 = 3;
 const DATED_DIVES: u32 = 100;
 /// Links to waiting pages of its template that make a page the midst of a choice.
 const MIDST: u32 = 3;
+/// Last calls in a row that lead nowhere new after which there is an end.
+const ENDS_MIN: u32 = 3;
+/// Bytes of main text outside links from which on a page is more than a list.
+const OWN_TEXT_MIN: u64 = 200;
+/// New links of a list from which on it is looked at what they combine.
+const WORDS_LINKS_MIN: u32 = 3;
 /// Answers without content after which links to a template are no evidence.
 const IDLE_AFTER: u32 = 3;
 /// Path segments and query pairs beyond which a URL that grows from page to page
@@ -77,9 +83,15 @@ pub struct Sight<'a> {
     /// Of these, those that leave its domain.
     pub fresh_abroad: u32,
     /// Of these, new combinations of known query pairs.
-    pub fresh_recombined: u32,
+    pub fresh_pairs: u32,
+    /// Of these, new combinations of known pairs or words.
+    pub fresh_words: u32,
+    /// Bytes of its main text outside links.
+    pub own_text_bytes: u64,
     /// Of these, those whose path and query begin with the page's own.
     pub fresh_below: u32,
+    /// Whether it was deferred and fetched in a last call.
+    pub is_last_call: bool,
     /// Its links to pages that were found elsewhere and are not fetched yet;
     /// `None` if nobody looked.
     pub ties: Option<Ties>,
@@ -109,9 +121,13 @@ impl Sight<'_> {
         self.fresh_links == self.fresh_abroad && self.fresh_abroad <= 2
     }
 
-    /// Whether all it leads to is new combinations of known filters.
-    const fn only_recombines(&self) -> bool {
-        self.fresh_links > 0 && self.fresh_recombined == self.fresh_links
+    /// Whether all it leads to is new combinations of known filters, or, for a page
+    /// that has little to say itself, of known words.
+    const fn only_combines(&self) -> bool {
+        let is_list = self.own_text_bytes < OWN_TEXT_MIN && self.fresh_links >= WORDS_LINKS_MIN;
+        self.fresh_links > 0
+            && (are_most(self.fresh_pairs, self.fresh_links)
+                || is_list && are_most(self.fresh_words, self.fresh_links))
     }
 
     /// Whether it stands far down a URL that grows from page to page.
@@ -122,13 +138,18 @@ impl Sight<'_> {
     }
 }
 
+/// Whether nine of ten are some, and one is.
+const fn are_most(some: u32, all: u32) -> bool {
+    some > 0 && some >= all - all / 10
+}
+
 /// What a link that was not known looks like.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FoundLink {
     /// Its template has brought no content so far: it is no sign of growth.
     pub is_idle: bool,
-    /// It is a new combination of known query pairs.
-    pub is_recombined: bool,
+    /// How far it is a new combination of what is known.
+    pub combines: Combines,
 }
 
 /// What a page has taught.
@@ -177,7 +198,7 @@ pub struct SiteNovelty {
     numbers: Ring,
     images: HashTable,
     notes: Notes,
-    pairs: PairTable,
+    parts: Parts,
     /// Pages with new content that led on without support, of all templates, less
     /// what support has given back.
     unsupported: u32,
@@ -206,7 +227,7 @@ impl SiteNovelty {
     /// Takes in a link to a page that was not known. To be asked before
     /// [`SiteNovelty::judge`].
     pub fn found(&mut self, url: &CrawlUrl, template: &Template) -> FoundLink {
-        let is_recombined = self.pairs.meet(url);
+        let combines = self.parts.meet(url, template.section());
         let count = |account: &mut Account| account.found = account.found.saturating_add(1);
         count(&mut self.account);
         if let Some(shelf) = self.shelves.get_mut(&template.shelf()) {
@@ -218,10 +239,7 @@ impl SiteNovelty {
             count(&mut kind.account);
             kind.account.requests == 0 && kind.idle >= IDLE_AFTER
         });
-        FoundLink {
-            is_idle,
-            is_recombined,
-        }
+        FoundLink { is_idle, combines }
     }
 
     /// Takes in a page.
@@ -234,6 +252,9 @@ impl SiteNovelty {
         self.add(worth, config, template, sight);
         self.credit(worth, sight);
         self.go_on_diving(worth, sight);
+        if sight.is_last_call {
+            self.answer_last_call(config, template, leads_on);
+        }
         let mut known = Vec::new();
         if let Some(kind) = kind_of(&mut self.kinds, template) {
             kind.account.add(worth, leads_on);
@@ -481,6 +502,30 @@ impl SiteNovelty {
         Some(account.last_calls)
     }
 
+    /// A deferred page that leads nowhere new: after some of them in a row nothing
+    /// grows any more, and the accounts are open again.
+    fn answer_last_call(&mut self, config: &NoveltyConfig, template: &Template, leads_on: bool) {
+        let Some(refusal) = self.standing(config, template) else {
+            return;
+        };
+        let account = self.calling_account(refusal, template);
+        account.ends = if leads_on { 0 } else { account.ends + 1 };
+        if account.ends < ENDS_MIN {
+            return;
+        }
+        account.reopen();
+        let section = self.section_mut(template.section());
+        section.account.reopen();
+        section.far = 0;
+        if let Some(kind) = self.kinds.get_mut(&template.hash()) {
+            kind.account.reopen();
+        }
+        if let Some(shelf) = self.shelves.get_mut(&template.shelf()) {
+            shelf.reopen();
+        }
+        self.account.reopen();
+    }
+
     /// What tells the accounts apart that count last calls.
     pub fn holding_account(&self, config: &NoveltyConfig, template: &Template) -> Option<u64> {
         Some(match self.standing(config, template)? {
@@ -586,7 +631,10 @@ impl SiteNovelty {
         let has_words = self.words.meet(words);
         let numbers = sight.content.numbers;
         let has_numbers = numbers.is_none_or(|numbers| self.numbers.meet(numbers));
-        let has_images = self.images.meet_all(sight.images);
+        let mut has_images = true;
+        for image in sight.images {
+            has_images &= self.images.meet(*image) > 0;
+        }
         let is_dead_end = sight.is_dead_end();
         let dives = self.dive.awaits(sight.url);
         let sideways = sight.ties.is_some_and(|ties| ties.sideways);
@@ -601,13 +649,13 @@ impl SiteNovelty {
                 (false, _) => Worth::Repeat,
             };
         }
-        if sight.only_recombines() {
+        if sight.only_combines() {
             return Worth::Repeat;
         }
         if sight.is_deep() && !self.has_ends(sight.template) {
             return Worth::Deep;
         }
-        if is_end && self.pairs.is_shared(sight.url) {
+        if is_end && self.parts.is_shared(sight.url) {
             return Worth::Quiet;
         }
         if is_end && sight.ties.is_none() && !dives {

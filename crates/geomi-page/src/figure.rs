@@ -146,11 +146,11 @@ impl Figure {
     }
 
     /// The digits as one number (`12,340` and `123.40` are 12340), if it can
-    /// tell two pages of a kind apart: it has three digits or more and is not a
-    /// plain year.
+    /// tell two pages of a kind apart: it has three digits or more and does
+    /// not begin with a year, as dates do.
     pub(crate) fn telling(&self) -> Option<u64> {
-        let is_year = self.count == 1 && self.groups[0].is_year();
-        (self.digits_value >= TELLING_MIN && !is_year).then_some(self.digits_value)
+        let is_date = self.groups[0].is_year();
+        (self.digits_value >= TELLING_MIN && !is_date).then_some(self.digits_value)
     }
 
     /// Whether the last thing was a digit, and not a mark behind it.

@@ -101,6 +101,7 @@ pub(crate) fn examine(input: &PageInput<'_>, limits: &ReadLimits) -> (Document, 
         robots: walk.robots,
         text_bytes: text.text_bytes,
         main_text_bytes: text.main_bytes,
+        own_text_bytes: text.main_bytes.saturating_sub(walk.link_bytes),
         fingerprint: text.fingerprint,
         wording: text.wording,
         simhash: text.simhash,
@@ -187,6 +188,10 @@ struct Walk<'a> {
     nesting: u32,
     /// Articles that are open: what is in them is main text.
     articles: u32,
+    /// Bytes of main text before the link that is open.
+    link_from: Option<u64>,
+    /// Bytes of main text in links.
+    link_bytes: u64,
     /// Bytes of text hidden by an attribute or a style.
     hidden_bytes: u64,
     /// Entries of the keywords.
@@ -226,6 +231,8 @@ impl<'a> Walk<'a> {
             nested_left: NESTED_MAX,
             nesting: 0,
             articles: 0,
+            link_from: None,
+            link_bytes: 0,
             hidden_bytes: 0,
             keywords: 0,
             title: None,
@@ -283,6 +290,10 @@ impl<'a> Walk<'a> {
         if !foreign {
             self.look_around(element);
         }
+        if element == Element::A {
+            self.link_ended();
+            self.link_from = Some(self.text.main_bytes());
+        }
         if !(foreign && tag.self_closing) {
             self.look_beside(element);
         }
@@ -316,6 +327,7 @@ impl<'a> Walk<'a> {
                     self.advert.take_if(|advert| advert.is_around);
                 }
             }
+            Element::A => self.link_ended(),
             Element::Form => self.form_ended(),
             Element::Article | Element::Main => self.articles = self.articles.saturating_sub(1),
             _ => {}
@@ -328,6 +340,13 @@ impl<'a> Walk<'a> {
             && advert.inside.is_closed_by(tag.element)
         {
             self.advert = None;
+        }
+    }
+
+    /// Counts the main text of the link that was open.
+    fn link_ended(&mut self) {
+        if let Some(from) = self.link_from.take() {
+            self.link_bytes += self.text.main_bytes().saturating_sub(from);
         }
     }
 

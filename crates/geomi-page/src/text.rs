@@ -228,6 +228,15 @@ impl VisibleText {
         self.is_main = is_main;
     }
 
+    /// Bytes of main text so far.
+    pub(crate) const fn main_bytes(&self) -> u64 {
+        if self.is_main {
+            self.main_bytes + (self.text_bytes - self.main_from)
+        } else {
+            self.main_bytes
+        }
+    }
+
     /// What the text came to.
     pub(crate) fn finish(mut self) -> Measured {
         self.end_block();

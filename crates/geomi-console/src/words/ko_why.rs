@@ -1,7 +1,7 @@
 //! Why a crawl or a site stands as it does, in Korean.
 
-use geomi_crawler::{LeftGroup, LeftReason, RefreshDrive};
 use geomi_crawler::explain::{Advice, Held, NextStep, Reason, RobotsStanding};
+use geomi_crawler::{LeftGroup, LeftReason, RefreshDrive};
 
 use super::{ko, look_up};
 use crate::pages::format::{bytes, count, moment};
@@ -151,16 +151,16 @@ fn left(group: &LeftGroup) -> String {
         }
         LeftReason::LongDelay => "사이트의 요청 간격이 politeness.max_wait보다 깁니다",
         LeftReason::SiteFailing => "사이트가 연속으로 너무 많이 실패했습니다",
-        LeftReason::RobotsElsewhere => {
-            "robots.txt가 요청할 수 없는 다른 사이트로 연결됩니다"
-        }
+        LeftReason::RobotsElsewhere => "robots.txt가 요청할 수 없는 다른 사이트로 연결됩니다",
         LeftReason::SitePageLimit => "[[site]]의 max_pages에 이르렀습니다",
         LeftReason::Queued => "대기열에 남아 있습니다",
     };
     let example = group.example.as_ref();
     let example = example.map_or(String::new(), |site| format!(" (예: {site})"));
     let until = group.until.as_ref();
-    let until = until.map_or(String::new(), |until| format!(" 대기 종료: {}.", moment(until)));
+    let until = until.map_or(String::new(), |until| {
+        format!(" 대기 종료: {}.", moment(until))
+    });
     format!(
         "사이트 {}곳의 URL {}개{example}: {why}.{until}",
         count(group.sites),

@@ -273,7 +273,10 @@ impl fmt::Display for Reason {
                 let sites = sites.map(|(site, failures)| format!("{site} ({failures})"));
                 let sites: Vec<String> = sites.collect();
                 let sites = sites.join(", ");
-                write!(f, "sites whose last requests all failed, and how many did: {sites}")
+                write!(
+                    f,
+                    "sites whose last requests all failed, and how many did: {sites}"
+                )
             }
             Self::RobotsUnreachable { visits } => write!(
                 f,
@@ -436,9 +439,7 @@ impl fmt::Display for Advice {
             Self::ClosePipe => "close the pipe they come from, or `geomi stop DIR`",
             Self::LookAtScope => "look at the section [scope]",
             Self::SeeReasons => "see the reasons below; the same command goes on with them",
-            Self::TurnTrapGuardOff => {
-                "run the crawl again with --trap-guard off to fetch them"
-            }
+            Self::TurnTrapGuardOff => "run the crawl again with --trap-guard off to fetch them",
             Self::RaiseSitePages => "raise max_pages in the [[site]] table",
             Self::RunAgainLater => "run the crawl again later",
             Self::RaiseDepth => "raise it (-d) in a new crawl",

@@ -8,7 +8,7 @@
 
 use geomi_frontier::Entry;
 use geomi_model::{ChangeFrequency, ChangeSignal, Document, DocumentKind, LinkKind};
-use geomi_novelty::{DomainNovelty, Template};
+use geomi_novelty::{Combines, DomainNovelty, Template};
 use geomi_scope::{Candidate, Refusal, Requisites, Rule, candidate_seed};
 use geomi_url::{CrawlUrl, UrlHash, registrable_domain};
 
@@ -106,7 +106,9 @@ pub(crate) struct Taken {
     /// Of the fresh ones, those that leave the page's domain.
     pub(crate) abroad: u32,
     /// Of the fresh ones, new combinations of known query pairs.
-    pub(crate) recombined: u32,
+    pub(crate) pairs: u32,
+    /// Of the fresh ones, new combinations of known pairs or words.
+    pub(crate) words: u32,
     /// Of the fresh ones, those whose URL begins with the page's own.
     pub(crate) below: u32,
 }
@@ -116,7 +118,8 @@ impl std::ops::AddAssign for Taken {
         self.admitted += more.admitted;
         self.fresh += more.fresh;
         self.abroad += more.abroad;
-        self.recombined += more.recombined;
+        self.pairs += more.pairs;
+        self.words += more.words;
         self.below += more.below;
     }
 }
@@ -423,7 +426,8 @@ impl Journey<'_> {
             admitted: 0,
             fresh: 1,
             abroad: u32::from(leaves_domain(entry)),
-            recombined: u32::from(found.is_recombined),
+            pairs: u32::from(found.combines == Combines::Pairs),
+            words: u32::from(found.combines != Combines::Nothing),
             below: u32::from(own.is_some_and(|own| entry.url.as_str().starts_with(own))),
         })
     }

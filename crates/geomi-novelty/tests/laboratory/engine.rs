@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use geomi_novelty::{Content, NoveltyConfig, Sight, SiteNovelty, Template, Ties};
+use geomi_novelty::{Combines, Content, NoveltyConfig, Sight, SiteNovelty, Template, Ties};
 use geomi_url::CrawlUrl;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -67,6 +67,7 @@ struct Entry {
     depth: u16,
     is_seed: bool,
     is_dive: bool,
+    is_called: bool,
 }
 
 /// One site: its queue, and what was learned of it.
@@ -152,6 +153,7 @@ pub(crate) fn crawl(
             depth: 0,
             is_seed: true,
             is_dive: false,
+            is_called: false,
         });
     }
     while crawl.asked.len() < REQUESTS_MAX && (crawl.round() || crawl.last_calls()) {}
@@ -240,7 +242,10 @@ impl Crawl<'_> {
             images: &[],
             fresh_links: fresh.links,
             fresh_abroad: fresh.abroad,
-            fresh_recombined: fresh.recombined,
+            fresh_pairs: fresh.pairs,
+            fresh_words: fresh.words,
+            own_text_bytes: 1_000,
+            is_last_call: entry.is_called,
             fresh_below: fresh.below,
             ties,
         };
@@ -317,6 +322,7 @@ impl Crawl<'_> {
             depth: on.depth + 1,
             is_seed: false,
             is_dive,
+            is_called: false,
         };
         self.seen.insert(link.hash64().0);
         let site = self.site(link);
@@ -329,7 +335,8 @@ impl Crawl<'_> {
         (!found.is_idle).then(|| Fresh {
             links: 1,
             abroad: u32::from(link.host() != on.url.host()),
-            recombined: u32::from(found.is_recombined),
+            pairs: u32::from(found.combines == Combines::Pairs),
+            words: u32::from(found.combines != Combines::Nothing),
             below: u32::from(link.path_and_query().starts_with(on.url.path_and_query())),
         })
     }
@@ -367,7 +374,11 @@ impl Crawl<'_> {
             *held = stays;
         }
         for entry in &released {
-            self.fetch(entry);
+            let entry = Entry {
+                is_called: true,
+                ..entry.clone()
+            };
+            self.fetch(&entry);
         }
         !released.is_empty()
     }
@@ -378,7 +389,8 @@ impl Crawl<'_> {
 struct Fresh {
     links: u32,
     abroad: u32,
-    recombined: u32,
+    pairs: u32,
+    words: u32,
     below: u32,
 }
 
@@ -386,7 +398,8 @@ impl std::ops::AddAssign for Fresh {
     fn add_assign(&mut self, more: Self) {
         self.links += more.links;
         self.abroad += more.abroad;
-        self.recombined += more.recombined;
+        self.pairs += more.pairs;
+        self.words += more.words;
         self.below += more.below;
     }
 }
