@@ -2,6 +2,8 @@
 //! visits pages in that order: generated sites with redirects and failures that pass,
 //! against the true depths, with crashes.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
 mod house;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -125,10 +127,8 @@ fn answer(page: usize, content: &Page) -> FixedPage {
     match content {
         Page::Redirect(to) => FixedPage::redirect(302, &path(*to)),
         Page::Links(to) => {
-            let links: String = to
-                .iter()
-                .map(|to| format!("<a href={}>x</a>", path(*to)))
-                .collect();
+            let links = to.iter().map(|to| format!("<a href={}>x</a>", path(*to)));
+            let links = links.collect::<Vec<_>>().concat();
             FixedPage::html(format!("<title>page {page}</title>{links}"))
         }
     }
@@ -247,10 +247,8 @@ fn also_with_crashes_and_sites_that_take_turns() {
 #[test]
 fn by_priority_a_shorter_path_corrects_the_depth_of_a_page_that_waits() {
     let page = |links: &[&str]| {
-        let links: String = links
-            .iter()
-            .map(|to| format!("<a href={to}>x</a>"))
-            .collect();
+        let links = links.iter().map(|to| format!("<a href={to}>x</a>"));
+        let links = links.collect::<Vec<_>>().concat();
         FixedPage::html(format!("<title>t</title>{links}"))
     };
     let pages = [

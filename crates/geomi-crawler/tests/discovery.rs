@@ -25,9 +25,10 @@ fn house() -> (House, CrawlConfig) {
         ("/news".to_owned(), FixedPage::html("<title>news</title>")),
     ];
     fixed.extend((0..DAYS).map(|at| {
-        let links: String = (at + 1..(at + 4).min(DAYS))
+        let links = (at + 1..(at + 4).min(DAYS))
             .map(|next| format!("<a href={}>{next}</a>", day(next)))
-            .collect();
+            .collect::<Vec<_>>()
+            .concat();
         (
             day(at),
             FixedPage::html(format!("<title>day {at}</title>{links}")),

@@ -1,6 +1,8 @@
 //! The index and the lists of seeds can be read while a crawl runs, and after it was
 //! killed.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
 mod house;
 
 use std::time::Duration;

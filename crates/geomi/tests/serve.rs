@@ -6,7 +6,7 @@
 mod common;
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::process::Stdio;
 
 use common::console::{Console, bearer, runtime, wait_for};

@@ -165,7 +165,7 @@ impl Knowledge<'_> {
         SiteLine {
             site: view.key.to_string(),
             hold: held.code().as_str().to_owned(),
-            why: why(&held, &view),
+            why: why(&held, view),
             held: Some(held),
             until: hold_until(&view.hold).map(Timestamp::to_rfc3339_millis),
             queued: view.queued.iter().sum(),

@@ -181,7 +181,6 @@ impl Reason {
             Self::Incomplete { .. } => "incomplete",
             Self::Left(group) => group.reason.as_str(),
             Self::NothingSaved => "nothing-saved",
-            Self::SitesFailing { .. } => "failing",
             Self::RobotsUnreachable { .. } => "robots-unreachable",
             Self::Drained => "drained",
             Self::SeedsFailed => "seeds-failed",
@@ -203,7 +202,7 @@ impl Reason {
             Self::TooDeep { .. } => "too-deep",
             Self::AddressesRefused { .. } => "address-refused",
             Self::NoAddress { .. } => "dns",
-            Self::NothingFetched { .. } => "failing",
+            Self::SitesFailing { .. } | Self::NothingFetched { .. } => "failing",
         }
     }
 

@@ -376,7 +376,7 @@ mod tests {
                 ..entries()[0].clone()
             };
             chunk.push(&entry);
-            assert_eq!(records(&chunk).unwrap()[0].0, PRIORITIES, "{kind:?}");
+            assert_eq!(records(&chunk).unwrap()[0].0.0, PRIORITIES, "{kind:?}");
             assert_eq!(decode(chunk.as_bytes()).unwrap(), [entry], "{kind:?}");
         }
     }
