@@ -80,11 +80,16 @@ impl HeldBook {
     }
 }
 
+/// Which of several URLs is called first, the greatest: one whose template was never
+/// fetched, one that looks like the page it was found on and so may be its next, the
+/// deepest; among equals the first in order of hashes, so that a run can be repeated.
+type Rank = (bool, bool, u16, Reverse<u64>);
+
 /// What is released of a holder in one turn of last calls.
 #[derive(Default)]
 struct LastCalls {
-    /// The deepest URL of each account that may lead on.
-    leading: HashMap<Option<u64>, Entry>,
+    /// The first URL of each account that may lead on, and its rank.
+    leading: HashMap<Option<u64>, (Rank, Entry)>,
     /// URLs that lead nowhere, as far as one can tell.
     ends: Vec<Entry>,
 }
@@ -183,7 +188,7 @@ impl Journey<'_> {
         let LastCalls { leading, ends } = self.last_calls(at, holder)?;
         let config = *self.novelty.config();
         let mut any = false;
-        for entry in leading.into_values() {
+        for (_, entry) in leading.into_values() {
             let number = if entry.url.site_hash() == holder {
                 let template = Template::of(&entry.url);
                 self.known_of(holder)?.last_call(&config, &template)
@@ -221,16 +226,23 @@ impl Journey<'_> {
             let is_over = entries.len() < ROWS_MAX;
             after = entries.last().map(|entry| entry.url.hash64());
             for entry in entries {
-                let (account, leads_on) = if entry.url.site_hash() == holder {
-                    let template = Template::of(&entry.url);
+                let template = Template::of(&entry.url);
+                let (account, leads_on, is_unknown) = if entry.url.site_hash() == holder {
                     let known = self.known_of(holder)?;
                     let account = known.holding_account(&config, &template);
-                    (account, known.may_lead_on(&template))
+                    let is_unknown = known.is_unknown(&template);
+                    (account, known.may_lead_on(&template), is_unknown)
                 } else {
-                    (None, true)
+                    (None, true, true)
                 };
                 if leads_on {
-                    calls.keep_deepest(account, entry);
+                    let rank = (
+                        is_unknown,
+                        is_like_via(&entry, &template),
+                        entry.depth,
+                        Reverse(entry.url.hash64().0),
+                    );
+                    calls.keep_first(account, rank, entry);
                 } else if calls.ends.len() < ROWS_MAX {
                     calls.ends.push(entry);
                 }
@@ -282,15 +294,21 @@ impl Journey<'_> {
 }
 
 impl LastCalls {
-    fn keep_deepest(&mut self, account: Option<u64>, entry: Entry) {
-        // Among equals the first in order of hashes, so that a run can be repeated.
-        let depth = |entry: &Entry| (entry.depth, Reverse(entry.url.hash64().0));
-        let kept = self.leading.entry(account);
-        kept.and_modify(|kept| {
-            if depth(&entry) > depth(kept) {
-                kept.clone_from(&entry);
+    fn keep_first(&mut self, account: Option<u64>, rank: Rank, entry: Entry) {
+        match self.leading.get(&account) {
+            Some((kept, _)) if *kept >= rank => {}
+            _ => {
+                self.leading.insert(account, (rank, entry));
             }
-        })
-        .or_insert(entry);
+        }
     }
+}
+
+/// Whether a URL looks like the page it was found on: the next page of a list, the
+/// next month of a calendar.
+fn is_like_via(entry: &Entry, template: &Template) -> bool {
+    entry.via.as_ref().is_some_and(|via| {
+        let length = entry.url.as_str().len();
+        via.as_str().len().abs_diff(length) <= 1 && Template::of(via) == *template
+    })
 }

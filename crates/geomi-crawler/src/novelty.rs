@@ -211,7 +211,7 @@ fn images(document: &Document) -> Vec<u64> {
     let links = document.links.iter();
     links
         .filter(|link| {
-            link.kind == LinkKind::Other && has_extension(&link.url, &ASSETS[..PICTURES])
+            link.kind == LinkKind::Embedded && has_extension(&link.url, &ASSETS[..PICTURES])
         })
         .take(IMAGES_MAX)
         .map(|link| xxh3_64(link.url.path().as_bytes()))
@@ -254,16 +254,24 @@ impl Journey<'_> {
         matches!(access, Access::Disallowed(_))
     }
 
-    /// A URL was found that was not known: what it says of its site.
+    /// A URL was found that was not known: what it says of the growth of its site, if
+    /// anything.
     pub(crate) fn note_found(
         &mut self,
         url: &CrawlUrl,
         template: &Template,
-    ) -> Result<FoundLink, CrawlError> {
+        on: Option<&CrawlUrl>,
+    ) -> Result<Option<FoundLink>, CrawlError> {
         let site = url.site_hash();
         let partition = &self.partitions[usize::from(self.map.partition_of(site).0)];
+        let config = self.novelty.config;
         let known = self.novelty.site(partition, site)?;
-        Ok(known.found(url, template))
+        let found = known.found(url, template);
+        let is_beside = known.is_closed(&config, template)
+            && on
+                .filter(|on| on.site_hash() == site)
+                .is_some_and(|on| !known.is_closed(&config, &Template::of(on)));
+        Ok((!found.is_idle && !is_beside).then_some(found))
     }
 
     /// Why a URL is not worth a request now; `None` if it is. Without its template
@@ -417,6 +425,7 @@ impl Journey<'_> {
                 url: &entry.url,
                 template,
                 via: via.as_ref(),
+                via_url: entry.via.as_ref(),
                 content,
                 images: &images,
                 fresh_links: taken.fresh,

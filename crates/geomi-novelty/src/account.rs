@@ -9,7 +9,7 @@ const SUPPORT: u32 = 10;
 /// What a dead end reached by a dive gives back to everything above it.
 const DIVE: u32 = 30;
 /// What a page far down a growing path or query costs.
-const DEEP: u32 = 15;
+const DEEP: u32 = 10;
 
 /// What a fetched page was worth.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,6 +83,8 @@ pub struct Account {
     pub last_calls: u32,
     /// The last of these that led nowhere new, in a row.
     pub ends: u32,
+    /// How often that has opened it again.
+    pub reopened: u32,
 }
 
 impl Account {
@@ -112,6 +114,12 @@ impl Account {
         self.give_back(SUPPORT);
     }
 
+    /// The same on a page that is a combination of what others have: it shows that
+    /// there is an end, but not that more combinations are worth a request.
+    pub(crate) fn credit_combination(&mut self) {
+        self.unsupported = self.unsupported.saturating_sub(SUPPORT);
+    }
+
     /// A dive through here has reached a dead end.
     pub(crate) fn credit_dive(&mut self) {
         self.supported = self.supported.saturating_add(1);
@@ -130,6 +138,7 @@ impl Account {
         self.unsupported = 0;
         self.last_calls = 0;
         self.ends = 0;
+        self.reopened = self.reopened.saturating_add(1);
     }
 
     /// What is left of a budget for repeated content.

@@ -62,6 +62,14 @@ impl std::fmt::Display for BadParam {
 
 impl std::error::Error for BadParam {}
 
+/// Whether a path segment is the session of a server that keeps it there, as ASP.NET
+/// does: `(S(lit3py55t21z5v55vlm25s55))`.
+fn is_session_segment(segment: &str) -> bool {
+    let inner = segment.strip_prefix("(S(");
+    let inner = inner.and_then(|inner| inner.split_once("))"));
+    inner.is_some_and(|(id, _)| id.len() >= 16 && id.bytes().all(|b| b.is_ascii_alphanumeric()))
+}
+
 /// The list, ready to be asked.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct DropParams {
@@ -111,10 +119,11 @@ impl DropParams {
     pub fn apply(&self, url: &CrawlUrl) -> Option<CrawlUrl> {
         // Asked of every link: most have neither a query nor path parameters.
         let mut bytes = url.path_and_query().bytes();
-        if !bytes.any(|byte| byte == b'?' || byte == b';') {
+        if !bytes.any(|byte| matches!(byte, b'?' | b';' | b'(')) {
             return None;
         }
         let (path, query) = (url.path(), url.query());
+        let drops_segment = !self.names.is_empty() && path.split('/').any(is_session_segment);
         let drops_in_path = path.contains(';') && {
             let mut params = path
                 .split('/')
@@ -122,12 +131,14 @@ impl DropParams {
             params.any(|param| self.drops(param))
         };
         let drops_in_query = query.is_some_and(|query| query.split('&').any(|p| self.drops(p)));
-        if !drops_in_path && !drops_in_query {
+        if !drops_in_path && !drops_in_query && !drops_segment {
             return None;
         }
         let mut text = String::with_capacity(url.as_str().len());
         text.push_str(url.origin());
-        for (at, segment) in path.split('/').enumerate() {
+        let segments = path.split('/');
+        let segments = segments.filter(|segment| !drops_segment || !is_session_segment(segment));
+        for (at, segment) in segments.enumerate() {
             if at > 0 {
                 text.push('/');
             }
@@ -205,6 +216,12 @@ mod tests {
     }
 
     #[test]
+    fn sessions_in_paths_are_dropped() {
+        let session = "http://e.com/(S(lit3py55t21z5v55vlm25s55))/v1/a.aspx?id=3";
+        check(session, Some("http://e.com/v1/a.aspx?id=3"));
+    }
+
+    #[test]
     fn what_may_matter_stays() {
         for url in [
             "http://e.com/p?id=0123456789abcdef",
@@ -213,6 +230,7 @@ mod tests {
             "http://e.com/p?utm",
             "http://e.com/a;v=1/b",
             "http://e.com/gclid",
+            "http://e.com/(S(short))/p",
         ] {
             check(url, None);
         }

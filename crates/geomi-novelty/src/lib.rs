@@ -19,8 +19,8 @@
 //! resemble each other is not enough: the items of a shop may differ in a price
 //! and a picture only. So a page is evidence only if it *leads on*, that is, links
 //! to pages of its site that were not known. Not counted as leading on are links
-//! that robots.txt or the scope refuses, images and other files, and links to
-//! templates that only redirect or fail. A page that leads nowhere is never
+//! that robots.txt or the scope refuses, images and other files, links to templates
+//! that only redirect or fail, and links to templates that are closed. A page that leads nowhere is never
 //! evidence, unless its URL bears a date and it repeats what other dates say.
 //!
 //! # Accounts
@@ -36,8 +36,9 @@
 //! | exactly what the site said before, and leads on | +2 | |
 //! | the same words, no new details, and leads on | +1 | |
 //! | the same on a page that bears a date, leading on or not | +1 | |
-//! | leads only to new combinations of known query pairs, whatever it says | +1 | |
-//! | more than 8 segments and query pairs long, and leads only to longer forms of its URL | +15 | |
+//! | is a combination of known query pairs and leads only to more of them, whatever it says | +1 | |
+//! | the same of words in paths and values, if it has less than 200 bytes of text outside links | +1 | |
+//! | more than 8 segments and query pairs long, and leads only to longer forms of its URL | +10 | |
 //! | repeats what is known and leads nowhere | | |
 //! | new content that leads on, without *support* | | +1 |
 //! | new content with support | -10 | -10 |
@@ -52,7 +53,7 @@
 //! to before and that is not fetched yet. Generators grow trees and chains; sites
 //! are graphs. Links to neighbours by number are no support, nor are links of
 //! calendars, lists and filters. A supported page that leads nowhere also gives
-//! credit to the template it was found on.
+//! credit to the template it was found on, unless that page is a combination.
 //!
 //! **Dives** find dead ends: where an account is in doubt (40 % of its budget), one
 //! new link of a page jumps the queue, then one of the page it leads to, and so on
@@ -61,7 +62,7 @@
 //!
 //! # When URLs are deferred
 //!
-//! * An account with 90 (template), 100 (shelf and section) or 110 (site) repeated
+//! * An account with 80 (template), 90 (shelf and section) or 100 (site) repeated
 //!   is closed.
 //! * An account with 400 unsupported and 400 pending URLs, and fewer than three
 //!   supported pages, is closed: it branches without an end in sight. A chain,
@@ -76,18 +77,19 @@
 //!
 //! What is deferred is not lost: it is released when its account is open again, and
 //! otherwise at the end of the crawl, when nothing else is left. Then URLs that may
-//! lead on come first, the deepest of each account, one after the other and each
-//! later than the one before, 20 per account ([`SiteNovelty::last_call`]). If there
-//! is an end, it is found there: the account is open again, or no URL that may lead
-//! on is left, and everything else in it is fetched. If it still grows, the rest
+//! lead on come first: of each account one of a template that was never fetched,
+//! or else one like the page it was found on, the deepest; one after the other,
+//! each later than the one before, 20 per account ([`SiteNovelty::last_call`]). If there
+//! is an end, it is found there: three of them in a row lead nowhere new, or no URL
+//! that may lead on is left, and everything else in it is fetched. If it still grows, the rest
 //! stays where it is and is reported.
 //!
 //! So a trap that repeats or recombines content costs at most 140 requests or so: a
-//! few before anything repeats, 110, and 20 at the end.
+//! few before anything repeats, 100, and 20 at the end.
 //!
 //! # Where it fails
 //!
-//! * A chain of more than 110 pages that differ in small numbers only (an empty
+//! * A chain of more than 100 pages that differ in small numbers only (an empty
 //!   calendar without recognisable dates, a list that lists nothing) looks endless,
 //!   and the rest of it stays deferred.
 //! * An endless generator of new text in a chain costs 25,000 requests, a branching
@@ -163,9 +165,9 @@ impl Default for NoveltyConfig {
     fn default() -> Self {
         Self {
             is_on: true,
-            template_budget: 90,
-            section_budget: 100,
-            site_budget: 110,
+            template_budget: 80,
+            section_budget: 90,
+            site_budget: 100,
             growth_budget: 400,
             site_pages: 25_000,
             last_calls: 20,

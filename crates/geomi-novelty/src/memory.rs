@@ -29,7 +29,7 @@ impl Ring {
 }
 
 /// Slots of a [`HashTable`] at first, and at most.
-const SLOTS_MIN: usize = 64;
+const SLOTS_MIN: usize = 128;
 const SLOTS_MAX: usize = 1024;
 /// Slots among which a hash has its place.
 const WAYS: usize = 4;
@@ -48,7 +48,7 @@ impl HashTable {
     pub(crate) fn meet(&mut self, hash: u64) -> u8 {
         if self.slots.is_empty() {
             self.slots = vec![0; SLOTS_MIN];
-        } else if self.slots.len() < SLOTS_MAX && usize::from(self.used) * 2 > self.slots.len() {
+        } else if self.slots.len() < SLOTS_MAX && usize::from(self.used) * 4 > self.slots.len() {
             self.grow();
         }
         let set = self.set_of(hash);
@@ -82,7 +82,7 @@ impl HashTable {
     }
 
     fn grow(&mut self) {
-        let slots = vec![0; self.slots.len() * 4];
+        let slots = vec![0; self.slots.len() * 2];
         let before = std::mem::replace(&mut self.slots, slots);
         self.used = 0;
         for slot in before.into_iter().filter(|slot| *slot != 0) {

@@ -60,15 +60,45 @@ impl Parts {
         }
     }
 
-    /// Whether a URL has two pairs or more and other URLs share all of them.
-    pub(crate) fn is_shared(&self, url: &CrawlUrl) -> bool {
-        let mut pairs = 0;
-        let all_shared = pair_hashes(url).all(|hash| {
-            pairs += 1;
-            self.pairs.count(hash) >= SHARED_BY
-        });
-        pairs >= 2 && all_shared
+    /// Whether a URL has nothing that other URLs do not have, too: a page with a number
+    /// or name of its own is no combination, whatever it leads to.
+    pub(crate) fn has_nothing_own(&self, url: &CrawlUrl, section: &str) -> bool {
+        if url.query().is_some() {
+            let is_single = pair_hashes(url).nth(1).is_none();
+            is_single || self.shares_pairs(url)
+        } else {
+            let is_single = word_hashes(url, section).nth(2).is_none();
+            is_single || self.shares_words(url, section)
+        }
     }
+
+    /// Whether all pairs of a URL, or the words of one with three or more, are shared.
+    pub(crate) fn is_combined(&self, url: &CrawlUrl, section: &str) -> bool {
+        if url.query().is_some() {
+            pair_hashes(url).all(|hash| self.pairs.count(hash) >= SHARED_BY)
+        } else {
+            word_hashes(url, section).nth(2).is_some() && self.shares_words(url, section)
+        }
+    }
+
+    /// Whether a URL has two pairs or more and other URLs share all of them.
+    pub(crate) fn shares_pairs(&self, url: &CrawlUrl) -> bool {
+        are_shared(pair_hashes(url), &self.pairs)
+    }
+
+    /// The same of its words.
+    pub(crate) fn shares_words(&self, url: &CrawlUrl, section: &str) -> bool {
+        are_shared(word_hashes(url, section), &self.words)
+    }
+}
+
+fn are_shared(mut hashes: impl Iterator<Item = u64>, table: &HashTable) -> bool {
+    let mut parts = 0;
+    let are_shared = hashes.all(|hash| {
+        parts += 1;
+        table.count(hash) >= SHARED_BY
+    });
+    parts >= 2 && are_shared
 }
 
 fn pair_hashes(url: &CrawlUrl) -> impl Iterator<Item = u64> {
@@ -79,18 +109,26 @@ fn pair_hashes(url: &CrawlUrl) -> impl Iterator<Item = u64> {
         .map(move |pair| xxh3_64_with_seed(pair.as_bytes(), path))
 }
 
-/// Words of the path, and of the values of a query.
+/// Words of the path, and of the values of a query. A number in a path names
+/// something: it counts as the whole path.
 fn word_hashes(url: &CrawlUrl, section: &str) -> impl Iterator<Item = u64> {
     let section = xxh3_64(section.as_bytes());
+    let path = url.path().as_bytes();
+    let of_path = words(path).map(move |word| match word.iter().all(u8::is_ascii_digit) {
+        true => xxh3_64(path),
+        false => xxh3_64_with_seed(word, section),
+    });
+    let pairs = url.query().into_iter().flat_map(|query| query.split('&'));
+    let values = pairs.map(|pair| pair.split_once('=').map_or(pair, |(_, value)| value));
+    let of_values = values.flat_map(|value| words(value.as_bytes()));
+    let of_values = of_values.map(move |word| xxh3_64_with_seed(word, section));
+    of_path.chain(of_values).take(PARTS_MAX)
+}
+
+fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'%' || !byte.is_ascii();
-    let values = url.query().into_iter().flat_map(|query| query.split('&'));
-    let values = values.map(|pair| pair.split_once('=').map_or(pair, |(_, value)| value));
-    std::iter::once(url.path())
-        .chain(values)
-        .flat_map(move |text| text.as_bytes().split(move |byte| !is_letter(byte)))
-        .filter(|word| !word.is_empty())
-        .take(PARTS_MAX)
-        .map(move |word| xxh3_64_with_seed(word, section))
+    let words = text.split(move |byte| !is_letter(byte));
+    words.filter(|word| !word.is_empty())
 }
 
 #[cfg(test)]
@@ -152,7 +190,8 @@ mod tests {
         for post in 0..500 {
             let post = url(&format!("/b.php?id=free&no={post}"));
             assert_eq!(parts.meet(&post, "/b.php?"), Combines::Nothing);
-            assert!(!parts.is_shared(&post));
+            assert!(!parts.shares_pairs(&post));
+            assert!(!parts.shares_words(&post, "/b.php?"));
         }
         for size in ["s", "m", "l"] {
             for colour in ["red", "blue", "green", "black", "white"] {
@@ -166,7 +205,8 @@ mod tests {
                 );
             }
         }
-        assert!(parts.is_shared(&url("/shop?colour=red&size=l")));
-        assert!(!parts.is_shared(&url("/shop?size=l")));
+        assert!(parts.shares_pairs(&url("/shop?colour=red&size=l")));
+        assert!(parts.shares_words(&url("/shop?q=red+l"), "/shop?"));
+        assert!(!parts.shares_pairs(&url("/shop?size=l")));
     }
 }

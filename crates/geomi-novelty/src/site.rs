@@ -34,6 +34,8 @@ const DATED_DIVES: u32 = 100;
 const MIDST: u32 = 3;
 /// Last calls in a row that lead nowhere new after which there is an end.
 const ENDS_MIN: u32 = 3;
+/// How often that opens an account again.
+const REOPENED_MAX: u32 = 3;
 /// Bytes of main text outside links from which on a page is more than a list.
 const OWN_TEXT_MIN: u64 = 200;
 /// New links of a list from which on it is looked at what they combine.
@@ -73,6 +75,8 @@ pub struct Sight<'a> {
     pub template: &'a Template,
     /// The template of the page it was found on, where that is on its site.
     pub via: Option<&'a Template>,
+    /// The URL of that page.
+    pub via_url: Option<&'a CrawlUrl>,
     /// What came.
     pub content: Content,
     /// Hashes of the images it embeds.
@@ -480,6 +484,21 @@ impl SiteNovelty {
         }
     }
 
+    /// Whether a template is closed. A link to one says nothing about growth, unless
+    /// it is on a page of a closed one itself: a trap that every page links to does
+    /// not make all of them look endless.
+    pub fn is_closed(&self, config: &NoveltyConfig, template: &Template) -> bool {
+        let kind = self.kinds.get(&template.hash());
+        let (budget, growth) = (config.template_budget, config.growth_budget);
+        kind.is_some_and(|kind| kind.account.is_closed(budget, growth))
+    }
+
+    /// Whether nothing was fetched of a template yet.
+    pub fn is_unknown(&self, template: &Template) -> bool {
+        let kind = self.kinds.get(&template.hash()).map(|kind| &kind.account);
+        kind.is_none_or(|kind| kind.requests == 0)
+    }
+
     /// Whether pages of a template may lead on to more: some did, or none was
     /// fetched yet.
     pub fn may_lead_on(&self, template: &Template) -> bool {
@@ -510,7 +529,7 @@ impl SiteNovelty {
         };
         let account = self.calling_account(refusal, template);
         account.ends = if leads_on { 0 } else { account.ends + 1 };
-        if account.ends < ENDS_MIN {
+        if account.ends < ENDS_MIN || account.reopened >= REOPENED_MAX {
             return;
         }
         account.reopen();
@@ -649,13 +668,17 @@ impl SiteNovelty {
                 (false, _) => Worth::Repeat,
             };
         }
-        if sight.only_combines() {
+        if sight.only_combines()
+            && self
+                .parts
+                .has_nothing_own(sight.url, sight.template.section())
+        {
             return Worth::Repeat;
         }
         if sight.is_deep() && !self.has_ends(sight.template) {
             return Worth::Deep;
         }
-        if is_end && self.parts.is_shared(sight.url) {
+        if is_end && self.is_combination(sight) {
             return Worth::Quiet;
         }
         if is_end && sight.ties.is_none() && !dives {
@@ -673,6 +696,13 @@ impl SiteNovelty {
             return Worth::Quiet;
         }
         Worth::New
+    }
+
+    /// Whether a page is one of the combinations of what other URLs have.
+    fn is_combination(&self, sight: &Sight<'_>) -> bool {
+        let section = sight.template.section();
+        self.parts.shares_pairs(sight.url)
+            || (sight.own_text_bytes < OWN_TEXT_MIN && self.parts.shares_words(sight.url, section))
     }
 
     /// Whether the section of a template has shown that it comes to ends.
@@ -695,15 +725,21 @@ impl SiteNovelty {
         if worth != Worth::Supported || !sight.is_dead_end() {
             return;
         }
+        let is_combined = |url: &CrawlUrl| self.parts.is_combined(url, via.section());
+        let credit = if sight.via_url.is_some_and(is_combined) {
+            Account::credit_combination
+        } else {
+            Account::credit
+        };
         if let Some(kind) = self.kinds.get_mut(&via.hash()) {
-            kind.account.credit();
+            credit(&mut kind.account);
         }
         let (own, other) = (sight.template.shelf(), via.shelf());
         if let Some(shelf) = self.shelves.get_mut(&other).filter(|_| own != other) {
-            shelf.credit();
+            credit(shelf);
         }
         if via.section() != sight.template.section() {
-            self.section_mut(via.section()).account.credit();
+            credit(&mut self.section_mut(via.section()).account);
         }
     }
 

@@ -15,6 +15,7 @@ fn a_parameter_that_matters_is_never_ignored() {
                 url: &url,
                 template: &template,
                 via: None,
+                via_url: None,
                 content: Content {
                     exact,
                     words: Some(1),
@@ -51,6 +52,7 @@ fn memory_stays_bounded() {
             url: &url,
             template: &template,
             via: None,
+            via_url: None,
             content: Content {
                 exact: n,
                 words: Some(n),

@@ -417,10 +417,9 @@ impl Journey<'_> {
         if is_guess || is_asset(&entry.url) || self.is_disallowed(&entry.url) {
             return Ok(Taken::default());
         }
-        let found = self.note_found(&entry.url, template)?;
-        if found.is_idle {
+        let Some(found) = self.note_found(&entry.url, template, entry.via.as_ref())? else {
             return Ok(Taken::default());
-        }
+        };
         let own = entry.via.as_ref().map(CrawlUrl::as_str);
         Ok(Taken {
             admitted: 0,

@@ -234,6 +234,7 @@ impl Crawl<'_> {
             url: &entry.url,
             template: &template,
             via: via.as_ref(),
+            via_url: entry.via.as_ref(),
             content: Content {
                 exact: page.exact,
                 words: Some(page.words),
@@ -332,7 +333,10 @@ impl Crawl<'_> {
         } else {
             self.queue(entry);
         }
-        (!found.is_idle).then(|| Fresh {
+        let known = &self.site(link).known;
+        let is_beside = known.is_closed(&config, &template)
+            && !known.is_closed(&config, &Template::of(&on.url));
+        (!found.is_idle && !is_beside).then(|| Fresh {
             links: 1,
             abroad: u32::from(link.host() != on.url.host()),
             pairs: u32::from(found.combines == Combines::Pairs),
@@ -353,7 +357,15 @@ impl Crawl<'_> {
                 .into_iter()
                 .partition(|entry| known.may_lead_on(&Template::of(&entry.url)));
             let mut called = HashSet::new();
-            leading.sort_by_key(|entry| Reverse(entry.depth));
+            leading.sort_by_key(|entry| {
+                let template = Template::of(&entry.url);
+                let is_like = |via: &CrawlUrl| {
+                    via.as_str().len().abs_diff(entry.url.as_str().len()) <= 1
+                        && Template::of(via) == template
+                };
+                let is_next = entry.via.as_ref().is_some_and(is_like);
+                Reverse((known.is_unknown(&template), is_next, entry.depth))
+            });
             for entry in leading {
                 let template = Template::of(&entry.url);
                 let account = known.holding_account(&config, &template);

@@ -186,18 +186,18 @@ fn same(_: &str, links: Vec<String>) -> Page {
 
 /// Which traps have new text on every page; all others repeat or recombine.
 fn says(name: &str) -> Says {
-    const BRANCHING: [&str; 8] = [
+    const BRANCHING: [&str; 7] = [
         "maze of 3",
         "maze of 5 in root",
         "maze by query",
         "link farm",
-        "link farm in good folder",
         "farm that names the good",
         "back to the front",
         "two parameters",
     ];
     // Words in a directory of good pages look like these.
-    const CHAINS: [&str; 6] = [
+    const CHAINS: [&str; 7] = [
+        "link farm in good folder",
         "words in root",
         "words in good folder",
         "maze of 1",

@@ -521,7 +521,7 @@ pub(crate) const KEYS: &[Key] = &[
     .flag(SCOPE, "trap-guard", "on|off", "GEOMI_TRAP_GUARD"),
     key(
         "scope.template_budget",
-        "90",
+        "80",
         Kind::Count(1, MAX_BUDGET, |d, n| {
             d.crawl.novelty.template_budget = n as u32;
         }),
@@ -529,7 +529,7 @@ pub(crate) const KEYS: &[Key] = &[
     ),
     key(
         "scope.section_budget",
-        "100",
+        "90",
         Kind::Count(1, MAX_BUDGET, |d, n| {
             d.crawl.novelty.section_budget = n as u32;
         }),
@@ -537,7 +537,7 @@ pub(crate) const KEYS: &[Key] = &[
     ),
     key(
         "scope.site_budget",
-        "110",
+        "100",
         Kind::Count(1, MAX_BUDGET, |d, n| d.crawl.novelty.site_budget = n as u32),
         "The same for a whole site.",
     ),

@@ -69,7 +69,7 @@ pub(crate) struct ServeArgs {
     #[arg(
         long,
         value_name = "NAME",
-        env = "GEOMI_HOSTS",
+        env = "GEOMI_HOST",
         hide_env_values = true,
         value_delimiter = ','
     )]
@@ -160,7 +160,7 @@ pub(crate) struct BesideArgs {
     #[arg(
         long,
         value_name = "NAME",
-        env = "GEOMI_HOSTS",
+        env = "GEOMI_SERVE_HOST",
         hide_env_values = true,
         value_delimiter = ',',
         hide = true

@@ -98,8 +98,8 @@ impl Shop {
             }
         }
         let mut items: Vec<u32> = (start + 1..=start + self.per_list).collect();
-        if order.is_some() {
-            items.sort_by_key(|item| words.draw(&[22, u64::from(*item)]));
+        if let Some(order) = order.and_then(|order| ORDERS.iter().position(|o| *o == order)) {
+            items.sort_by_key(|item| words.draw(&[22 + order as u64, u64::from(*item)]));
         }
         sheet.list(items.into_iter().map(|item| {
             let text = format!("{} {}", self.item_name(site, item), self.price(site, item));
