@@ -38,8 +38,8 @@ const ENDS_MIN: u32 = 3;
 const REOPENED_MAX: u32 = 3;
 /// Bytes of main text outside links from which on a page is more than a list.
 const OWN_TEXT_MIN: u64 = 200;
-/// New links of a list from which on it is looked at what they combine.
-const WORDS_LINKS_MIN: u32 = 3;
+/// New links of a page that are several.
+const SEVERAL_LINKS: u32 = 3;
 /// Answers without content after which links to a template are no evidence.
 const IDLE_AFTER: u32 = 3;
 /// Path segments and query pairs beyond which a URL that grows from page to page
@@ -125,13 +125,15 @@ impl Sight<'_> {
         self.fresh_links == self.fresh_abroad && self.fresh_abroad <= 2
     }
 
-    /// Whether all it leads to is new combinations of known filters, or, for a page
-    /// that has little to say itself, of known words.
+    /// Whether all it leads to is new combinations: of known filters for a page that
+    /// has little to say itself or leads to several of them, of known words for one
+    /// that does both. A post with text of its own that leads to the next one is
+    /// neither.
     const fn only_combines(&self) -> bool {
-        let is_list = self.own_text_bytes < OWN_TEXT_MIN && self.fresh_links >= WORDS_LINKS_MIN;
-        self.fresh_links > 0
-            && (are_most(self.fresh_pairs, self.fresh_links)
-                || is_list && are_most(self.fresh_words, self.fresh_links))
+        let is_list = self.own_text_bytes < OWN_TEXT_MIN;
+        let has_several = self.fresh_links >= SEVERAL_LINKS;
+        ((is_list || has_several) && are_most(self.fresh_pairs, self.fresh_links))
+            || (is_list && has_several && are_most(self.fresh_words, self.fresh_links))
     }
 
     /// Whether it stands far down a URL that grows from page to page.
