@@ -114,9 +114,12 @@ fn pair_hashes(url: &CrawlUrl) -> impl Iterator<Item = u64> {
 fn word_hashes(url: &CrawlUrl, section: &str) -> impl Iterator<Item = u64> {
     let section = xxh3_64(section.as_bytes());
     let path = url.path().as_bytes();
-    let of_path = words(path).map(move |word| match word.iter().all(u8::is_ascii_digit) {
-        true => xxh3_64(path),
-        false => xxh3_64_with_seed(word, section),
+    let of_path = words(path).map(move |word| {
+        if word.iter().all(u8::is_ascii_digit) {
+            xxh3_64(path)
+        } else {
+            xxh3_64_with_seed(word, section)
+        }
     });
     let pairs = url.query().into_iter().flat_map(|query| query.split('&'));
     let values = pairs.map(|pair| pair.split_once('=').map_or(pair, |(_, value)| value));
