@@ -253,17 +253,17 @@ mod tests {
     }
 
     #[test]
-    fn what_the_crawl_calls_saved_can_be_gone() {
+    fn only_what_was_saved_can_be_gone() {
         let mut changes = Changes::default();
-        // Complete, and of a type that is not wanted.
+        // Complete, but of a type that is not wanted: it was not stored.
         let mut unwanted = answered(1, "unwanted.test", 200);
         unwanted.state = NetworkState::Code;
         let mut unfinished = answered(2, "unfinished.test", 200);
         unfinished.state = NetworkState::DownloadTimeout;
-        for visit in [unwanted, unfinished] {
+        for visit in [unwanted, unfinished, answered(2, "saved.test", 200)] {
             changes.count(&visit);
         }
-        for site in ["unwanted.test", "unfinished.test"] {
+        for site in ["unwanted.test", "unfinished.test", "saved.test"] {
             changes.count(&answered(3, site, 404));
         }
         assert_eq!(changes.all.gone, 1);

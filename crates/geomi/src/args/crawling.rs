@@ -34,7 +34,7 @@ pub(crate) struct CrawlArgs {
         hide_env_values = true
     )]
     pub(crate) out: Option<PathBuf>,
-    /// Let time run N times as fast, on private addresses only: for laboratories
+    /// Let time run N times as fast; private addresses only
     #[arg(
         long,
         value_name = "N",
@@ -43,7 +43,7 @@ pub(crate) struct CrawlArgs {
         value_parser = clap::value_parser!(u32).range(1..=100_000)
     )]
     pub(crate) time_scale: Option<u32>,
-    /// Visit every page the directory knows once more, and what they lead to
+    /// Visit all known pages once more, and what they lead to
     #[arg(
         long,
         env = "GEOMI_AGAIN",

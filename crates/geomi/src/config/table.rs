@@ -336,7 +336,7 @@ pub(crate) const KEYS: &[Key] = &[
         "fetch.resolve",
         "[]",
         Kind::List(draft::add_resolve),
-        "Addresses of hosts, as HOST:ADDR, or *:ADDR for all.",
+        "Addresses as HOST:ADDR, or *:ADDR for all hosts.",
     )
     .flag(NETWORK, "resolve", "HOST:ADDR", "GEOMI_RESOLVE"),
     key(
@@ -516,7 +516,7 @@ pub(crate) const KEYS: &[Key] = &[
         "scope.trap_guard",
         "\"on\"",
         Kind::Choice(ON_OFF, |d, place| d.crawl.novelty.is_on = place == 0),
-        "Whether URLs of parts of a site that do not stop growing are fetched last, and only some.",
+        "Whether parts of a site that do not stop growing come last.",
     )
     .flag(SCOPE, "trap-guard", "on|off", "GEOMI_TRAP_GUARD"),
     key(

@@ -213,7 +213,7 @@ fn a_robots_txt_that_redirects_or_fails_is_told_request_by_request() {
 
     let down = Server::start(vec![("/robots.txt", answer("500 Oops", &[], b""))]);
     let (all, code) = fetch(&url(&down, "/"), &[]);
-    assert_eq!((code, &all["outcome"]["by"]), (3, &json!("robots")));
+    assert_eq!((code, &all["outcome"]["by"]), (3, &json!("not tried")));
     assert_eq!(all["outcome"]["reason"], "robots.txt answered 500");
     assert_eq!(all["hops"][0]["robots"]["answer"], "unreachable");
     assert_eq!(all["hops"][0]["robots"]["asked"][0]["would_retry"], true);
