@@ -17,6 +17,8 @@ from pathlib import Path
 
 BINARY = os.environ.get("GEOMI_BIN", "geomi")
 LAST_LINE = re.compile(r"^done: (\d+) saved, (\d+) failed in (\S.*) \((.+)\) -> (.+)$")
+# Tests count requests: a guess for /sitemap.xml would be one more per site.
+DEFAULTS = {"GEOMI_SET": "scope.sitemaps=robots"}
 # No crawl here takes longer, however busy the machine is.
 PATIENCE_S = 240
 
@@ -75,7 +77,7 @@ class Process:
             self._child = subprocess.Popen(
                 [BINARY, *self.args],
                 cwd=cwd,
-                env={**clean, **(env or {})},
+                env={**clean, **DEFAULTS, **(env or {})},
                 stdin=subprocess.DEVNULL if stdin is None else stdin,
                 stdout=out,
                 stderr=err,

@@ -135,7 +135,7 @@ class Pages(Served):
                 wait_until(lambda: int(time.time()) > int(done))
             asked = urllib.parse.quote(web.url(), safe="")
         self.page.goto("/crawls/twice/pages")
-        self.page.click(f"a[href*='captures?url={asked}'] >> nth=0")
+        self.page.click(f"a[href$='captures?url={asked}'] >> nth=0")
         self.page.click("form[action$='/captures'] button.primary")
         self.assertEqual(self.page.inner_text(".diff del").split()[-1], "morning")
         self.assertEqual(self.page.inner_text(".diff ins").split()[-1], "evening")

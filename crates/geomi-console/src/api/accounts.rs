@@ -347,5 +347,5 @@ pub(crate) async fn audit(
 
 /// A place in the audit log, as `next` named it.
 pub(crate) fn audit_place(text: &str) -> Result<Place, Problem> {
-    Place::parse(text).ok_or_else(|| Problem::bad_request(Wrong::Place { name: "before" }))
+    Place::parse(text).ok_or_else(|| Problem::not_found(Wrong::Place { name: "before" }))
 }
