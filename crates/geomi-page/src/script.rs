@@ -15,8 +15,8 @@
 //!
 //! Namespaces (`http://www.w3.org/2000/svg`), route patterns (`/item/:id`),
 //! placeholders (`{{url}}`, `${id}`, `%s`) and other schemes are no addresses.
-//! Markup inside a string is handed back as such: scripts write links with
-//! `document.write` and `innerHTML`.
+//! Markup that is written into the page (`document.write(`, `innerHTML =`, `.html(`) is
+//! handed back as such; markup in any other string is not looked at.
 
 use std::borrow::Cow;
 
@@ -271,7 +271,8 @@ impl<'a, F: FnMut(Found<'a>)> Scan<'a, F> {
             }
         }
         if memchr(b'<', text.as_bytes()).is_some() {
-            if ["href", "src"].iter().any(|name| text.contains(name)) {
+            let has_link = ["href", "src"].iter().any(|name| text.contains(name));
+            if has_link && writes_markup(before) {
                 (self.take)(Found::Markup(text));
             }
             return;
@@ -542,6 +543,28 @@ fn unescape(raw: &str) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
+/// Whether the string behind this code is written into the page as markup.
+fn writes_markup(before: &[u8]) -> bool {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric();
+    let end = before.iter().rposition(is_word).map_or(0, |at| at + 1);
+    let before = &before[..end];
+    [
+        "write",
+        "writeln",
+        "innerHTML",
+        "outerHTML",
+        "html",
+        "append",
+        "prepend",
+    ]
+    .iter()
+    .any(|name| {
+        before
+            .strip_suffix(name.as_bytes())
+            .is_some_and(|object| object.ends_with(b"."))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -638,7 +661,11 @@ mod tests {
             "document.write('<a href=\"/x\">')",
             &["markup <a href=\"/x\">"],
         );
-        check("x = '<b>'", &[]);
+        check(
+            "e.innerHTML += '<img src=\"/y\">'",
+            &["markup <img src=\"/y\">"],
+        );
+        check("x = '<b>'; y = '<a href=/no>'", &[]);
     }
 
     #[test]

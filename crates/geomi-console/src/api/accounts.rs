@@ -324,7 +324,7 @@ pub(crate) const AUDIT: Operation = Operation {
     ],
     body: None,
     answer: Answer::Json(schema::<AuditPage>),
-    problems: &[],
+    problems: &[404],
 };
 
 /// Gives the audit log.
