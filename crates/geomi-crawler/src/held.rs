@@ -6,7 +6,7 @@
 //! * Its holder is open again ([`HeldBook::reopen`]): a few hundred URLs are looked
 //!   at between two rounds of the loop.
 //! * Nothing else is left to fetch ([`Journey::call_last`]). Then each account of a
-//!   holder may fetch the deepest of its URLs that may lead on, one after the
+//!   holder may fetch its URLs that may lead on, one after the
 //!   other, each later than the one before and no more than
 //!   `geomi_novelty::NoveltyConfig::last_calls`. Where no such URL is left, there
 //!   was an end, and everything else is fetched.
