@@ -258,10 +258,7 @@ impl Journey<'_> {
         let delay = self.policies.delay_floor(&entry.url.site());
         let wait = Duration::min(delay * number / 2, LAST_CALL_WAIT_MAX);
         let not_before = (!wait.is_zero()).then(|| self.clock.now() + wait);
-        let (site, hash) = (entry.url.site_hash(), entry.url.hash64());
-        let partition = self.partition_of(site);
-        let is_new = !self.partitions[partition].has_seen(site, hash)?;
-        self.note_called(&entry.url, is_new);
+        self.note_called(&entry.url);
         self.release(
             holder,
             Entry {

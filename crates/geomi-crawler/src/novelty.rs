@@ -488,13 +488,23 @@ impl Journey<'_> {
         self.novelty.site(&self.partitions[at], site)
     }
 
-    /// A deferred URL is queued for a last call. One that is `new` to the queue is
-    /// judged when its turn comes, and is not turned away then.
-    pub(crate) fn note_called(&mut self, url: &CrawlUrl, is_new: bool) {
+    /// A deferred URL is queued for a last call: it is not turned away when its turn
+    /// comes.
+    pub(crate) fn note_called(&mut self, url: &CrawlUrl) {
         self.novelty.fetching.insert(url.hash64().0);
-        if is_new {
-            self.novelty.called.insert(url.hash64().0);
+        self.novelty.called.insert(url.hash64().0);
+    }
+
+    /// Whether a queued URL was deferred before and never visited. When its site was
+    /// open for a moment, thousands of them may have been queued again.
+    pub(crate) fn was_deferred(&self, url: &CrawlUrl) -> Result<bool, CrawlError> {
+        let site = url.site_hash();
+        let known = self.novelty.sites.get(&site);
+        if !known.is_some_and(SiteNovelty::has_deferred) {
+            return Ok(false);
         }
+        let record = self.partitions[self.partition_of(site)].record(url)?;
+        Ok(record.is_some_and(|record| record.visits == 0))
     }
 
     /// Whether a deferred host of a domain is opened in a last call.

@@ -159,8 +159,13 @@ impl Account {
     /// Whether it is closed: it repeats itself, or it has grown to `growth` pages
     /// and as many that wait without one sign of an end.
     pub fn is_closed(&self, budget: u32, growth: u32) -> bool {
-        self.left(budget) == 0
-            || (!self.is_proven() && self.unsupported >= growth && self.pending() >= growth)
+        self.left(budget) == 0 || self.branches(growth)
+    }
+
+    /// Whether it has grown to `growth` pages and as many that wait without one sign of
+    /// an end.
+    pub(crate) fn branches(&self, growth: u32) -> bool {
+        !self.is_proven() && self.unsupported >= growth && self.pending() >= growth
     }
 
     /// Whether it may be closed soon, so that it is worth looking for support.

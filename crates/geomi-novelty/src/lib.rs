@@ -37,6 +37,7 @@
 //! | the same words, no new details, and leads on | +1 | |
 //! | the same on a page that bears a date, leading on or not | +1 | |
 //! | is a combination of known query pairs and leads only to more of them, whatever it says | +1 | |
+//! | the same, but the filters have at most 512 combinations in all | | |
 //! | the same of words in paths and values, if it has less than 200 bytes of text outside links | +1 | |
 //! | more than 8 segments and query pairs long, and leads only to longer forms of its URL | +10 | |
 //! | repeats what is known and leads nowhere | | |
@@ -73,7 +74,8 @@
 //!   20,000 pages reaches it, and larger ones get it back by support.
 //!
 //! A closed shelf, section or site does not concern templates and shelves that have
-//! proven themselves by three supported pages.
+//! proven themselves by three supported pages. A site that is closed for repeated
+//! content does not concern sections in which nothing was repeated.
 //!
 //! What is deferred is not lost: it is released when its account is open again, and
 //! otherwise at the end of the crawl, when nothing else is left. Then URLs that may
@@ -100,10 +102,11 @@
 //!   to any page is deferred.
 //!
 //! Memory is bounded: 256 templates, 64 shelves, 17 sections, 3 x 512 content
-//! hashes, 512 comparisons and 1,024 query pairs per site. What does not fit is
+//! hashes, 512 comparisons, 1,024 query pairs and the filters of 8 paths per site. What does not fit is
 //! judged by section and site alone.
 
 mod account;
+mod choices;
 mod dive;
 mod domain;
 mod drop_params;

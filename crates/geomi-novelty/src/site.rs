@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::account::Worth;
+use crate::choices::Choices;
 use crate::dive::{Dive, Pick};
 use crate::memory::{HashTable, Note, Notes, Ring};
 use crate::params::{hash_without, parts};
@@ -205,6 +206,7 @@ pub struct SiteNovelty {
     images: HashTable,
     notes: Notes,
     parts: Parts,
+    choices: Choices,
     /// Pages with new content that led on without support, of all templates, less
     /// what support has given back.
     unsupported: u32,
@@ -234,6 +236,7 @@ impl SiteNovelty {
     /// [`SiteNovelty::judge`].
     pub fn found(&mut self, url: &CrawlUrl, template: &Template) -> FoundLink {
         let combines = self.parts.meet(url, template.section());
+        self.choices.meet(url);
         let count = |account: &mut Account| account.found = account.found.saturating_add(1);
         count(&mut self.account);
         if let Some(shelf) = self.shelves.get_mut(&template.shelf()) {
@@ -450,7 +453,10 @@ impl SiteNovelty {
         if section.is_some_and(|section| section.account.is_closed(config.section_budget, growth)) {
             return Some(NoveltyRefusal::Section);
         }
-        let is_closed = self.account.is_closed(config.site_budget, growth);
+        // A part of the site in which nothing repeats is not to blame for the others.
+        let is_charged = section.is_some_and(|section| section.account.repeated > 0);
+        let is_closed = self.account.branches(growth)
+            || (is_charged && self.account.left(config.site_budget) == 0);
         is_closed.then_some(NoveltyRefusal::Site)
     }
 
@@ -675,7 +681,11 @@ impl SiteNovelty {
                 .parts
                 .has_nothing_own(sight.url, sight.template.section())
         {
-            return Worth::Repeat;
+            return if self.choices.are_few(sight.url) {
+                Worth::Quiet
+            } else {
+                Worth::Repeat
+            };
         }
         if sight.is_deep() && !self.has_ends(sight.template) {
             return Worth::Deep;

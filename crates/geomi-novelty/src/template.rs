@@ -20,7 +20,7 @@ const DATE_NAMES: [&str; 12] = [
 const YEAR_NAMES: [&str; 2] = ["year", "y"];
 const MONTH_NAMES: [&str; 7] = ["month", "m", "mon", "day", "d", "week", "w"];
 /// Names of parameters that say which page of a list it is.
-const LIST_NAMES: [&str; 9] = [
+pub(crate) const LIST_NAMES: [&str; 9] = [
     "page", "pg", "paged", "pageno", "page_no", "offset", "skip", "cursor", "start",
 ];
 /// Numbers this near to each other are those of neighbours.

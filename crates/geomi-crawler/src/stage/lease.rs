@@ -104,7 +104,9 @@ impl Journey<'_> {
         }
         // Queues may hold thousands of a trap's URLs when the verdict falls. What
         // was fetched once is looked at again whatever its kin brought.
-        let is_new = !entry.is_seed && !entry.is_revisit && entry.attempts == 0;
+        let is_new = !entry.is_seed
+            && entry.attempts == 0
+            && (!entry.is_revisit || self.was_deferred(&entry.url)?);
         let template = (is_new && self.novelty.is_on()).then(|| Template::of(&entry.url));
         if is_new && let Some(reason) = self.not_worth(&entry.url, template.as_ref())? {
             match reason {
