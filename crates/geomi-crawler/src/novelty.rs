@@ -300,9 +300,7 @@ impl Journey<'_> {
             return Ok(Some(NotWorth::ParameterIgnored(names.join(", "))));
         }
         // A last call is not turned away when its turn comes.
-        if known.standing(&config, template).is_none()
-            || self.novelty.called.remove(&url.hash64().0)
-        {
+        if self.novelty.called.contains(&url.hash64().0) {
             return Ok(None);
         }
         let known = self.novelty.site(partition, site)?;
@@ -493,6 +491,11 @@ impl Journey<'_> {
     pub(crate) fn note_called(&mut self, url: &CrawlUrl) {
         self.novelty.fetching.insert(url.hash64().0);
         self.novelty.called.insert(url.hash64().0);
+    }
+
+    /// The turn of a URL has come: a last call is made once.
+    pub(crate) fn note_turn(&mut self, url: &CrawlUrl) {
+        self.novelty.called.remove(&url.hash64().0);
     }
 
     /// Whether a queued URL was deferred before and never visited. When its site was

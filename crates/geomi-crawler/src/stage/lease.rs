@@ -115,6 +115,7 @@ impl Journey<'_> {
             }
             return Ok(false);
         }
+        self.note_turn(&entry.url);
         if self.quarantine.holds(&entry.url) {
             let reason =
                 "the reader of this version panicked over it; its answer is in quarantine/";
