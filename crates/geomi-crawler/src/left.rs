@@ -81,7 +81,7 @@ impl LeftReason {
         }
     }
 
-    const fn of(retired: RetireReason) -> Self {
+    pub(crate) const fn of(retired: RetireReason) -> Self {
         match retired {
             RetireReason::LongWait => Self::LongWait,
             RetireReason::LongDelay => Self::LongDelay,

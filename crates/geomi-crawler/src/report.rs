@@ -8,6 +8,7 @@ use geomi_frontier::{Counts, Overview};
 use geomi_model::Timestamp;
 use geomi_store::{CrawlDir, StoreError};
 
+use crate::left::LeftReason;
 use crate::status::{Answers, Counters, Ending, Phase, Rates, Status};
 use crate::{Control, CrawlError};
 
@@ -81,7 +82,9 @@ impl Reporter {
         let retired = overview
             .retired
             .iter()
-            .map(|(site, reason)| (site.to_string(), reason.clone()));
+            .map(|(site, _, why)| (site.to_string(), why.clone()));
+        let reasons = overview.retired.iter();
+        let reasons = reasons.map(|(_, reason, _)| LeftReason::of(*reason));
         Status {
             state,
             reason,
@@ -101,6 +104,7 @@ impl Reporter {
             sites_waiting: overview.waiting as u64,
             sites_backing_off: overview.backing_off as u64,
             sites_retired: retired.collect(),
+            sites_retired_reasons: reasons.collect(),
             sites_retired_count: overview.retired_count,
             sites_failing: overview
                 .failing

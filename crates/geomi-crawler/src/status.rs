@@ -8,7 +8,7 @@ use geomi_model::{NetworkState, Timestamp, UrlRecord, Visit};
 use serde::{Deserialize, Serialize};
 
 use crate::fate::Fate;
-use crate::left::Left;
+use crate::left::{Left, LeftReason};
 
 /// What has been counted since the directory was begun. Kept in partition
 /// state, in the commit of the visits it counts, so it is exact across crashes.
@@ -337,6 +337,9 @@ pub struct Status {
     pub sites_backing_off: u64,
     /// Sites left alone for this run, and why: 100 of them at most.
     pub sites_retired: Vec<(String, String)>,
+    /// The kinds of these reasons, in the same order.
+    #[serde(default)]
+    pub sites_retired_reasons: Vec<LeftReason>,
     /// How many sites are left alone for this run.
     #[serde(default)]
     pub sites_retired_count: u64,

@@ -192,7 +192,7 @@ pub struct Frontier {
     has_retired: bool,
     /// Some of the sites that were retired and closed, with their reasons. Each has its
     /// own in its state on disk.
-    retired_closed: Vec<(SiteKey, String)>,
+    retired_closed: Vec<(SiteKey, RetireReason, String)>,
     /// How many those are in all.
     retired_closed_count: u64,
 }

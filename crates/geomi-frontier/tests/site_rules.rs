@@ -136,7 +136,7 @@ fn no_more_pages_are_under_way_than_may_be_saved() {
     assert!(frontier.is_finished());
     assert_eq!(frontier.counts().waiting, 2, "the rest stays queued");
     let retired = frontier.overview(START).retired;
-    assert!(retired[0].1.contains("max_pages"), "{retired:?}");
+    assert!(retired[0].2.contains("max_pages"), "{retired:?}");
 }
 
 #[test]

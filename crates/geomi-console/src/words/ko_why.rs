@@ -112,7 +112,8 @@ pub(super) fn reason(reason: &Reason) -> String {
             "{site} 한 곳에만 주소 {}개가 남았습니다. 응답을 받을 때마다 {rest_s:.1}초씩 쉬므로 적어도 {least_s:.0}초가 걸립니다.",
             count(*urls)
         ),
-        Reason::SiteRetired { site, why } => {
+        Reason::SiteRetired { site, reason, why } => {
+            let why = reason.map_or_else(|| why.clone(), |reason| left_why(reason).to_owned());
             format!("{site}: 이번 실행에서 제외했습니다. ({why})")
         }
         Reason::RobotsRefused { urls } => {
@@ -144,17 +145,7 @@ pub(super) fn reason(reason: &Reason) -> String {
 
 /// URLs that a run left, for one reason.
 fn left(group: &LeftGroup) -> String {
-    let why = match group.reason {
-        LeftReason::TrapGuard => "끝없이 늘어나는 부분으로 보여 미뤄 두었습니다",
-        LeftReason::LongWait => {
-            "사이트가 politeness.max_wait보다 오래 기다려 달라고 했습니다 (429 또는 503)"
-        }
-        LeftReason::LongDelay => "사이트의 요청 간격이 politeness.max_wait보다 깁니다",
-        LeftReason::SiteFailing => "사이트가 연속으로 너무 많이 실패했습니다",
-        LeftReason::RobotsElsewhere => "robots.txt가 요청할 수 없는 다른 사이트로 연결됩니다",
-        LeftReason::SitePageLimit => "[[site]]의 max_pages에 이르렀습니다",
-        LeftReason::Queued => "대기열에 남아 있습니다",
-    };
+    let why = left_why(group.reason);
     let example = group.example.as_ref();
     let example = example.map_or(String::new(), |site| format!(" (예: {site})"));
     let until = group.until.as_ref();
@@ -166,6 +157,21 @@ fn left(group: &LeftGroup) -> String {
         count(group.sites),
         count(group.urls)
     )
+}
+
+/// Why URLs are left.
+const fn left_why(reason: LeftReason) -> &'static str {
+    match reason {
+        LeftReason::TrapGuard => "끝없이 늘어나는 부분으로 보여 미뤄 두었습니다",
+        LeftReason::LongWait => {
+            "사이트가 politeness.max_wait보다 오래 기다려 달라고 했습니다 (429 또는 503)"
+        }
+        LeftReason::LongDelay => "사이트의 요청 간격이 politeness.max_wait보다 깁니다",
+        LeftReason::SiteFailing => "사이트가 연속으로 너무 많이 실패했습니다",
+        LeftReason::RobotsElsewhere => "robots.txt가 요청할 수 없는 다른 사이트로 연결됩니다",
+        LeftReason::SitePageLimit => "[[site]]의 max_pages에 이르렀습니다",
+        LeftReason::Queued => "대기열에 남아 있습니다",
+    }
 }
 
 /// What to do about it.
@@ -224,7 +230,9 @@ pub(super) fn held(held: &Held) -> String {
         Held::Turn => {
             "crawl.sites_in_memory만큼의 사이트를 이미 수집하고 있어 차례를 기다립니다".to_owned()
         }
-        Held::Retired { why } => format!("이번 실행에서 제외했습니다 ({why})"),
+        Held::Retired { reason, .. } => {
+            format!("이번 실행에서 제외했습니다 ({})", left_why(*reason))
+        }
     }
 }
 
@@ -269,5 +277,32 @@ pub(super) fn next(step: &NextStep) -> String {
     match &step.at {
         Some(at) => format!("{words} ({} 이후)", moment(at)),
         None => words.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn why_a_site_was_left_alone_is_told_in_korean() {
+        let why = "its robots.txt redirects to a site that is left alone".to_owned();
+        let told = reason(&Reason::SiteRetired {
+            site: "e.com".to_owned(),
+            reason: Some(LeftReason::RobotsElsewhere),
+            why: why.clone(),
+        });
+        assert!(
+            told.contains("다른 사이트") && !told.contains(&why),
+            "{told}"
+        );
+        let told = held(&Held::Retired {
+            reason: LeftReason::SiteFailing,
+            why: why.clone(),
+        });
+        assert!(
+            told.contains("실패했습니다") && !told.contains(&why),
+            "{told}"
+        );
     }
 }

@@ -357,7 +357,14 @@ impl Standing<'_> {
     /// Sites that the last run retired.
     fn retired(&self) -> impl Iterator<Item = Reason> {
         let sites = self.status.sites_retired.iter().take(RETIRED_TOLD).cloned();
-        sites.map(|(site, why)| Reason::SiteRetired { site, why })
+        let reasons = &self.status.sites_retired_reasons;
+        sites
+            .enumerate()
+            .map(|(at, (site, why))| Reason::SiteRetired {
+                site,
+                reason: reasons.get(at).copied(),
+                why,
+            })
     }
 
     /// What became of URLs that are not queued.

@@ -132,6 +132,8 @@ pub enum Reason {
     SiteRetired {
         /// Its name.
         site: String,
+        /// The kind of reason; older status files do not have it.
+        reason: Option<LeftReason>,
         /// Why, in English.
         why: String,
     },
@@ -343,7 +345,7 @@ impl fmt::Display for Reason {
                     "one site is left, {site}, with {urls}; it rests {rest_s:.1} s after each answer, so its queue takes at least {least_s:.0} s"
                 )
             }
-            Self::SiteRetired { site, why } => write!(f, "{site} was left alone: {why}"),
+            Self::SiteRetired { site, why, .. } => write!(f, "{site} was left alone: {why}"),
             Self::RobotsRefused { urls } => {
                 write!(f, "robots.txt refused {}", plural(*urls, "URL"))
             }
@@ -507,6 +509,8 @@ pub enum Held {
     Turn,
     /// The next run.
     Retired {
+        /// The kind of reason.
+        reason: LeftReason,
         /// Why, in English.
         why: String,
     },
@@ -591,7 +595,7 @@ impl fmt::Display for Held {
             Self::Turn => f.write_str(
                 "as many sites as crawl.sites_in_memory allows are at work; its turn comes",
             ),
-            Self::Retired { why } => write!(f, "left alone for this run: {why}"),
+            Self::Retired { why, .. } => write!(f, "left alone for this run: {why}"),
         }
     }
 }

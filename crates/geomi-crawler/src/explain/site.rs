@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::reason::{Held, RobotsStanding};
 use super::{Knowledge, SiteRhythm, SiteWord};
 use crate::books::{SiteAccess, Unaddressed};
+use crate::left::LeftReason;
 use crate::mirrors::MirrorRecord;
 use crate::novelty::domain_hash;
 use crate::status::plural;
@@ -297,6 +298,7 @@ fn held_by(hold: &Hold, view: &SiteView) -> Held {
         Hold::Retry { .. } => Held::Retry,
         Hold::Turn => Held::Turn,
         Hold::Retired(retired) => Held::Retired {
+            reason: LeftReason::of(retired.reason),
             why: retired.why.clone(),
         },
     }

@@ -6,8 +6,8 @@ use geomi_model::Timestamp;
 use geomi_url::{SiteHash, SiteKey};
 
 use super::{Counts, Frontier};
-use crate::SiteState;
 use crate::site::Place;
+use crate::{RetireReason, SiteState};
 
 /// Retired sites that are named; the others are counted.
 pub const RETIRED_LISTED: usize = 100;
@@ -26,7 +26,7 @@ pub struct Overview {
     /// Sites left alone after failures.
     pub backing_off: usize,
     /// Sites left alone for this run, with their reasons: [`RETIRED_LISTED`] at most.
-    pub retired: Vec<(SiteKey, String)>,
+    pub retired: Vec<(SiteKey, RetireReason, String)>,
     /// How many there are.
     pub retired_count: u64,
     /// Sites whose last requests all failed, and how many did, the worst first:
@@ -73,8 +73,8 @@ impl Frontier {
             if let Some(retirement) = &site.state.retired {
                 overview.retired_count += 1;
                 if overview.retired.len() < RETIRED_LISTED {
-                    let row = (site.state.key.clone(), retirement.why.clone());
-                    overview.retired.push(row);
+                    let (key, why) = (site.state.key.clone(), retirement.why.clone());
+                    overview.retired.push((key, retirement.reason, why));
                 }
                 continue;
             }

@@ -158,7 +158,7 @@ impl Frontier {
     /// A retired site that was closed is in memory again.
     pub(super) fn forget_closed(&mut self, site: &SiteKey) {
         self.retired_closed_count = self.retired_closed_count.saturating_sub(1);
-        self.retired_closed.retain(|(key, _)| key != site);
+        self.retired_closed.retain(|(key, ..)| key != site);
     }
 
     fn close(&mut self, hash: SiteHash) -> Closed {
@@ -171,7 +171,8 @@ impl Frontier {
         if let Some(retirement) = site.state.retired {
             self.retired_closed_count += 1;
             if self.retired_closed.len() < RETIRED_LISTED {
-                self.retired_closed.push((site.state.key, retirement.why));
+                let row = (site.state.key, retirement.reason, retirement.why);
+                self.retired_closed.push(row);
             }
         }
         Closed {
