@@ -22,10 +22,15 @@
   const lost = document.querySelector('.connection');
   if (lost) {
     let heard = Date.now();
+    // An order that cannot arrive is not offered.
+    const steer = (isOn) => {
+      for (const button of document.querySelectorAll('.steering button')) button.disabled = !isOn;
+    };
     const hear = () => {
       heard = Date.now();
       lost.hidden = true;
       document.body.classList.remove('stale');
+      steer(true);
     };
     for (const event of ['htmx:sseOpen', 'htmx:sseBeforeMessage']) document.body.addEventListener(event, hear);
     setInterval(() => {
@@ -35,6 +40,7 @@
       time.textContent = `${time.dateTime.slice(0, 19).replace('T', ' ')} UTC`;
       lost.hidden = false;
       document.body.classList.add('stale');
+      steer(false);
     }, 500);
   }
 
@@ -94,6 +100,7 @@
 
   // Curves.
   const charts = [];
+  let empty = [];
   const box = document.querySelector('.charts');
   // A canvas cannot read a pair of colours: an element can.
   const probe = document.createElement('span');
@@ -126,6 +133,15 @@
   }
 
   function draw(holder, samples) {
+    // Without a sample there is no time to draw an axis for.
+    if (!samples.length) {
+      const note = document.createElement('p');
+      note.className = 'muted';
+      note.textContent = box.dataset.empty;
+      holder.replaceChildren(note);
+      empty.push(holder);
+      return;
+    }
     const keys = holder.dataset.series.split(' ');
     const labels = holder.dataset.label.split('|');
     const data = [samples.map((s) => s.time), ...keys.map((key) => samples.map((s) => s[key]))];
@@ -151,6 +167,12 @@
 
   function addSample(sample) {
     if (sample.time === null) return;
+    const first = empty;
+    empty = [];
+    for (const holder of first) {
+      holder.replaceChildren();
+      draw(holder, [sample]);
+    }
     for (const chart of charts) {
       const times = chart.data[0];
       if (times.length && times[times.length - 1] >= sample.time) continue;

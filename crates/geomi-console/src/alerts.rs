@@ -191,6 +191,8 @@ pub(crate) async fn run(app: App) {
     let mut watch = Watch::default();
     loop {
         every.tick().await;
+        app.read(|app| app.accounts.write_unlisted(app.now(), false))
+            .await;
         for alert in look(&app, &mut watch).await {
             for (hook, url) in hooks.iter().zip(&app.options.webhooks) {
                 if hook.try_send(alert.clone()).is_err() {

@@ -16,6 +16,7 @@ use crate::accounts::{Accounts, Role};
 use crate::caches::Caches;
 use crate::http::guard::Caller;
 use crate::http::problem::Problem;
+use crate::in_flight::InFlight;
 use crate::launch::{Launcher, Planner};
 use crate::library::{Crawl, Library};
 use crate::live::Hubs;
@@ -31,6 +32,8 @@ const HASHES_MAX: usize = 2;
 /// Estimates at once: each takes a core, tens of megabytes and, for a large crawl, many
 /// seconds. Whoever waits for one finds it made.
 const ESTIMATES_MAX: usize = 1;
+/// Captures unpacked at once: each takes up to 100 MiB for a moment.
+const UNPACKS_MAX: usize = 2;
 /// Processes that are waited for at once, until they have begun.
 const STARTS_MAX: usize = 4;
 /// Blocking reads at once, over all requests.
@@ -115,10 +118,12 @@ pub(crate) struct Parts {
     pub(crate) launcher: Option<Launcher>,
     pub(crate) planner: Option<Planner>,
     pub(crate) caches: Caches,
+    pub(crate) in_flight: InFlight,
     hashing: Arc<Semaphore>,
     estimating: Arc<Semaphore>,
     reading: Arc<Semaphore>,
     starting: Arc<Semaphore>,
+    unpacking: Arc<Semaphore>,
 }
 
 impl Deref for App {
@@ -152,11 +157,13 @@ impl App {
             launcher,
             planner,
             caches: Caches::default(),
+            in_flight: InFlight::default(),
             clock: SystemClock::default(),
             hashing: Arc::new(Semaphore::new(HASHES_MAX)),
             estimating: Arc::new(Semaphore::new(ESTIMATES_MAX)),
             reading: Arc::new(Semaphore::new(READS_MAX)),
             starting: Arc::new(Semaphore::new(STARTS_MAX)),
+            unpacking: Arc::new(Semaphore::new(UNPACKS_MAX)),
             options,
         })))
     }
@@ -209,6 +216,14 @@ impl App {
         work: impl FnOnce(&Self) -> T + Send + 'static,
     ) -> T {
         self.block(&self.estimating, work).await
+    }
+
+    /// The same for unpacking captures.
+    pub(crate) async fn unpack<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> T {
+        self.block(&self.unpacking, work).await
     }
 
     /// The permit goes with the work: a request that is given up does not end

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use geomi_crawler::remote::{self, RemoteError};
 use geomi_crawler::{RefreshDrive, Status};
-use geomi_store::{CrawlDir, StoreError};
+use geomi_store::{CrawlDir, StoreError, open_regular};
 
 use crate::accounts::hold;
 use crate::app::Settings;
@@ -487,7 +487,7 @@ fn ended(status: ExitStatus, said: &Path) -> Begun {
     let mut text = String::new();
     // Without what it said there is still the code.
     let read =
-        File::open(said).and_then(|file| file.take(SAID_BYTES_MAX).read_to_string(&mut text));
+        open_regular(said).and_then(|file| file.take(SAID_BYTES_MAX).read_to_string(&mut text));
     let lines = text.lines();
     let errors = lines.filter_map(|line| line.strip_prefix("error: "));
     let mut errors: Vec<String> = errors.map(str::to_owned).collect();

@@ -20,6 +20,7 @@
 //! | `live` | one reader a watched crawl, shared by everyone who watches it |
 //! | `diff` | two captures of a page, line by line |
 //! | `schedule` | the week of a crawl's visits: counted, painted, planned, followed |
+//! | `in_flight` | the memory that contents take until their clients have them |
 //! | `preview` | what patterns would keep out, before they do |
 //! | `actions` | what a person can do to a crawl; pages and API both call it |
 //! | `api` | JSON in and out, one file a subject |
@@ -55,6 +56,7 @@ pub mod client;
 mod diff;
 mod error;
 mod http;
+mod in_flight;
 mod launch;
 mod library;
 mod live;

@@ -76,6 +76,7 @@ pub struct Server {
     is_tls: bool,
     first: Option<String>,
     runtime: Option<Runtime>,
+    app: App,
 }
 
 impl Server {
@@ -98,6 +99,7 @@ impl Drop for Server {
             // Who watches would watch for ever.
             runtime.shutdown_background();
         }
+        self.app.accounts.write_unlisted(self.app.now(), true);
     }
 }
 
@@ -166,12 +168,13 @@ pub(crate) fn start_within(options: Options, limits: Limits) -> Result<Server, C
     let is_tls = tls.is_some();
     let first = app.accounts.first_secret();
     runtime.spawn(crate::alerts::run(app.clone()));
-    runtime.spawn(accept(listener, tls, router(app), door));
+    runtime.spawn(accept(listener, tls, router(app.clone()), door));
     Ok(Server {
         address,
         is_tls,
         first,
         runtime: Some(runtime),
+        app,
     })
 }
 

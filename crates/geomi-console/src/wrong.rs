@@ -38,6 +38,8 @@ pub(crate) enum Wrong {
     LongBody { max_kib: usize },
     /// The body did not arrive in time.
     SlowBody,
+    /// Too many captures are being sent at this moment.
+    TooManyContents,
 
     /// There is no such page of the console.
     NothingHere,

@@ -13,6 +13,7 @@ use geomi_url::CrawlUrl;
 
 use crate::SiteOverride;
 use crate::refresh::RefreshConfig;
+use crate::refusal::RefusalRule;
 
 /// Everything a crawl needs to know before it starts.
 #[derive(Clone, Debug)]
@@ -103,11 +104,11 @@ pub struct FollowRules {
 
 impl FollowRules {
     /// The rule by which a link is not followed.
-    pub(crate) fn refusal(self, link: &Link) -> Option<&'static str> {
+    pub(crate) fn refusal(self, link: &Link) -> Option<RefusalRule> {
         if link.kind == LinkKind::Form && !self.forms {
-            Some("form")
+            Some(RefusalRule::Form)
         } else if link.is_advert && !self.adverts {
-            Some("advert")
+            Some(RefusalRule::Advert)
         } else {
             None
         }

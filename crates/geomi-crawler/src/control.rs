@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use crate::orders::{Order, Reply};
-use crate::status::Status;
+use crate::status::{Phase, Status};
 
 /// What the crawl shall be doing.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -93,9 +93,17 @@ impl Control {
         self.lock().desired
     }
 
-    /// What it was doing at its last report, at most half a second ago.
+    /// What it was doing at its last report, at most half a second ago. A pause or a
+    /// resumption since then shows already.
     pub fn status(&self) -> Status {
-        self.lock().status.clone()
+        let shared = self.lock();
+        let mut status = shared.status.clone();
+        status.state = match (shared.desired, status.state) {
+            (Desired::Pause, Phase::Running) => Phase::Paused,
+            (Desired::Run, Phase::Paused) => Phase::Running,
+            (_, state) => state,
+        };
+        status
     }
 
     pub(crate) fn publish(&self, status: &Status) {
@@ -111,5 +119,27 @@ impl Control {
         // Nothing can panic while the lock is held, and plain values have no
         // half-written state: a poisoned lock is as good as another.
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_shows_before_the_next_report() {
+        let control = Control::default();
+        control.publish(&Status {
+            state: Phase::Running,
+            ..Status::default()
+        });
+        control.set(Desired::Pause);
+        assert_eq!(control.status().state, Phase::Paused);
+        control.publish(&Status {
+            state: Phase::Paused,
+            ..Status::default()
+        });
+        control.set(Desired::Run);
+        assert_eq!(control.status().state, Phase::Running);
     }
 }

@@ -11,6 +11,9 @@
 //! * a URL refused as too deep is admitted, if the new depth is within the limit;
 //! * a URL that was visited keeps the depth of its visit, and its links theirs.
 //!
+//! A URL refused as too deep is also kept with its queue entry. A run whose limit of
+//! depth is another one admits those that are now within the limit, at its start.
+//!
 //! The last case cannot occur on a site whose pages are visited breadth-first and are
 //! reached from seeds known at the start. It can where pages are visited by priority,
 //! or where paths lead across sites, which do not wait for each other.
@@ -18,6 +21,7 @@
 use std::sync::Arc;
 
 use geomi_frontier::{Entry, PageOrder};
+use geomi_scope::{Candidate, ScopeConfig};
 use geomi_url::CrawlUrl;
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +38,38 @@ pub(crate) struct ShortestPath {
     pub(crate) seed: u32,
     /// The page before it on that path.
     pub(crate) via: Option<CrawlUrl>,
+}
+
+/// URLs refused as too deep that are looked at between two commits.
+const ROWS_MAX: usize = 512;
+
+/// The single record of [`ScopeBefore`].
+const SCOPE_META: &str = "scope";
+
+/// The rules of scope that a run began with, as text: it is only compared.
+#[derive(PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct ScopeBefore {
+    /// The limits of depth.
+    depths: String,
+    /// Everything else.
+    rest: String,
+}
+
+impl ScopeBefore {
+    fn of(scope: &ScopeConfig) -> Self {
+        let sites = scope.sites.iter();
+        let depths = sites.map(|site| (&site.names, site.depth_max));
+        let depths: Vec<_> = depths.filter(|(_, depth)| depth.is_some()).collect();
+        let mut rest = scope.clone();
+        rest.depth_max = None;
+        for site in &mut rest.sites {
+            site.depth_max = None;
+        }
+        Self {
+            depths: format!("{:?} {depths:?}", scope.depth_max),
+            rest: format!("{rest:?}"),
+        }
+    }
 }
 
 impl ShortestPath {
@@ -114,8 +150,83 @@ impl Journey<'_> {
                 via: Some(found.on.url.clone()),
             };
             self.partitions[to].set_shortest(found.url, path);
+            self.partitions[to].set_too_deep(&Entry {
+                url: found.url.clone(),
+                seed: found.on.seed,
+                via: Some(found.on.url.clone()),
+                kind: found.kind,
+                depth,
+                priority: found.on.priority,
+                attempts: 0,
+                redirects: 0,
+                is_seed: false,
+                is_revisit: false,
+                not_before: None,
+            });
         }
         Ok(())
+    }
+
+    /// Compares the rules of scope with those of the last run. If the limit of depth is
+    /// another one, URLs are queued that it refused and now allows. Links that other
+    /// rules refused were not kept, which is said.
+    pub(crate) fn compare_scope(&mut self) -> Result<(), CrawlError> {
+        let scope = ScopeBefore::of(&self.config.scope);
+        let before: Option<ScopeBefore> = self.partitions[0].meta(SCOPE_META)?;
+        if before.as_ref() == Some(&scope) {
+            return Ok(());
+        }
+        if let Some(before) = before {
+            if before.depths != scope.depths {
+                self.admit_once_too_deep()?;
+            }
+            if before.rest != scope.rest {
+                tracing::warn!(
+                    "the rules of scope have changed since the last run: links that they refused \
+                     then are found again only by --again"
+                );
+            }
+        }
+        self.partitions[0].set_meta(SCOPE_META, &scope);
+        Ok(())
+    }
+
+    fn admit_once_too_deep(&mut self) -> Result<(), CrawlError> {
+        let mut admitted = 0_u64;
+        for partition in 0..self.partitions.len() {
+            let mut after = None;
+            loop {
+                let entries = self.partitions[partition].too_deep(after.as_ref(), ROWS_MAX)?;
+                let Some(last) = entries.last() else {
+                    break;
+                };
+                after = Some(last.url.clone());
+                for entry in entries {
+                    admitted += u64::from(self.admit_if_near(partition, entry)?);
+                }
+                self.commit()?;
+            }
+        }
+        if admitted > 0 {
+            tracing::info!(admitted, "URLs within the new limit of depth were queued");
+        }
+        Ok(())
+    }
+
+    fn admit_if_near(&mut self, partition: usize, entry: Entry) -> Result<bool, CrawlError> {
+        let seed = self.seed(entry.seed)?;
+        let candidate = Candidate {
+            url: &entry.url,
+            seed: &seed.home,
+            depth: entry.depth,
+            is_seed: false,
+            is_redirect: false,
+        };
+        if !self.admit.scope().judge(&candidate).is_accepted() {
+            return Ok(false);
+        }
+        self.partitions[partition].forget_too_deep(&entry.url);
+        self.queue(partition, entry)
     }
 
     /// An entry whose visit is over, with the shortest path found meanwhile.

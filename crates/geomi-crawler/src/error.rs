@@ -29,7 +29,7 @@ pub enum CrawlError {
     },
     /// A record in the partition state cannot be read.
     #[error(
-        "the state in frontier/ is damaged: {what}; delete frontier/ to start the queue anew (what was collected stays)"
+        "the state in frontier/ is damaged: {what}; what was collected is readable (geomi cat, export, report); delete frontier/ and run the crawl again to start its queue anew"
     )]
     Damaged {
         /// Which record.

@@ -87,13 +87,15 @@ impl Attempt {
             return Fate::Retry;
         }
         match self.code {
+            // Nobody said that it exists: without it nothing is missing.
+            _ if self.is_guess && !self.state.is_answer() => Fate::Answered,
             _ if !self.state.is_answer() => Fate::Failed,
             // A 304 that nobody asked for says nothing about what is stored, and a
             // 200 of an unwanted type is not stored.
             Some(200 | 304) if self.state == NetworkState::Ok => Fate::Saved,
             Some(300..=399) if self.has_target => Fate::Redirected,
             Some(100..=399) => Fate::Answered,
-            Some(400..=499) if self.is_guess => Fate::Answered,
+            Some(400..=599) if self.is_guess => Fate::Answered,
             _ => Fate::Failed,
         }
     }
@@ -153,5 +155,17 @@ mod tests {
             ..moved
         };
         assert_eq!(guessed.fate(3), Fate::Answered, "nobody said it was there");
+        let broken = Attempt {
+            code: Some(500),
+            number: 3,
+            ..guessed
+        };
+        assert_eq!(broken.fate(3), Fate::Answered);
+        let silent = Attempt {
+            state: HeaderTimeout,
+            code: None,
+            ..broken
+        };
+        assert_eq!(silent.fate(3), Fate::Answered);
     }
 }

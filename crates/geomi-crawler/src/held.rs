@@ -21,7 +21,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use geomi_frontier::Entry;
-use geomi_novelty::Template;
+use geomi_novelty::{NoveltyRefusal, Template};
 use geomi_url::{SiteHash, UrlHash};
 use hashbrown::{HashMap, HashSet};
 
@@ -38,11 +38,17 @@ const RECENT_MAX: usize = 1 << 16;
 const LAST_CALL_WAIT_MAX: Duration = Duration::from_secs(30);
 /// Holders remembered as given up.
 const GIVEN_UP_MAX: usize = 1 << 16;
+/// Holders to be looked at again, at most. Of others the URLs are looked at when
+/// nothing else is left.
+const LOOKS_MAX: usize = 1 << 16;
+/// Holders whose last calls are made between two commits.
+const HOLDERS_PER_COMMIT: usize = 64;
+/// URLs looked through for last calls between two commits.
+const SURVEYED_PER_COMMIT: usize = 16_384;
 
 /// One look through what a holder has.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Look {
-    holder: SiteHash,
     /// The last URL that was looked at.
     after: Option<UrlHash>,
     /// Whether another look is due after this one.
@@ -52,31 +58,34 @@ struct Look {
 /// Holders to be looked at again.
 #[derive(Debug, Default)]
 pub(crate) struct HeldBook {
-    looks: VecDeque<Look>,
+    looks: HashMap<SiteHash, Look>,
+    /// The same holders, the first to be looked at first.
+    line: VecDeque<SiteHash>,
     recent: HashSet<(u64, u64)>,
     /// Holders whose last calls were all made and of which nothing was released.
     given_up: HashSet<SiteHash>,
+    /// Where last calls have come to: a partition, and a holder in it.
+    called_to: (usize, Option<SiteHash>),
+    /// What is being looked through for last calls.
+    survey: Option<Survey>,
 }
 
 impl HeldBook {
     /// A holder has shown that it was misjudged.
     pub(crate) fn reopen(&mut self, holder: SiteHash) {
         self.given_up.remove(&holder);
-        if let Some(look) = self.looks.iter_mut().find(|look| look.holder == holder) {
+        if let Some(look) = self.looks.get_mut(&holder) {
             // What it has come past may be worth a request by now.
             look.again = look.after.is_some();
-            return;
+        } else if self.looks.len() < LOOKS_MAX {
+            self.looks.insert(holder, Look::default());
+            self.line.push_back(holder);
         }
-        self.looks.push_back(Look {
-            holder,
-            after: None,
-            again: false,
-        });
     }
 
     /// Whether something is to be looked at.
     pub(crate) fn is_due(&self) -> bool {
-        !self.looks.is_empty()
+        !self.line.is_empty()
     }
 }
 
@@ -85,8 +94,18 @@ impl HeldBook {
 /// deepest; among equals the first in order of hashes, so that a run can be repeated.
 type Rank = (bool, bool, u16, Reverse<u64>);
 
+/// A look through all that a holder has, which may take several rounds of the loop.
+#[derive(Debug)]
+struct Survey {
+    at: usize,
+    holder: SiteHash,
+    /// The last URL that was looked at.
+    after: Option<UrlHash>,
+    calls: LastCalls,
+}
+
 /// What is released of a holder in one turn of last calls.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct LastCalls {
     /// The first URL of each account that may lead on, and its rank.
     leading: HashMap<Option<u64>, (Rank, Entry)>,
@@ -127,10 +146,11 @@ impl Journey<'_> {
         if !self.is_releasing() {
             return Ok(());
         }
-        let Some(mut look) = self.novelty.held.looks.pop_front() else {
+        let Some(holder) = self.novelty.held.line.pop_front() else {
             return Ok(());
         };
-        let holder = look.holder;
+        let look = self.novelty.held.looks.remove(&holder);
+        let mut look = look.expect("every holder in line has its look");
         let at = self.partition_of(holder);
         let entries = self.partitions[at].held(holder, look.after, ROWS_MAX)?;
         look.after = entries.last().map(|entry| entry.url.hash64());
@@ -151,41 +171,75 @@ impl Journey<'_> {
             }
         }
         if !is_over {
-            self.novelty.held.looks.push_front(look);
+            self.novelty.held.looks.insert(holder, look);
+            self.novelty.held.line.push_front(holder);
         } else if look.again {
             self.novelty.held.reopen(holder);
         }
         Ok(())
     }
 
-    /// Queues deferred URLs when nothing else is left; says whether there were any.
+    /// Queues deferred URLs when nothing else is left; says whether there were any, or
+    /// may be more. Holders take turns from one call to the next; one call with nothing
+    /// to queue has looked at all of them.
     pub(crate) fn call_last(&mut self) -> Result<bool, CrawlError> {
-        let mut any = false;
-        for at in 0..self.partitions.len() {
-            let mut after = None;
-            while let Some(holder) = self.partitions[at].next_holder(after)? {
-                after = Some(holder);
-                if !self.novelty.is_on() {
-                    // Nothing is deferred any more.
-                    self.novelty.held.reopen(holder);
-                    any = true;
-                    continue;
-                }
-                if self.novelty.held.given_up.contains(&holder) {
-                    continue;
-                }
-                if self.call_last_of(at, holder)? {
-                    any = true;
-                } else if self.novelty.held.given_up.len() < GIVEN_UP_MAX {
-                    self.novelty.held.given_up.insert(holder);
-                }
+        if let Some(survey) = self.novelty.held.survey.take() {
+            self.call_last_of(survey)?;
+            return Ok(true);
+        }
+        let mut called = 0;
+        let (mut at, mut after) = self.novelty.held.called_to;
+        let mut starts = usize::from((at, after) == (0, None));
+        loop {
+            let holder = self.partitions[at].next_holder(after)?;
+            after = holder;
+            if let Some(holder) = holder {
+                called += usize::from(self.call_last_at(at, holder)?);
+            } else {
+                at = (at + 1) % self.partitions.len();
+                starts += usize::from(at == 0);
             }
+            let is_slice = called == HOLDERS_PER_COMMIT || self.novelty.held.survey.is_some();
+            if is_slice || starts == 2 {
+                self.novelty.held.called_to = (at, after);
+                return Ok(is_slice || called > 0);
+            }
+        }
+    }
+
+    /// Makes the last calls of one holder, if it has any.
+    fn call_last_at(&mut self, at: usize, holder: SiteHash) -> Result<bool, CrawlError> {
+        if !self.novelty.is_on() {
+            // Nothing is deferred any more.
+            self.novelty.held.reopen(holder);
+            return Ok(true);
+        }
+        if self.novelty.held.given_up.contains(&holder) {
+            return Ok(false);
+        }
+        self.call_last_of(Survey {
+            at,
+            holder,
+            after: None,
+            calls: LastCalls::default(),
+        })
+    }
+
+    fn call_last_of(&mut self, mut survey: Survey) -> Result<bool, CrawlError> {
+        if !self.look_through(&mut survey)? {
+            self.novelty.held.survey = Some(survey);
+            return Ok(true);
+        }
+        let holder = survey.holder;
+        let any = self.release_last(holder, survey.calls)?;
+        if !any && self.novelty.held.given_up.len() < GIVEN_UP_MAX {
+            self.novelty.held.given_up.insert(holder);
         }
         Ok(any)
     }
 
-    fn call_last_of(&mut self, at: usize, holder: SiteHash) -> Result<bool, CrawlError> {
-        let LastCalls { leading, ends } = self.last_calls(at, holder)?;
+    fn release_last(&mut self, holder: SiteHash, calls: LastCalls) -> Result<bool, CrawlError> {
+        let LastCalls { leading, ends } = calls;
         let config = *self.novelty.config();
         let mut any = false;
         for (_, entry) in leading.into_values() {
@@ -216,41 +270,49 @@ impl Journey<'_> {
         Ok(any)
     }
 
-    /// Looks through all that a holder has.
-    fn last_calls(&mut self, at: usize, holder: SiteHash) -> Result<LastCalls, CrawlError> {
-        let config = *self.novelty.config();
-        let mut calls = LastCalls::default();
-        let mut after = None;
-        loop {
-            let entries = self.partitions[at].held(holder, after, ROWS_MAX)?;
+    /// Looks through what a holder has, or some more of it; says whether that was all.
+    fn look_through(&mut self, survey: &mut Survey) -> Result<bool, CrawlError> {
+        let holder = survey.holder;
+        for _ in 0..SURVEYED_PER_COMMIT / ROWS_MAX {
+            let entries = self.partitions[survey.at].held(holder, survey.after, ROWS_MAX)?;
             let is_over = entries.len() < ROWS_MAX;
-            after = entries.last().map(|entry| entry.url.hash64());
+            survey.after = entries.last().map(|entry| entry.url.hash64());
             for entry in entries {
-                let template = Template::of(&entry.url);
-                let (account, leads_on, is_unknown) = if entry.url.site_hash() == holder {
-                    let known = self.known_of(holder)?;
-                    let account = known.holding_account(&config, &template);
-                    let is_unknown = known.is_unknown(&template);
-                    (account, known.may_lead_on(&template), is_unknown)
-                } else {
-                    (None, true, true)
-                };
-                if leads_on {
-                    let rank = (
-                        is_unknown,
-                        is_like_via(&entry, &template),
-                        entry.depth,
-                        Reverse(entry.url.hash64().0),
-                    );
-                    calls.keep_first(account, rank, entry);
-                } else if calls.ends.len() < ROWS_MAX {
-                    calls.ends.push(entry);
-                }
+                self.survey_one(survey, entry)?;
             }
             if is_over {
-                return Ok(calls);
+                return Ok(true);
             }
         }
+        Ok(false)
+    }
+
+    fn survey_one(&mut self, survey: &mut Survey, entry: Entry) -> Result<(), CrawlError> {
+        let template = Template::of(&entry.url);
+        let (mut account, mut leads_on, mut is_unknown) = (None, true, true);
+        let mut is_endless = false;
+        if entry.url.site_hash() == survey.holder {
+            let config = *self.novelty.config();
+            let known = self.known_of(survey.holder)?;
+            account = known.holding_account(&config, &template);
+            leads_on = known.may_lead_on(&template);
+            is_unknown = known.is_unknown(&template);
+            let refusal = known.standing(&config, &template);
+            is_endless = refusal.is_some_and(NoveltyRefusal::is_endless);
+        }
+        if leads_on {
+            let rank = if is_endless {
+                // No end is to be found: what is nearest to the seed comes first.
+                (is_unknown, false, u16::MAX - entry.depth, order(&entry))
+            } else {
+                let is_next = is_like_via(&entry, &template);
+                (is_unknown, is_next, entry.depth, order(&entry))
+            };
+            survey.calls.keep_first(account, rank, entry);
+        } else if survey.calls.ends.len() < ROWS_MAX {
+            survey.calls.ends.push(entry);
+        }
+        Ok(())
     }
 
     /// Queues a deferred URL; the later its number, the longer it waits.
@@ -299,6 +361,11 @@ impl LastCalls {
             }
         }
     }
+}
+
+/// A fixed order of URLs, so that a run can be repeated.
+fn order(entry: &Entry) -> Reverse<u64> {
+    Reverse(entry.url.hash64().0)
 }
 
 /// Whether a URL looks like the page it was found on: the next page of a list, the

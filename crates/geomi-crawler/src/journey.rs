@@ -41,7 +41,7 @@ use geomi_novelty::{Mirrors, Missing, Nearby};
 use geomi_page::Readers;
 use geomi_store::CrawlDir;
 use geomi_store::warc::Position;
-use geomi_url::SiteHash;
+use geomi_url::{SiteHash, UrlHash};
 use hashbrown::{HashMap, HashSet};
 
 use crate::again::{Rereading, Round};
@@ -51,6 +51,7 @@ use crate::control::{Control, Desired};
 use crate::cookies::Cookies;
 use crate::credentials::Keyring;
 use crate::crew::{Crew, Event};
+use crate::failing::FailingSites;
 use crate::left::Left;
 use crate::novelty::NoveltyBook;
 use crate::partition::Partition;
@@ -122,6 +123,8 @@ pub(crate) struct Journey<'a> {
     pub(crate) quarantine: Quarantine,
     /// What pages met lately say.
     pub(crate) nearby: Nearby,
+    /// Sites whose last requests all failed.
+    pub(crate) failing: FailingSites,
     /// Which sites have the same pages as another.
     pub(crate) mirrors: Mirrors,
     /// What sites say of pages they do not have.
@@ -164,7 +167,7 @@ pub(crate) struct Journey<'a> {
     /// A limit that was reached; nothing new is leased.
     pub(crate) limit: Option<Ending>,
     /// URLs handed to other partitions lately.
-    pub(crate) sent: HashSet<u64>,
+    pub(crate) sent: HashSet<(SiteHash, UrlHash)>,
     /// After an unclean stop, sites rest a full delay from here.
     pub(crate) unclean_since: Option<Timestamp>,
     /// The claims on all partitions, held as long as the crawl runs.
@@ -231,6 +234,7 @@ impl Journey<'_> {
         self.take_up_round()?;
         self.take_up_refresh()?;
         self.admit_seeds()?;
+        self.compare_scope()?;
         self.take_mail()?;
         self.commit()?;
         loop {
@@ -239,7 +243,9 @@ impl Journey<'_> {
             let wakeup = earlier(wakeup, self.discovery_wakeup());
             if let Some(ending) = self.ending(wakeup) {
                 if ending.is_natural() && self.call_last()? {
+                    self.take_orders()?;
                     self.commit()?;
+                    self.report()?;
                     continue;
                 }
                 return if ending.is_natural() {
@@ -353,12 +359,13 @@ impl Journey<'_> {
         // Queues that were just found to be empty are written before they are counted.
         self.commit()?;
         self.left = self.left()?;
+        self.recount_postponed();
         let saved: u64 = self.partitions.iter().map(|at| at.counters.saved).sum();
         Ok(if self.seeds.all_failed() {
             Ending::SeedsFailed
         } else if self.left.is_some() {
             Ending::Incomplete
-        } else if saved == 0 && !self.seeds.all_refused() {
+        } else if saved == 0 && self.seeds.any_given() {
             Ending::NothingSaved
         } else {
             Ending::Finished
@@ -448,7 +455,10 @@ impl Journey<'_> {
             u64::from(self.seeds.len()),
             now,
         );
+        let is_nothing_saved = status.counters.saved == 0;
+        let failing = status.sites_failing.clone();
         Status {
+            sites_failing: self.failing.worst(failing, is_nothing_saved),
             refresh: self.refresh_status(),
             left: self.left.clone(),
             ..status

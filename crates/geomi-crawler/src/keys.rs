@@ -15,6 +15,7 @@
 //! | `u` site url | [`UrlRecord`](geomi_model::UrlRecord) |
 //! | `n` site url | the queue entry of a URL that was refused when its turn came |
 //! | `p` site url | the shortest known path to that URL, where depth matters: [`ShortestPath`](crate::depths::ShortestPath) |
+//! | `g` site url | the queue entry of a URL that was refused as too deep |
 //! | `z` site url | the queue entry of a new URL that waits for the budget of discovery |
 //! | `l` site url | what a sitemap or feed says of that URL: [`ChangeSignal`](geomi_model::ChangeSignal) |
 //! | `c` site | how far its word on changes can be trusted: [`SiteSigns`](crate::refresh::SiteSigns) |
@@ -98,6 +99,11 @@ pub(crate) fn urls(site: SiteHash) -> (Vec<u8>, Vec<u8>) {
 
 pub(crate) fn refused(site: SiteHash, url: UrlHash) -> Vec<u8> {
     key(b'n', &[&site.0.to_be_bytes(), &url.0.to_be_bytes()])
+}
+
+/// A URL that was refused as too deep.
+pub(crate) fn too_deep(site: SiteHash, url: UrlHash) -> Vec<u8> {
+    key(b'g', &[&site.0.to_be_bytes(), &url.0.to_be_bytes()])
 }
 
 /// What was learned of a site's own words.

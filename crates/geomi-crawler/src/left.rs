@@ -72,7 +72,7 @@ impl LeftReason {
     /// What brings them.
     pub const fn advice(self) -> &'static str {
         match self {
-            Self::TrapGuard => "run the crawl again with --trap-guard off to fetch them",
+            Self::TrapGuard => "run `geomi crawl -o DIR --trap-guard off` to fetch them",
             Self::LongWait | Self::LongDelay => {
                 "run the crawl again later, or raise politeness.max_wait"
             }
@@ -107,6 +107,10 @@ pub struct LeftGroup {
     pub first: Option<String>,
     /// When the last of them may be.
     pub until: Option<String>,
+    /// First requests a day for new pages, where these URLs wait for that budget
+    /// (`refresh.discovery_per_day`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new_pages_per_day: Option<u64>,
 }
 
 impl LeftGroup {
@@ -122,12 +126,37 @@ impl LeftGroup {
             (Some(first), Some(until)) => format!(", the first until {first}, all until {until}"),
             _ => String::new(),
         };
+        let why = match self.new_pages_per_day {
+            Some(per_day) => format!(
+                "they are new pages and wait for their budget (refresh.discovery_per_day, {per_day} a day)"
+            ),
+            None => self.reason.why().to_owned(),
+        };
         format!(
-            "{} of {}{such_as}: {}{until}",
+            "{} of {}{such_as}: {why}{until}",
             plural(self.urls, "URL"),
             plural(self.sites, "site"),
-            self.reason.why()
         )
+    }
+
+    /// The name of the reason for machines: `postponed` for new pages that wait for
+    /// their budget.
+    pub const fn code(&self) -> &'static str {
+        match self.new_pages_per_day {
+            Some(_) => "postponed",
+            None => self.reason.as_str(),
+        }
+    }
+
+    /// How to get them fetched.
+    pub const fn advice(&self) -> &'static str {
+        match self.new_pages_per_day {
+            Some(_) => {
+                "run `geomi refresh run` again on a later day, or raise refresh.discovery_per_day; \
+                 `geomi crawl -o DIR` fetches all of them"
+            }
+            None => self.reason.advice(),
+        }
     }
 }
 
@@ -151,9 +180,12 @@ impl Left {
     }
 }
 
-/// Adds up what is left.
+/// Adds up what is left: by reason, and new pages that wait for their budget apart.
 #[derive(Debug, Default)]
-struct Sums(BTreeMap<LeftReason, Sum>);
+struct Sums(BTreeMap<(LeftReason, Option<u64>), Sum>);
+
+/// URLs that wait outside the queues: how many, of how many sites, and one of the sites.
+pub(crate) type Waiting = (u64, u64, Option<String>);
 
 #[derive(Debug, Default)]
 struct Sum {
@@ -167,7 +199,7 @@ impl Sums {
     fn add_site(&mut self, state: &SiteState) {
         let retired = state.retired.as_ref();
         let reason = retired.map_or(LeftReason::Queued, |retired| LeftReason::of(retired.reason));
-        let sum = self.0.entry(reason).or_default();
+        let sum = self.0.entry((reason, None)).or_default();
         sum.urls += state.pending();
         sum.sites += 1;
         sum.example.get_or_insert_with(|| state.key.to_string());
@@ -177,18 +209,28 @@ impl Sums {
         }
     }
 
-    fn add_deferred(&mut self, (urls, holders, example): (u64, u64, Option<String>)) {
+    fn add_deferred(&mut self, deferred: Waiting) {
+        self.add((LeftReason::TrapGuard, None), deferred);
+    }
+
+    fn add_postponed(&mut self, postponed: Waiting, per_day: f64) {
+        self.add((LeftReason::Queued, Some(per_day as u64)), postponed);
+    }
+
+    fn add(&mut self, key: (LeftReason, Option<u64>), (urls, sites, example): Waiting) {
         if urls > 0 {
-            let sum = self.0.entry(LeftReason::TrapGuard).or_default();
+            let sum = self.0.entry(key).or_default();
             sum.urls += urls;
-            sum.sites += holders;
+            sum.sites += sites;
             sum.example = sum.example.take().or(example);
         }
     }
 
     fn into_left(self) -> Left {
-        let groups = self.0.into_iter().map(|(reason, sum)| LeftGroup {
+        let groups = self.0.into_iter();
+        let groups = groups.map(|((reason, new_pages_per_day), sum)| LeftGroup {
             reason,
+            new_pages_per_day,
             urls: sum.urls,
             sites: sum.sites,
             example: sum.example,
@@ -205,17 +247,16 @@ impl Sums {
 }
 
 impl Journey<'_> {
-    /// What is left, as committed; `None` if nothing is. A run that only keeps pages fresh
-    /// does not promise to fetch what the trap guard deferred.
+    /// What is left, as committed; `None` if nothing is.
     pub(crate) fn left(&self) -> Result<Option<Left>, CrawlError> {
         let mut sums = Sums::default();
         for partition in &self.partitions {
             if self.waiting() > 0 {
                 partition.each_pending(&mut |state| sums.add_site(&state))?;
             }
-            if self.refresh.is_none() {
-                sums.add_deferred(partition.held_counts()?);
-            }
+            sums.add_deferred(partition.held_counts()?);
+            let per_day = self.discovery_per_day().unwrap_or_default();
+            sums.add_postponed(partition.postponed_counts()?, per_day);
         }
         let left = sums.into_left();
         Ok((left.urls > 0).then_some(left))
@@ -254,11 +295,21 @@ mod tests {
         sums.add_site(&site(3, 5, Some((RetireReason::Failing, None))));
         sums.add_deferred((0, 0, None));
         sums.add_deferred((7, 1, None));
+        sums.add_postponed((0, 0, None), 24.0);
+        sums.add_postponed((900, 1, None), 24.0);
         let left = sums.into_left();
-        assert_eq!((left.urls, left.sites), (174, 4));
-        let reasons: Vec<&str> = left.groups.iter().map(|g| g.reason.as_str()).collect();
-        assert_eq!(reasons, ["trap-guard", "long-wait", "site-failing"]);
-        assert_eq!(left.in_words(), "174 URLs of 4 sites wait");
+        assert_eq!((left.urls, left.sites), (1_074, 5));
+        let reasons: Vec<&str> = left.groups.iter().map(LeftGroup::code).collect();
+        assert_eq!(
+            reasons,
+            ["trap-guard", "long-wait", "site-failing", "postponed"]
+        );
+        assert_eq!(left.in_words(), "1074 URLs of 5 sites wait");
+        let words = left.groups[3].in_words();
+        assert!(
+            words.contains("refresh.discovery_per_day, 24 a day"),
+            "{words}"
+        );
         let words = left.groups[1].in_words();
         assert!(
             words.starts_with("162 URLs of 2 sites (such as s1.test): their site asks for"),

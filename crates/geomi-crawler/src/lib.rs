@@ -45,6 +45,7 @@ mod crew;
 mod depths;
 mod error;
 pub mod explain;
+mod failing;
 mod fate;
 mod held;
 pub mod journey;
@@ -64,6 +65,7 @@ mod promotion;
 mod publish;
 mod quarantine;
 pub mod refresh;
+mod refusal;
 pub mod remote;
 mod report;
 mod reread;
@@ -94,6 +96,7 @@ pub use probe::{
     AddressStep, ExchangeStep, Hop, HopEnd, LinkStep, LinkVerdict, Probe, Question, RefusedBy,
     RobotsRequest, RobotsStep, ScopeStep, StoredStep, probe,
 };
+pub use refusal::refusal_names;
 pub use reread::Rereader;
 pub use seeds::SeedStream;
 pub use status::{

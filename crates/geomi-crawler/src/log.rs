@@ -5,7 +5,7 @@ use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use geomi_model::Visit;
-use geomi_store::StoreError;
+use geomi_store::{StoreError, open_in_place};
 use serde::Serialize;
 
 /// One line of log.jsonl, and of `--format jsonl`.
@@ -96,13 +96,9 @@ impl VisitLog {
     /// `visits` have been numbered: a log that knows of more belongs to a
     /// frontier that was deleted.
     pub(crate) fn open(path: PathBuf, bytes_max: u64, visits: u64) -> Result<Self, StoreError> {
-        let mut file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .read(true)
-            .write(true)
-            .open(&path)
-            .map_err(|source| io(&path, source))?;
+        let mut options = OpenOptions::new();
+        options.create(true).truncate(false).read(true).write(true);
+        let mut file = open_in_place(&mut options, &path).map_err(|source| io(&path, source))?;
         let (bytes, last) = find_end(&mut file).map_err(|source| io(&path, source))?;
         let last = if bytes == 0 {
             last_rotated(&path)

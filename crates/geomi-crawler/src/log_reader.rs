@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use geomi_store::{CrawlDir, StoreError};
+use geomi_store::{CrawlDir, StoreError, open_regular};
 use serde::{Deserialize, Serialize};
 
 /// A longer line is none of ours: URLs and reasons are bounded far below.
@@ -202,7 +202,7 @@ fn rotated_last(path: &Path) -> Option<u64> {
 
 /// A file that is not there, or was renamed just now, has no lines.
 fn open(path: &Path) -> Result<Option<Lines>, StoreError> {
-    match File::open(path) {
+    match open_regular(path) {
         Ok(file) => Ok(Some(Lines {
             input: BufReader::with_capacity(64 << 10, file),
         })),

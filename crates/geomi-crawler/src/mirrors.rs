@@ -16,9 +16,6 @@ use crate::journey::Journey;
 use crate::partition::Partition;
 use crate::stage::read::Read;
 
-/// Why URLs of a mirror are refused.
-pub(crate) const MIRROR: &str = "mirror";
-
 /// Pages read back when a crawl is opened, at most: those of the sites that were
 /// met last.
 const RESTORED_MAX: usize = geomi_novelty::MIRROR_PAGES_MAX;

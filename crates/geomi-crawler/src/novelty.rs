@@ -12,26 +12,23 @@
 use geomi_frontier::Entry;
 use geomi_model::{Document, LinkKind, Timestamp};
 use geomi_novelty::{
-    Content, DomainNovelty, DropParams, FoundLink, NoveltyConfig, NoveltyRefusal, Sight,
-    SiteNovelty, Template, Ties, telling_numbers,
+    Content, DomainNovelty, DropParams, FoundLink, NoveltyConfig, NoveltyRefusal, ProbeAnswer,
+    Sight, SiteNovelty, Template, Ties, telling_numbers,
 };
 use geomi_url::{CrawlUrl, SiteHash, registrable_domain};
 use hashbrown::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::books::Access;
+use crate::fate::Fate;
 use crate::held::HeldBook;
 use crate::journey::Journey;
-use crate::mirrors::MIRROR;
 use crate::partition::Partition;
+use crate::refusal::RefusalRule;
 use crate::stage::admit::may_follow;
 use crate::stage::links::Taken;
 use crate::stage::read::Read;
 use crate::{CrawlConfig, CrawlError};
-
-/// The refusal of a URL that differs from a known one in a part that does not
-/// matter.
-pub(crate) const PARAMETER_IGNORED: &str = "parameter-ignored";
 
 /// Pages of a site after which its state is written each time.
 const SAVE_EVERY: u32 = 256;
@@ -172,12 +169,12 @@ pub(crate) enum NotWorth {
 }
 
 impl NotWorth {
-    /// The name in counters and logs.
-    pub(crate) const fn rule(&self) -> &'static str {
+    /// The rule.
+    pub(crate) const fn rule(&self) -> RefusalRule {
         match self {
-            Self::Mirror => MIRROR,
-            Self::ParameterIgnored(_) => PARAMETER_IGNORED,
-            Self::Deferred(refusal) => refusal.as_str(),
+            Self::Mirror => RefusalRule::Mirror,
+            Self::ParameterIgnored(_) => RefusalRule::ParameterIgnored,
+            Self::Deferred(refusal) => RefusalRule::Trap(*refusal),
         }
     }
 
@@ -417,25 +414,27 @@ impl Journey<'_> {
         let via = via.filter(|via| via.site_hash() == site).map(Template::of);
         let is_last_call = self.novelty.fetching.remove(&entry.url.hash64().0);
         let known = self.novelty.site(&self.partitions[at], site)?;
-        let observation = known.observe(
-            &config,
-            &Sight {
-                url: &entry.url,
-                template,
-                via: via.as_ref(),
-                via_url: entry.via.as_ref(),
-                content,
-                images: &images,
-                fresh_links: taken.fresh,
-                fresh_abroad: taken.abroad,
-                fresh_pairs: taken.pairs,
-                fresh_words: taken.words,
-                own_text_bytes: read.document.own_text_bytes,
-                is_last_call,
-                fresh_below: taken.below,
-                ties,
-            },
-        );
+        let sight = Sight {
+            url: &entry.url,
+            template,
+            via: via.as_ref(),
+            via_url: entry.via.as_ref(),
+            content,
+            images: &images,
+            fresh_links: taken.fresh,
+            fresh_queued: taken.admitted.min(taken.fresh),
+            fresh_abroad: taken.abroad,
+            fresh_pairs: taken.pairs,
+            fresh_words: taken.words,
+            own_text_bytes: read.document.own_text_bytes,
+            is_last_call,
+            fresh_below: taken.below,
+            ties,
+        };
+        let observation = known.observe(&config, &sight);
+        let links = read.document.links.iter().map(|link| &link.url);
+        let links = links.filter(|link| link.site_hash() == site && **link != entry.url);
+        let probe = known.probe(&config, &sight, links);
         let stripped = known.stripped(&config, &entry.url, template);
         let (requests, supported) = (known.requests(), known.supported());
         if observation.has_reopened {
@@ -454,7 +453,84 @@ impl Journey<'_> {
         if observation.is_supported {
             self.support_domain(&entry.url, supported)?;
         }
+        match probe {
+            Some(probe) => self.queue_probe(entry, probe),
+            None => Ok(()),
+        }
+    }
+
+    /// Queues a URL that no page links to, to see whether a part of a site has an end.
+    fn queue_probe(&mut self, entry: &Entry, probe: CrawlUrl) -> Result<(), CrawlError> {
+        let (site, at) = (probe.site_hash(), self.partition_of(probe.site_hash()));
+        let is_known = self.partitions[at].has_seen(site, probe.hash64())?;
+        if is_known || self.admit.scope().denies(&probe).is_some() || self.is_disallowed(&probe) {
+            let known = self.novelty.site(&self.partitions[at], site)?;
+            known.answer_probe(&probe, &Template::of(&probe), ProbeAnswer::Undecided);
+            return Ok(());
+        }
+        tracing::debug!(url = %probe, "asked for to see whether there is an end");
+        // It is not turned away by what it is to find out.
+        self.novelty.called.insert(probe.hash64().0);
+        let entry = Entry {
+            url: probe,
+            via: Some(entry.url.clone()),
+            kind: LinkKind::Other,
+            priority: 1,
+            attempts: 0,
+            redirects: 0,
+            is_seed: false,
+            is_revisit: false,
+            not_before: None,
+            ..entry.clone()
+        };
+        self.queue(at, entry)?;
         Ok(())
+    }
+
+    /// Takes in the answer to a URL that no page links to. Its links are not followed.
+    pub(crate) fn settle_probe(
+        &mut self,
+        url: &CrawlUrl,
+        template: &Template,
+        read: &Read,
+        fate: Fate,
+    ) -> Result<(), CrawlError> {
+        let site = url.site_hash();
+        let at = self.partition_of(site);
+        let known = self.novelty.site(&self.partitions[at], site)?;
+        let mut onward = Vec::new();
+        for link in &read.document.links {
+            if link.url.site_hash() == site
+                && known.leads_on(url, template, &link.url)
+                && !self.partitions[at].has_seen(site, link.url.hash64())?
+            {
+                onward.push(link.url.clone());
+            }
+        }
+        let is_answer = read.answer.state.is_answer();
+        let answer = match (fate, read.answer.code) {
+            (Fate::Redirected, _) => ProbeAnswer::Redirect,
+            // A short page may resemble a missing one; a missing page has no links onward.
+            (_, Some(200)) if is_answer && !(onward.is_empty() && read.document.says_not_found) => {
+                ProbeAnswer::Page(&onward)
+            }
+            (_, Some(429 | 503)) => ProbeAnswer::Undecided,
+            _ if is_answer => ProbeAnswer::NoPage,
+            _ => ProbeAnswer::Undecided,
+        };
+        tracing::debug!(%url, ?answer, "answered, though no page links to it");
+        known.answer_probe(url, template, answer);
+        if known.has_deferred() {
+            self.novelty.held.reopen(site);
+        }
+        self.novelty.unsaved.insert(site);
+        Ok(())
+    }
+
+    /// Whether a URL was asked for although no page links to it.
+    pub(crate) fn is_probe(&self, url: &CrawlUrl, template: &Template) -> bool {
+        let known = self.novelty.sites.get(&url.site_hash());
+        known.is_some_and(|known| known.is_probe(url, template))
     }
 
     /// A host has brought a supported page, its `number`th: where hosts of its

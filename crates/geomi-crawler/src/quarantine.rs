@@ -15,13 +15,13 @@ use hashbrown::HashSet;
 
 use crate::CrawlError;
 
-/// The refusal of a page that broke this version's reader.
-pub(crate) const QUARANTINED: &str = "quarantined";
-
 /// Which reader it was.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// Answers that are kept; of more only the visits tell.
-const FILES_MAX: usize = 1_000;
+/// Files that hold the answer; further ones only name the page.
+const ANSWERS_MAX: usize = 1_000;
+/// Files in all. A reader that breaks on more pages than this asks for the rest of
+/// them again.
+const FILES_MAX: usize = 65_536;
 
 /// An answer that broke the reader.
 #[derive(Debug)]
@@ -70,8 +70,10 @@ impl Quarantine {
         }
         let reason = message.replace(['\r', '\n'], " ");
         let mut file = format!("url: {url}\nversion: {VERSION}\nreason: {reason}\n\n").into_bytes();
-        file.extend_from_slice(&culprit.head);
-        file.extend_from_slice(&culprit.body);
+        if self.held.len() <= ANSWERS_MAX {
+            file.extend_from_slice(&culprit.head);
+            file.extend_from_slice(&culprit.body);
+        }
         let failed = |error| io_error("create", &self.folder, error);
         std::fs::create_dir_all(&self.folder).map_err(failed)?;
         let path = self.folder.join(format!("{hash:016x}-{VERSION}.http"));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use geomi_frontier::{Counts, Overview};
 use geomi_model::Timestamp;
-use geomi_store::{CrawlDir, StoreError};
+use geomi_store::{CrawlDir, StoreError, open_in_place};
 
 use crate::left::LeftReason;
 use crate::status::{Answers, Counters, Ending, Phase, Rates, Status};
@@ -41,7 +41,7 @@ impl Reporter {
         counters: &Counters,
     ) -> Result<Self, CrawlError> {
         let path = dir.stats();
-        let stats = OpenOptions::new().create(true).append(true).open(&path);
+        let stats = open_in_place(OpenOptions::new().create(true).append(true), &path);
         let stats = stats.map_err(|source| StoreError::from_io("open", &path, source))?;
         Ok(Self {
             dir: dir.clone(),

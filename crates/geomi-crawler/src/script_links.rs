@@ -13,9 +13,6 @@ use geomi_url::{CrawlUrl, SiteHash};
 use hashbrown::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The refusal of an address whose like led nowhere.
-pub(crate) const SCRIPT_LINK: &str = "script-link";
-
 /// Addresses of a template that are tried before it is given up.
 const TEMPLATE_TRIES: u32 = 3;
 /// Addresses of a site that are tried before their success counts.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fate::Fate;
 use crate::left::{Left, LeftReason};
+use crate::refusal::RefusalRule;
 
 /// What has been counted since the directory was begun. Kept in partition
 /// state, in the commit of the visits it counts, so it is exact across crashes.
@@ -41,7 +42,8 @@ pub struct Counters {
     pub body_bytes: u64,
     /// Visits by network state.
     pub states: BTreeMap<String, u64>,
-    /// Links not admitted, by reason.
+    /// Links that were not admitted and queued URLs that were not requested when their
+    /// turn came, by rule.
     pub refusals: BTreeMap<String, u64>,
     /// Visits of pages that ended with 200 or found the page unchanged. The counts of
     /// visits stand last: those of earlier versions end before them.
@@ -100,8 +102,23 @@ impl Counters {
     }
 
     /// Counts one more link refused.
-    pub(crate) fn refusal(&mut self, reason: &str) {
-        bump(&mut self.refusals, reason);
+    pub(crate) fn refusal(&mut self, rule: RefusalRule) {
+        bump(&mut self.refusals, rule.as_str());
+    }
+
+    /// How many links and URLs a rule refused.
+    pub(crate) fn refused_by(&self, rule: RefusalRule) -> u64 {
+        self.refusals.get(rule.as_str()).copied().unwrap_or(0)
+    }
+
+    /// How many visits ended in a state.
+    pub(crate) fn ended_in(&self, state: NetworkState) -> u64 {
+        self.states.get(state.as_str()).copied().unwrap_or(0)
+    }
+
+    /// Counts several refusals by one rule.
+    pub(crate) fn refusals(&mut self, rule: RefusalRule, count: u64) {
+        *self.refusals.entry(rule.as_str().to_owned()).or_default() += count;
     }
 
     /// Adds another partition's counters.
@@ -343,8 +360,8 @@ pub struct Status {
     /// How many sites are left alone for this run.
     #[serde(default)]
     pub sites_retired_count: u64,
-    /// Sites whose last requests all failed, three at least, and how many did: the
-    /// ten worst of those in memory.
+    /// Sites whose last requests all failed, and how many did: the ten worst. Three
+    /// failures at least, or one while nothing has been saved.
     #[serde(default)]
     pub sites_failing: Vec<(String, u32)>,
     /// The site with the longest round-trip time, in milliseconds.
@@ -435,6 +452,24 @@ pub enum RefreshDrive {
 }
 
 impl Status {
+    /// Why the crawl ended, as in its last line. Where nothing was saved because rules
+    /// refused URLs, the rules are named.
+    pub fn reason_in_words(&self) -> Option<String> {
+        let reason = self.reason?;
+        let refusals = &self.counters.refusals;
+        if reason != Ending::NothingSaved || refusals.is_empty() {
+            return Some(reason.as_str().to_owned());
+        }
+        let refusals = refusals.iter();
+        let refusals = refusals.map(|(rule, count)| format!("{rule} {count}"));
+        let refusals: Vec<String> = refusals.collect();
+        Some(format!(
+            "{}; refused: {}",
+            reason.as_str(),
+            refusals.join(", ")
+        ))
+    }
+
     /// Share of the known work that is done, and the time the rest will take
     /// at the present rate; `None` if that is not known, or the work has no end.
     pub fn expectation(&self) -> Option<(f64, Duration)> {
@@ -521,7 +556,7 @@ mod tests {
         };
         one.state(NetworkState::Ok);
         let mut two = one.clone();
-        two.refusal("off-scope");
+        two.refusal(RefusalRule::Scope(geomi_scope::Refusal::OffScope));
         one.add(&two);
         assert_eq!(one.saved, 2);
         assert_eq!(one.states["OK"], 2);

@@ -77,6 +77,7 @@ impl Journey<'_> {
     /// After a commit: closes sites to make room, and opens those next in line.
     pub(crate) fn take_turns(&mut self) -> Result<(), CrawlError> {
         let now = self.clock.now();
+        self.robots.shrink();
         let others_wait = self.others_wait();
         let closed = self.frontier.close_sites(others_wait, now);
         for closed in &closed {

@@ -287,3 +287,34 @@ fn by_priority_a_shorter_path_corrects_the_depth_of_a_page_that_waits() {
     assert_eq!(depths.get("/refused"), None);
     assert_eq!(status.counters.refusals.get("too-deep"), Some(&1));
 }
+
+#[test]
+fn a_later_run_with_a_higher_limit_goes_deeper() {
+    let path = |at: usize| {
+        if at == 0 {
+            "/".to_owned()
+        } else {
+            format!("/{at}")
+        }
+    };
+    let fixed = (0..8).map(|at| {
+        let link = format!("<title>{at}</title><a href={}>on</a>", path(at + 1));
+        (path(at), FixedPage::html(link))
+    });
+    let mut spec = WebSpec::plain(1, 1);
+    let site = SiteBehaviour {
+        fixed: fixed.collect(),
+        ..SiteBehaviour::default()
+    };
+    spec.site_overrides = vec![(0, site)];
+    let house = House::new(spec);
+    let mut config = house.config();
+    config.scope.kind = ScopeKind::Host;
+    for (limit, saved) in [(2, 3), (4, 5), (3, 5), (5, 6)] {
+        config.scope.depth_max = Some(limit);
+        let status = house.crawl(&config);
+        assert_eq!(status.reason, Some(Ending::Finished));
+        assert_eq!(status.counters.saved, saved, "at most {limit} links away");
+    }
+    house.verify();
+}

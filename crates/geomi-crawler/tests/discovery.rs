@@ -83,9 +83,13 @@ fn an_endless_calendar_takes_no_more_than_its_budget() {
     let first = house.crawl(&config);
     assert_eq!((first.counters.saved, days_asked_for(&house)), (2, 0));
     let status = house.crawl(&refreshing(&config, Some(10)));
-    assert_eq!(status.reason, Some(Ending::Finished));
+    assert_eq!(status.reason, Some(Ending::Incomplete));
     assert_eq!(days_asked_for(&house), 10);
     let refresh = told(&status);
+    let left = status.left.as_ref().expect("new pages are postponed");
+    assert_eq!((left.urls, left.groups.len()), (refresh.postponed, 1));
+    assert_eq!(left.groups[0].code(), "postponed");
+    assert_eq!(left.groups[0].new_pages_per_day, Some(10));
     assert_eq!(refresh.discovery_per_day, Some(10.0));
     assert_eq!(refresh.discovered, 10);
     assert!(refresh.postponed > 0);
@@ -97,6 +101,7 @@ fn an_endless_calendar_takes_no_more_than_its_budget() {
     let status = house.crawl(&refreshing(&config, Some(1_000)));
     assert_eq!(days_asked_for(&house), DAYS);
     assert_eq!(told(&status).postponed, 0);
+    assert_eq!(status.reason, Some(Ending::Finished));
     assert_eq!(told(&status).discovered, DAYS as u64);
     house.verify();
 }
@@ -122,4 +127,40 @@ fn unless_said_otherwise_new_pages_may_cost_as_much_as_the_plan() {
     assert_eq!(days_asked_for(&house), DAYS);
     let none = house.crawl(&refreshing(&config, Some(0)));
     assert_eq!(told(&none).discovery_per_day, Some(0.0));
+}
+
+#[test]
+fn new_pages_do_not_raise_the_budget_that_finds_more_of_them() {
+    const PAGES: usize = 1_000;
+    let path = |at: usize| format!("/p/{at}");
+    let links = (1..PAGES).map(|at| format!("<a href={}>{at}</a>", path(at)));
+    let links = links.collect::<Vec<_>>().concat();
+    let page = |at| FixedPage::html(format!("<title>page {at}</title>"));
+    let mut fixed: Vec<(String, FixedPage)> = (1..PAGES).map(|at| (path(at), page(at))).collect();
+    fixed.push(("/".to_owned(), FixedPage::html(links)));
+    let mut spec = WebSpec::plain(1, 1);
+    let site = SiteBehaviour {
+        fixed,
+        ..SiteBehaviour::default()
+    };
+    spec.site_overrides = vec![(0, site)];
+    let house = House::new(spec);
+    let mut config = house.config();
+    config.scope.kind = ScopeKind::Host;
+    config.novelty.is_on = false;
+    config.limits.pages_max = Some(50);
+    assert_eq!(house.crawl(&config).reason, Some(Ending::PageLimit));
+    config.limits.pages_max = None;
+    let mut daily = refreshing(&config, None);
+    daily.refresh = daily.refresh.map(|refresh| RefreshConfig {
+        budget: Budget::PerPage(1.0),
+        ..refresh
+    });
+    let status = house.crawl(&daily);
+    assert_eq!(told(&status).discovery_per_day, Some(50.0));
+    assert_eq!(told(&status).discovered, 50, "as many as were known");
+    // The day has one allowance, however many runs there are.
+    let status = house.crawl(&daily);
+    assert_eq!(told(&status).discovery_per_day, Some(50.0));
+    assert_eq!(told(&status).discovered, 50);
 }

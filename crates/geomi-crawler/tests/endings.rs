@@ -4,7 +4,7 @@ mod house;
 
 use std::time::Duration;
 
-use geomi_crawler::{CrawlConfig, Ending, LeftReason, SeedInput, Status};
+use geomi_crawler::{CrawlConfig, Ending, LeftReason, NoFaults, SeedInput, SitemapMode, Status};
 use geomi_model::NetworkState;
 use geomi_testweb::{Fault, FixedPage, Robots, RobotsFault, SiteBehaviour, WebSpec};
 
@@ -93,13 +93,23 @@ fn a_server_error_for_robots_txt_is_a_failure_and_no_refusal() {
 }
 
 #[test]
-fn nothing_saved_is_told_apart_from_refused() {
+fn nothing_saved_is_no_success_whatever_the_reason() {
     let house = scenario(vec![SiteBehaviour {
         robots: Some(Robots::Text("User-agent: *\nDisallow: /\n".to_owned())),
         ..SiteBehaviour::default()
     }]);
     let refused = house.crawl(&seeded(&house, "/"));
-    assert_eq!(refused.reason, Some(Ending::Finished));
+    assert_eq!(refused.reason, Some(Ending::NothingSaved));
+    assert_eq!((refused.counters.failed, refused.counters.refused), (0, 1));
+    let words = refused.reason_in_words().unwrap_or_default();
+    assert_eq!(words, "nothing was saved; refused: robots 1");
+
+    let mut config = seeded(&house, "/");
+    config.fetch.address_policy.allow_all = false;
+    let refused = scenario(vec![SiteBehaviour::default()]).crawl(&config);
+    assert_eq!(refused.reason, Some(Ending::NothingSaved));
+    let words = refused.reason_in_words().unwrap_or_default();
+    assert_eq!(words, "nothing was saved; refused: address 1");
 
     let house = scenario(vec![pages(vec![("/", FixedPage::new(204, ""))])]);
     let empty = house.crawl(&seeded(&house, "/"));
@@ -174,4 +184,52 @@ fn a_site_that_hangs_has_failures_in_a_row() {
     let site = house.server.web().url(0, "/").site().to_string();
     assert_eq!(status.counters.states["hTim"], 3);
     assert_eq!(status.sites_failing, [(site, 3)]);
+}
+
+#[test]
+fn a_failing_site_is_named_when_it_is_not_in_memory() {
+    let hangs = pages(vec![("/", FixedPage::fault(Fault::SilentBeforeHeader))]);
+    let broken = pages(vec![("/", FixedPage::new(500, ""))]);
+    let mut sites = vec![hangs, broken];
+    sites.extend((0..20).map(|_| SiteBehaviour::default()));
+    let house = scenario(sites);
+    let mut config = house.config();
+    config.sitemaps = SitemapMode::Guess;
+    config.frontier.sites_max = 2;
+    let status = house.crawl(&config);
+    assert_eq!(status.counters.saved, 20);
+    let name = |site| house.server.web().url(site, "/").site().to_string();
+    let mut named = vec![(name(0), 3), (name(1), 3)];
+    named.sort();
+    assert_eq!(status.sites_failing, named);
+}
+
+#[test]
+fn a_damaged_frontier_is_named_with_what_to_do() {
+    let house = House::new(WebSpec::plain(1, 3));
+    house.crawl(&house.config());
+    let marker = house.dir.frontier().join("p0000").join("version");
+    assert!(std::fs::write(&marker, b"").is_ok());
+    let failed = house.try_crawl(&house.config(), &mut NoFaults);
+    let told = failed.err().map(|error| error.to_string());
+    let told = told.unwrap_or_default();
+    for words in ["frontier/ is damaged", "is readable", "delete frontier/"] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+}
+
+#[test]
+fn files_that_are_links_are_not_written() {
+    let house = House::new(WebSpec::plain(1, 3));
+    house.crawl(&house.config());
+    for file in [house.dir.log(), house.dir.stats()] {
+        let victim = file.with_extension("victim");
+        assert!(std::fs::rename(&file, file.with_extension("kept")).is_ok());
+        assert!(std::fs::write(&victim, "precious").is_ok());
+        assert!(std::os::unix::fs::symlink(&victim, &file).is_ok());
+        let failed = house.try_crawl(&house.config(), &mut NoFaults);
+        assert!(failed.is_err(), "{}", file.display());
+        assert!(matches!(std::fs::read(&victim), Ok(text) if text == b"precious"));
+        assert!(std::fs::rename(file.with_extension("kept"), &file).is_ok());
+    }
 }

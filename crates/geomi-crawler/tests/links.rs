@@ -93,6 +93,66 @@ fn headers_lead_somewhere() {
 }
 
 #[test]
+fn a_redirect_without_a_target_leads_where_its_body_says() {
+    let moved =
+        |to: &str| FixedPage::new(302, "<a href=/there>moved here</a>").header("Location", to);
+    let html = |page: FixedPage| page.header("Content-Type", "text/html");
+    let (house, config) = site(
+        "",
+        vec![
+            (
+                "/",
+                page("<a href=/a>a</a><a href=/b>b</a><a href=/c>c</a>"),
+            ),
+            (
+                "/a",
+                html(FixedPage::new(302, "<a href=/from-a>moved here</a>")),
+            ),
+            ("/b", html(moved("http://[bad/"))),
+            ("/c", html(moved("/target"))),
+            ("/from-a", page("a")),
+            ("/there", page("b")),
+            ("/target", page("c")),
+        ],
+    );
+    house.crawl(&config);
+    let expected = ["/", "/a", "/b", "/c", "/from-a", "/target", "/there"];
+    assert_eq!(sorted(asked(&house)), expected);
+    house.verify();
+}
+
+#[test]
+fn a_form_that_posts_is_never_asked() {
+    let front = "<form action=/post><button formmethod=post>x</button></form>\
+                 <form method=post action=/post><button>x</button></form>\
+                 <form id=f action=/post></form><button form=f formmethod=post>x</button>\
+                 <form id=g action=/get></form><input form=g type=hidden name=a value=1>";
+    let (house, config) = site("", vec![("/", page(front)), ("/get?a=1", page("a"))]);
+    house.crawl(&config);
+    assert_eq!(sorted(asked(&house)), ["/", "/get?a=1"]);
+}
+
+#[test]
+fn links_not_to_be_followed_are_counted() {
+    let front = "<a rel=nofollow href=/a>a</a><a rel=ugc href=/b>b</a><a href=/c>c</a>";
+    let closed = "<meta name=robots content=nofollow><a href=/d>d</a>";
+    let (house, config) = site("", vec![("/", page(front)), ("/c", page(closed))]);
+    let status = house.crawl(&config);
+    assert_eq!(sorted(asked(&house)), ["/", "/c"]);
+    assert_eq!(status.counters.refusals.get("nofollow"), Some(&3));
+}
+
+#[test]
+fn links_beyond_the_limit_are_counted() {
+    let anchors: Vec<String> = (0..5).map(|n| format!("<a href=/{n}>x</a>")).collect();
+    let (house, mut config) = site("", vec![("/", page(&anchors.concat()))]);
+    config.read.links_max = 2;
+    let status = house.crawl(&config);
+    assert_eq!(sorted(asked(&house)), ["/", "/0", "/1"]);
+    assert_eq!(status.counters.refusals.get("too-many-links"), Some(&3));
+}
+
+#[test]
 fn addresses_in_scripts_come_last_and_cost_little() {
     // Strings that look like addresses of one template, and lead nowhere.
     let strings: Vec<String> = (0..40).map(|n| format!("x('/api/{n}/get');")).collect();

@@ -102,11 +102,12 @@ fn by_rule_the_rest_of_a_mirror_is_refused_and_explained() {
     };
     let last = mirror.join(&format!("/p{}", PAGES - 1)).expect("a URL");
     let told = explain(&house, &config, &Topic::Url(last)).url;
-    let next = told.expect("a URL was asked about").next;
-    assert_eq!(next.code, "refused");
+    let told = told.expect("a URL was asked about");
+    let (next, why) = (told.next, told.not_worth.expect("it is of a mirror"));
+    assert_eq!(next.code, geomi_crawler::explain::NextKind::Refused);
     assert!(
-        next.text.contains("mirror") && next.text.contains(of),
-        "{next:?}"
+        next.text.contains("mirror") && why.contains(of),
+        "{next:?} {why}"
     );
     house.verify();
 }

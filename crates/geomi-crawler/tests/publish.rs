@@ -88,7 +88,7 @@ fn a_running_crawl_can_be_read() {
 fn crash(house: &House, config: &CrawlConfig) {
     let mut steps = CrashAt {
         step: DurableStep::PartitionCommitted,
-        countdown: 70,
+        countdown: 45,
     };
     let crashed = house.try_crawl(config, &mut steps);
     assert!(matches!(crashed, Err(CrawlError::Crashed)));

@@ -5,7 +5,9 @@
 //! (server-side request forgery). So every address that is not plainly on the
 //! public internet is refused, unless the operator allowed its range, allowed
 //! everything, or named the host, whose address nobody outside can choose
-//! ([`crate::NamedHosts`]).
+//! ([`crate::NamedHosts`]). The addresses at which clouds hand out credentials are
+//! opened only by a range or by everything, not by naming a host: a seed list pasted from
+//! elsewhere may contain one.
 //!
 //! An address that carries an IPv4 address inside is judged by what it carries
 //! where a real network translates it (NAT64, 6to4), and refused where only a
@@ -61,13 +63,20 @@ impl AddressPolicy {
         };
         if self.allow_all
             || self.allow.iter().any(|range| range.contains(addr))
-            || self.named_hosts.contains(host, port)
+            || self.named_hosts.contains(host, port) && !METADATA.contains(&addr)
         {
             return Ok(());
         }
         Err(Refusal { addr, reason })
     }
 }
+
+/// Where clouds answer their machines, with credentials among other things.
+const METADATA: [IpAddr; 3] = [
+    IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)),
+    IpAddr::V4(Ipv4Addr::new(168, 63, 129, 16)),
+    IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
+];
 
 /// Whether the address is plainly on the public internet.
 pub fn is_public(addr: IpAddr) -> bool {
@@ -294,6 +303,22 @@ mod tests {
         assert!(owned_by_a_stranger.is_err());
         policy.allow_all = true;
         assert!(policy.check("other", 80, ip("127.0.0.1")).is_ok());
+    }
+
+    #[test]
+    fn naming_a_host_does_not_open_cloud_metadata() {
+        let mut policy = AddressPolicy::default();
+        for host in ["169.254.169.254", "168.63.129.16", "[fd00:ec2::254]"] {
+            policy.named_hosts.insert(host.parse().unwrap());
+            let addr = ip(bare_host(host));
+            assert!(policy.check(host, 80, addr).is_err(), "{host}");
+        }
+        policy.allow = vec!["169.254.169.254/32".parse().unwrap()];
+        let opened = policy.check("169.254.169.254", 80, ip("169.254.169.254"));
+        assert!(opened.is_ok());
+        policy.allow_all = true;
+        let opened = policy.check("168.63.129.16", 80, ip("168.63.129.16"));
+        assert!(opened.is_ok());
     }
 
     #[test]

@@ -56,6 +56,9 @@ pub struct Document {
     pub figures: Vec<u64>,
     /// Whether a bound of the reader cut the page short.
     pub truncated: bool,
+    /// Links that a bound on their number left out, as far as they were counted:
+    /// sitemaps, feeds and JSON are read no further then.
+    pub links_dropped: u32,
     /// Whether more than one in a hundred of its characters are of no charset.
     pub is_garbled: bool,
 }
@@ -139,6 +142,8 @@ pub enum DocumentKind {
     Style,
     /// A script, which is scanned and never run.
     Script,
+    /// XML that is none of the above, such as an SVG file.
+    Xml,
 }
 
 impl DocumentKind {
@@ -156,6 +161,7 @@ impl DocumentKind {
             Self::Image(image) => image.format.name(),
             Self::Style => "style",
             Self::Script => "script",
+            Self::Xml => "xml",
         })
     }
 }

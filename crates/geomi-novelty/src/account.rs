@@ -8,6 +8,12 @@ const PROVEN_BY: u32 = 3;
 const SUPPORT: u32 = 10;
 /// What a dead end reached by a dive gives back to everything above it.
 const DIVE: u32 = 30;
+/// What repeated content must have cost before it is asked whether there is an end.
+const SUSPECT_REPEATED: u32 = 12;
+/// The same for pages with new content that led on without support.
+const SUSPECT_NEW: u32 = 60;
+/// The same for pages that led on, and as many URLs that wait, without links sideways.
+const SUSPECT_GROWTH: u32 = 60;
 /// What a page far down a growing path or query costs.
 const DEEP: u32 = 10;
 
@@ -70,6 +76,8 @@ pub struct Account {
     pub led_on: u32,
     /// Pages with support, its own and those found on its pages.
     pub supported: u32,
+    /// Of its own, those that lead on and link to pages that others link to as well.
+    pub sideways: u32,
     /// URLs found.
     pub found: u32,
     /// URLs deferred.
@@ -106,6 +114,7 @@ impl Account {
         self.led_on = self.led_on.saturating_add(u32::from(leads_on));
         let is_supported = worth == Worth::Supported;
         self.supported = self.supported.saturating_add(u32::from(is_supported));
+        self.sideways = (self.sideways).saturating_add(u32::from(is_supported && leads_on));
     }
 
     /// A supported page was found on one of its pages.
@@ -166,6 +175,15 @@ impl Account {
     /// an end.
     pub(crate) fn branches(&self, growth: u32) -> bool {
         !self.is_proven() && self.unsupported >= growth && self.pending() >= growth
+    }
+
+    /// Whether it is worth asking whether there is an end to it.
+    pub(crate) fn is_suspect(&self) -> bool {
+        self.repeated >= SUSPECT_REPEATED
+            || self.unsupported >= SUSPECT_NEW
+            || (self.led_on >= SUSPECT_GROWTH
+                && self.pending() >= SUSPECT_GROWTH
+                && self.sideways < PROVEN_BY)
     }
 
     /// Whether it may be closed soon, so that it is worth looking for support.

@@ -27,9 +27,6 @@ pub struct DomainNovelty {
 }
 
 impl DomainNovelty {
-    /// The name of the refusal in counters and logs.
-    pub const REFUSAL: &'static str = "domain-hosts";
-
     /// Whether another host may be opened; if so, it is.
     pub fn open(&mut self, config: &NoveltyConfig) -> bool {
         if config.is_on && self.left(config) == 0 {

@@ -61,15 +61,31 @@
 //! ([`SiteNovelty::dives_from`]). A wide tree shows its first leaf after a few
 //! requests instead of after all of its inner pages.
 //!
+//! # Probes
+//!
+//! Evidence takes long, and alike pages look endless. So where a template or section is
+//! suspect (12 points of repeated content, 60 unsupported pages, or 60 pages that led on
+//! and as many URLs that wait, without links sideways), the server is asked for a URL that no page links to
+//! ([`probe`]): another century, a thousand times the number, two combinations in one.
+//! A generator answers it and leads on from there. That decides:
+//!
+//! * **There is no end:** the template is deferred at once. Where paths grow, the longer
+//!   ones are.
+//! * **There is an end:** the template is never deferred for what its pages say, however
+//!   alike they are. Only the budget of its site remains.
+//! * **Nothing was decided** (no probe can be made, robots.txt forbids it, failures): the
+//!   evidence counts.
+//!
 //! # When URLs are deferred
 //!
-//! * An account with 80 (template), 90 (shelf and section) or 100 (site) repeated
-//!   is closed.
-//! * An account with 400 unsupported and 400 pending URLs, and fewer than three
-//!   supported pages, is closed: it branches without an end in sight. A chain,
-//!   where each page leads to one more, is not.
+//! * Their template, section or length of path has no end by its probes.
+//! * An account without a verdict with 80 (template), 90 (shelf and section) or 100
+//!   (site) repeated is closed.
+//! * An account without a verdict with 400 unsupported and 400 pending URLs, and fewer
+//!   than three supported pages, is closed: it branches without an end in sight.
 //! * A section with three pages more than a year ahead that lead on is an endless
-//!   calendar: its URLs that only a date tells apart are deferred.
+//!   calendar, unless there is a verdict: its URLs that only a date tells apart are
+//!   deferred.
 //! * A site with 25,000 unsupported pages has had its budget. No finite site of
 //!   20,000 pages reaches it, and larger ones get it back by support.
 //!
@@ -78,28 +94,31 @@
 //! content does not concern sections in which nothing was repeated.
 //!
 //! What is deferred is not lost: it is released when its account is open again, and
-//! otherwise at the end of the crawl, when nothing else is left. Then URLs that may
-//! lead on come first: of each account one of a template that was never fetched,
-//! or else one like the page it was found on, the deepest; one after the other,
-//! each later than the one before, 20 per account ([`SiteNovelty::last_call`]). If there
-//! is an end, it is found there: three of them in a row lead nowhere new, or no URL
-//! that may lead on is left, and everything else in it is fetched. If it still grows, the rest
-//! stays where it is and is reported.
+//! otherwise at the end of the crawl, when nothing else is left. Where there is no end,
+//! the URLs nearest to the seed come first then; elsewhere those that may lead on: of
+//! each account one of a template that was never fetched, or else one like the page it
+//! was found on, the deepest. One comes after the other, each later than the one before,
+//! 20 per account and one more for each that led to something that is not deferred
+//! ([`SiteNovelty::last_call`]). If there is an end, it is found there: three of them in
+//! a row lead nowhere new, or no URL that may lead on is left, and everything else in it
+//! is fetched. If it still grows, the rest stays where it is and is reported.
 //!
-//! So a trap that repeats or recombines content costs at most 140 requests or so: a
-//! few before anything repeats, 100, and 20 at the end.
+//! So a trap that repeats or recombines content costs at most 150 requests: 60 or fewer
+//! until it is suspect, a few probes, those that were queued before, and 20 at the end.
+//!
+//! A parameter whose value a machine draws (eight characters or more, with a digit)
+//! is ignored on the whole site if it made no difference on three pages of any template.
 //!
 //! # Where it fails
 //!
-//! * A chain of more than 100 pages that differ in small numbers only (an empty
-//!   calendar without recognisable dates, a list that lists nothing) looks endless,
-//!   and the rest of it stays deferred.
-//! * An endless generator of new text in a chain costs 25,000 requests, a branching
-//!   one 400 or more. A generator that makes dead ends with every step, or prints
-//!   a new large number or picture on every page, looks like a site. Depth and
-//!   page limits remain.
-//! * A finite site that branches for 400 pages without a dead end or a second link
-//!   to any page is deferred.
+//! * A server that answers any path below a folder with a page makes deep pages of that
+//!   folder look endless: they come last, and 20 of them are fetched.
+//! * A finite part of which no probe can be made (words only) and whose pages repeat for
+//!   more than 100 pages in a chain stays deferred.
+//! * A generator that answers only the URLs it has linked to looks like a site: 25,000
+//!   requests.
+//! * Spellings in random upper and lower case, and redirects that count up, are not
+//!   recognised; they cost a few hundred requests.
 //!
 //! Memory is bounded: 256 templates, 64 shelves, 17 sections, 3 x 512 content
 //! hashes, 512 comparisons, 1,024 query pairs and the filters of 8 paths per site. What does not fit is
@@ -116,6 +135,7 @@ mod missing;
 mod nearby;
 mod numbers;
 mod params;
+pub mod probe;
 mod recombined;
 mod site;
 mod standing;
@@ -130,6 +150,7 @@ pub use missing::{Missing, Shape};
 pub use nearby::{BUCKET_MAX, DISTANCE_MAX, Near, Nearby, PAGES_MAX};
 pub use numbers::telling_numbers;
 pub use params::Param;
+pub use probe::{End, ProbeAnswer};
 pub use recombined::Combines;
 pub use site::{Content, FoundLink, Observation, Sight, SiteNovelty, Ties};
 pub use standing::{NoveltyRefusal, SiteStanding, TemplateStanding};

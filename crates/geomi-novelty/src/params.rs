@@ -31,6 +31,13 @@ pub struct Param {
 }
 
 impl Param {
+    /// Adds what was learned of the same name elsewhere.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.same += other.same;
+        self.different += other.different;
+        self.pages += other.pages;
+    }
+
     /// Whether it makes no difference. One page under many spellings is not
     /// enough: a number that names items looks the same while they are sold out.
     pub fn is_ignored(&self, pairs_min: u32) -> bool {
@@ -46,7 +53,18 @@ pub(crate) struct Part {
     to: usize,
 }
 
+/// Whether the value of a part looks drawn by a machine or read from a clock.
+pub(crate) fn is_drawn(value: &str) -> bool {
+    value.len() >= 8 && value.bytes().any(|byte| byte.is_ascii_digit())
+}
+
 impl Part {
+    /// Its value.
+    pub(crate) fn value<'a>(&self, url: &'a CrawlUrl) -> &'a str {
+        let pair = &url.as_str()[self.from..self.to];
+        pair.split_once('=').map_or(pair, |(_, value)| value)
+    }
+
     pub(crate) fn key(&self, template: u64) -> u64 {
         xxh3_64_with_seed(self.name.as_bytes(), template)
     }

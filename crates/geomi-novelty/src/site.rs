@@ -10,7 +10,8 @@ use crate::account::Worth;
 use crate::choices::Choices;
 use crate::dive::{Dive, Pick};
 use crate::memory::{HashTable, Note, Notes, Ring};
-use crate::params::{hash_without, parts};
+use crate::params::{Part, hash_without, is_drawn, parts};
+use crate::probe::{End, ProbeAnswer, Probes, Suspect};
 use crate::recombined::{Combines, Parts};
 use crate::template::are_neighbours;
 use crate::{
@@ -52,6 +53,8 @@ const LEAF_SHARE: u32 = 16;
 const SITE_SUPPORT: u32 = 10;
 /// Parts of a template that are learned about.
 const PARAMS_MAX: usize = 16;
+/// Probes of a site.
+const PROBES_MAX: u32 = 40;
 
 /// Content of an answer, as far as it is compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,6 +88,8 @@ pub struct Sight<'a> {
     /// Links to pages that were not known; images, links that robots.txt forbids
     /// and links to templates that bring no content left out.
     pub fresh_links: u32,
+    /// Of these, those that were queued and not deferred.
+    pub fresh_queued: u32,
     /// Of these, those that leave its domain.
     pub fresh_abroad: u32,
     /// Of these, new combinations of known query pairs.
@@ -183,6 +188,8 @@ struct Kind {
     has_bottom: bool,
     /// Answers without content: redirects, errors, what robots.txt forbids.
     idle: u32,
+    /// Whether there is an end to it.
+    probes: Probes,
 }
 
 /// A part of a site.
@@ -191,6 +198,10 @@ struct Section {
     account: Account,
     /// Pages of it that are years ahead and lead on.
     far: u32,
+    /// Whether there is an end to it.
+    probes: Probes,
+    /// The depth from which on its URLs grow without an end.
+    grows_from: Option<usize>,
 }
 
 /// All that is learned of a site.
@@ -207,6 +218,11 @@ pub struct SiteNovelty {
     notes: Notes,
     parts: Parts,
     choices: Choices,
+    /// Names of parameters whose values a machine draws and which make no difference on
+    /// any template.
+    drawn: Vec<String>,
+    /// Probes made so far.
+    probed: u32,
     /// Pages with new content that led on without support, of all templates, less
     /// what support has given back.
     unsupported: u32,
@@ -263,12 +279,16 @@ impl SiteNovelty {
         self.go_on_diving(worth, sight);
         if sight.is_last_call {
             self.answer_last_call(config, template, leads_on);
+            if sight.fresh_queued > 0 {
+                self.refund_last_call(config, template);
+            }
         }
         let mut known = Vec::new();
         if let Some(kind) = kind_of(&mut self.kinds, template) {
             kind.account.add(worth, leads_on);
             known = learn(kind, &mut self.notes, config, hash, sight);
         }
+        known.extend(self.learn_drawn(config, sight.url));
         Observation {
             is_new: worth.is_new(),
             is_supported: worth == Worth::Supported,
@@ -276,6 +296,34 @@ impl SiteNovelty {
             has_reopened: closed_before
                 .is_some_and(|before| self.closed(config).is_none_or(|now| now < before)),
         }
+    }
+
+    /// Looks whether a drawn part of a page's URL makes no difference on the site as a
+    /// whole: a session id stands on every link, and each template has a few pages only.
+    /// Returns the spellings that count as seen if so.
+    fn learn_drawn(&mut self, config: &NoveltyConfig, url: &CrawlUrl) -> Vec<UrlHash> {
+        let mut known = Vec::new();
+        let all = parts(url);
+        for part in all.iter().filter(|part| is_drawn(part.value(url))) {
+            let mut sum = Param::default();
+            for kind in self.kinds.values() {
+                let params = kind.params.iter().filter(|param| param.name == part.name);
+                params.for_each(|param| sum.add(param));
+            }
+            let known_at = self.drawn.iter().position(|name| *name == part.name);
+            match (sum.is_ignored(config.pairs_min), known_at) {
+                (true, None) if self.drawn.len() < PARAMS_MAX => {
+                    self.drawn.push(part.name.clone());
+                    for kind in self.kinds.keys() {
+                        let taken = self.notes.take(part.key(*kind));
+                        known.extend(taken.into_iter().map(UrlHash));
+                    }
+                }
+                (false, Some(at)) => drop(self.drawn.swap_remove(at)),
+                _ => {}
+            }
+        }
+        known
     }
 
     /// Charges shelf, section and site, as far as the page's template has not
@@ -291,10 +339,13 @@ impl SiteNovelty {
         match worth {
             Worth::New => self.unsupported = self.unsupported.saturating_add(1),
             Worth::Supported => self.unsupported = self.unsupported.saturating_sub(SITE_SUPPORT),
+            // Where there is an end, nothing but the budget of the site bounds repetition.
+            worth if !worth.is_new() && leads_on => self.unsupported += 1,
             _ => {}
         }
         let kind = self.kinds.get(&template.hash());
-        let mut is_proven = kind.is_some_and(|kind| kind.account.is_proven());
+        let is_bounded = self.end_of(template) == End::Exists;
+        let mut is_proven = is_bounded || kind.is_some_and(|kind| kind.account.is_proven());
         let shelf = template.shelf();
         if self.shelves.len() < SHELVES_MAX || self.shelves.contains_key(&shelf) {
             let shelf = self.shelves.entry(shelf).or_default();
@@ -347,6 +398,9 @@ impl SiteNovelty {
     pub fn needs_proof(&self, config: &NoveltyConfig, template: &Template) -> bool {
         if u64::from(self.unsupported) * 10 >= u64::from(config.site_pages) * 6 {
             return true;
+        }
+        if self.end_of(template) == End::Exists {
+            return false;
         }
         let kind = self.kinds.get(&template.hash()).map(|kind| &kind.account);
         if kind.is_some_and(|kind| kind.is_in_doubt(config.template_budget)) {
@@ -429,6 +483,12 @@ impl SiteNovelty {
         }
         let growth = config.growth_budget;
         let section = self.section(template.section());
+        match self.end_of(template) {
+            End::Missing => return Some(NoveltyRefusal::Endless),
+            End::Exists if self.unsupported < config.site_pages => return None,
+            End::Exists => return Some(NoveltyRefusal::Budget),
+            End::Unknown => {}
+        }
         let is_endless = section.is_some_and(|section| section.far >= FAR_PAGES);
         if is_endless && template.is_only_dated() {
             return Some(NoveltyRefusal::Calendar);
@@ -485,9 +545,10 @@ impl SiteNovelty {
     /// because a trap may have many.
     fn calling_account(&mut self, refusal: NoveltyRefusal, template: &Template) -> &mut Account {
         match refusal {
-            NoveltyRefusal::Template | NoveltyRefusal::Section | NoveltyRefusal::Calendar => {
-                &mut self.section_mut(template.section()).account
-            }
+            NoveltyRefusal::Template
+            | NoveltyRefusal::Section
+            | NoveltyRefusal::Calendar
+            | NoveltyRefusal::Endless => &mut self.section_mut(template.section()).account,
             NoveltyRefusal::Site | NoveltyRefusal::Budget => &mut self.account,
         }
     }
@@ -496,9 +557,119 @@ impl SiteNovelty {
     /// it is on a page of a closed one itself: a trap that every page links to does
     /// not make all of them look endless.
     pub fn is_closed(&self, config: &NoveltyConfig, template: &Template) -> bool {
-        let kind = self.kinds.get(&template.hash());
         let (budget, growth) = (config.template_budget, config.growth_budget);
-        kind.is_some_and(|kind| kind.account.is_closed(budget, growth))
+        match self.end_of(template) {
+            End::Missing => true,
+            End::Exists => false,
+            End::Unknown => {
+                let kind = self.kinds.get(&template.hash());
+                kind.is_some_and(|kind| kind.account.is_closed(budget, growth))
+            }
+        }
+    }
+
+    /// Whether probes have found an end to a template or its section, or none.
+    pub fn end_of(&self, template: &Template) -> End {
+        let section = self.section(template.section());
+        let grows_from = section.and_then(|section| section.grows_from);
+        if grows_from.is_some_and(|from| template.depth() >= from) {
+            return End::Missing;
+        }
+        let kind = self.kinds.get(&template.hash());
+        match kind.map_or(End::Unknown, |kind| kind.probes.end) {
+            End::Unknown => section.map_or(End::Unknown, |section| section.probes.end),
+            end => end,
+        }
+    }
+
+    /// A URL to be asked for that no page links to, if there is doubt whether the page's
+    /// template or section has an end; see [`probe`](crate::probe). `links` are links of
+    /// the page that were not known.
+    pub fn probe<'a>(
+        &mut self,
+        config: &NoveltyConfig,
+        sight: &Sight<'_>,
+        links: impl Iterator<Item = &'a CrawlUrl>,
+    ) -> Option<CrawlUrl> {
+        let template = sight.template;
+        let known = self.kinds.get(&template.hash()).map(|kind| &kind.account);
+        let led_on = known.is_some_and(|known| known.led_on > 0);
+        let is_end = sight.is_dead_end() && (led_on || !template.is_dated());
+        // A few filters are fetched whole, though any combination of them is answered.
+        let is_few = self.choices.are_few(sight.url);
+        let is_idle = is_end || is_few || self.probed >= PROBES_MAX || !config.is_on;
+        if is_idle || self.end_of(template) != End::Unknown {
+            return None;
+        }
+        let section = template.section();
+        let is_suspect =
+            |account: &Account, probes: &Probes| account.is_suspect() && probes.may_ask();
+        let kind = self.kinds.get_mut(&template.hash());
+        let kind = kind.filter(|kind| is_suspect(&kind.account, &kind.probes));
+        if kind.is_none() {
+            let section = self.section(section);
+            section.filter(|section| is_suspect(&section.account, &section.probes))?;
+        }
+        let links: Vec<&CrawlUrl> = links
+            .filter(|link| Template::of(link).section() == section)
+            .collect();
+        let suspect = Suspect {
+            url: sight.url,
+            template,
+            via: sight.via_url,
+            links: &links,
+            combines: sight.fresh_words > 0,
+        };
+        let kind = self.kinds.get_mut(&template.hash());
+        let kind = kind.filter(|kind| is_suspect(&kind.account, &kind.probes));
+        let probe = match kind {
+            Some(kind) => kind.probes.next(suspect),
+            None => self.section_mut(section).probes.next(suspect),
+        };
+        self.probed += u32::from(probe.is_some());
+        probe
+    }
+
+    /// Whether a URL is a probe that was not answered yet.
+    pub fn is_probe(&self, url: &CrawlUrl, template: &Template) -> bool {
+        self.probes_of(url, template).is_some()
+    }
+
+    fn probes_of(&self, url: &CrawlUrl, template: &Template) -> Option<&Probes> {
+        if self.probed == 0 {
+            return None;
+        }
+        // Another name may have another form: the template is that of the page.
+        let kinds = self.kinds.values().map(|kind| &kind.probes);
+        let section = self
+            .section(template.section())
+            .map(|section| &section.probes);
+        kinds.chain(section).find(|probes| probes.awaits(url))
+    }
+
+    /// Whether a link of a probe, not known yet, goes further in its direction.
+    pub fn leads_on(&self, probe: &CrawlUrl, template: &Template, link: &CrawlUrl) -> bool {
+        let probes = self.probes_of(probe, template);
+        probes.is_some_and(|probes| probes.leads_on(probe, link))
+    }
+
+    /// Takes in what came of a probe.
+    pub fn answer_probe(&mut self, url: &CrawlUrl, template: &Template, answer: ProbeAnswer<'_>) {
+        let kinds = self.kinds.values_mut().map(|kind| &mut kind.probes);
+        let sections = self
+            .sections
+            .values_mut()
+            .map(|section| &mut section.probes);
+        let mut all = kinds.chain(sections);
+        let probes = all.find(|probes| probes.awaits(url));
+        let Some(grows_from) = probes.and_then(|probes| probes.answered(answer)) else {
+            return;
+        };
+        let section = self.section_mut(template.section());
+        let least = section
+            .grows_from
+            .map_or(grows_from, |from| from.min(grows_from));
+        section.grows_from = Some(least);
     }
 
     /// Whether nothing was fetched of a template yet.
@@ -529,6 +700,15 @@ impl SiteNovelty {
         Some(account.last_calls)
     }
 
+    /// A last call that has led to something that is not deferred may be followed by
+    /// another.
+    fn refund_last_call(&mut self, config: &NoveltyConfig, template: &Template) {
+        if let Some(refusal) = self.standing(config, template) {
+            let account = self.calling_account(refusal, template);
+            account.last_calls = account.last_calls.saturating_sub(1);
+        }
+    }
+
     /// A deferred page that leads nowhere new: after some of them in a row nothing
     /// grows any more, and the accounts are open again.
     fn answer_last_call(&mut self, config: &NoveltyConfig, template: &Template, leads_on: bool) {
@@ -556,9 +736,10 @@ impl SiteNovelty {
     /// What tells the accounts apart that count last calls.
     pub fn holding_account(&self, config: &NoveltyConfig, template: &Template) -> Option<u64> {
         Some(match self.standing(config, template)? {
-            NoveltyRefusal::Template | NoveltyRefusal::Section | NoveltyRefusal::Calendar => {
-                xxh3_64(template.section().as_bytes())
-            }
+            NoveltyRefusal::Template
+            | NoveltyRefusal::Section
+            | NoveltyRefusal::Calendar
+            | NoveltyRefusal::Endless => xxh3_64(template.section().as_bytes()),
             NoveltyRefusal::Site | NoveltyRefusal::Budget => 0,
         })
     }
@@ -583,20 +764,18 @@ impl SiteNovelty {
         if !config.is_on {
             return None;
         }
-        let kind = self.kinds.get(&template.hash())?;
-        let is_ignored = |name: &str| {
-            let mut params = kind.params.iter();
-            params.any(|param| param.name == name && param.is_ignored(config.pairs_min))
-        };
-        if !kind
-            .params
-            .iter()
-            .any(|param| param.is_ignored(config.pairs_min))
-        {
+        let kind = self.kinds.get(&template.hash());
+        let params = || kind.into_iter().flat_map(|kind| &kind.params);
+        let has_ignored = params().any(|param| param.is_ignored(config.pairs_min));
+        if !has_ignored && self.drawn.is_empty() {
             return None;
         }
         let all = parts(url);
-        let ignored: Vec<_> = all.iter().filter(|part| is_ignored(&part.name)).collect();
+        let is_ignored = |part: &&Part| {
+            params().any(|param| param.name == part.name && param.is_ignored(config.pairs_min))
+                || (self.drawn.contains(&part.name) && is_drawn(part.value(url)))
+        };
+        let ignored: Vec<_> = all.iter().filter(is_ignored).collect();
         if ignored.is_empty() {
             return None;
         }

@@ -18,17 +18,20 @@ pub enum NoveltyRefusal {
     Site,
     /// It is a date of a calendar without an end.
     Calendar,
+    /// A URL that nobody linked to was answered like all others, and led on.
+    Endless,
     /// Its site has had its budget of pages that show no end.
     Budget,
 }
 
 impl NoveltyRefusal {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Template,
         Self::Section,
         Self::Site,
         Self::Calendar,
+        Self::Endless,
         Self::Budget,
     ];
 
@@ -39,8 +42,14 @@ impl NoveltyRefusal {
             Self::Section => "section-exhausted",
             Self::Site => "site-novelty",
             Self::Calendar => "endless-calendar",
+            Self::Endless => "endless",
             Self::Budget => "site-budget",
         }
+    }
+
+    /// Whether it is known that there is no end, so that none need be looked for.
+    pub const fn is_endless(self) -> bool {
+        matches!(self, Self::Calendar | Self::Endless)
     }
 
     /// The refusal of this name.
@@ -58,6 +67,9 @@ impl fmt::Display for NoveltyRefusal {
             Self::Section => "URLs of its part of the site lead on and on without new content",
             Self::Site => "URLs of its site lead on and on without new content",
             Self::Calendar => "it is a date of a calendar that goes on for years to come",
+            Self::Endless => {
+                "its part of the site has no end: it answers addresses that no page links to"
+            }
             Self::Budget => "its site has had its budget of pages that show no end",
         })
     }

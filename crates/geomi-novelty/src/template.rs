@@ -54,6 +54,8 @@ pub struct Template {
     pairs: usize,
     /// Whether it is one page of a list.
     is_list: bool,
+    /// How often its query was quoted within itself.
+    nesting: usize,
 }
 
 /// URLs of different years have one template.
@@ -112,7 +114,13 @@ impl Template {
             year,
             pairs,
             is_list,
+            nesting: nesting(url.query().unwrap_or("")),
         }
+    }
+
+    /// Segments of its path, and how often its query was quoted within itself.
+    pub(crate) const fn depth(&self) -> usize {
+        self.segments + self.nesting
     }
 
     /// As it is shown.
@@ -211,6 +219,16 @@ fn last_number(url: &CrawlUrl) -> Option<u64> {
         .map_or(0, |at| at + 1);
     let digits = bytes[start..end].iter().take(19);
     Some(digits.fold(0, |number, digit| number * 10 + u64::from(digit - b'0')))
+}
+
+/// How often a query was quoted within itself: `%2F`, `%252F`, `%25252F`.
+fn nesting(query: &str) -> usize {
+    let escapes = query.split('%').skip(1);
+    let depth = |rest: &str| {
+        let pairs = rest.as_bytes().chunks_exact(2);
+        pairs.take_while(|digits| digits == b"25").count()
+    };
+    escapes.map(depth).max().unwrap_or(0)
 }
 
 /// The year with which the value of a parameter begins that says when.

@@ -137,7 +137,7 @@ fn found(input: &str, raw: Option<RawKind>, state: &str) -> Vec<Piece> {
             Token::Text(text) => push_text(&mut pieces, &decode(text, Place::Text)),
             Token::Verbatim(text) => push_text(&mut pieces, text),
             Token::End(tag) => pieces.push(Piece::End(tag.element)),
-            Token::Conditional(_) => {}
+            Token::Conditional(_) | Token::Instruction(_) => {}
             Token::Start(tag) => {
                 let href = tokenizer.attributes().get(Attribute::Href);
                 let href = href.map(|href| clean(&decode(href, Place::Attribute)));

@@ -45,6 +45,11 @@ impl<'a> Content<'a> {
         *self.root.get_or_init(|| xml_root(self.body))
     }
 
+    /// The name of the first element without its prefix, if the body is XML.
+    pub(crate) fn root_name(&self) -> Option<Vec<u8>> {
+        with_root_name(self.body, <[u8]>::to_vec)
+    }
+
     /// Whether nothing in the type rules XML out. Sitemaps come as
     /// `application/xml`, as `text/html`, as `text/plain` and as downloads.
     pub fn may_be_xml(&self) -> bool {
@@ -63,6 +68,16 @@ impl<'a> Content<'a> {
 }
 
 fn xml_root(body: &[u8]) -> Option<XmlRoot> {
+    with_root_name(body, |name| match name {
+        b"urlset" => Some(XmlRoot::UrlSet),
+        b"sitemapindex" => Some(XmlRoot::SitemapIndex),
+        b"rss" | b"feed" | b"RDF" => Some(XmlRoot::Feed),
+        _ => None,
+    })?
+}
+
+/// Calls `take` with the name of the first element, without its prefix.
+fn with_root_name<T>(body: &[u8], take: impl FnOnce(&[u8]) -> T) -> Option<T> {
     let head = &body[..body.len().min(ROOT_BYTES_MAX)];
     // In UTF-16, markup is ASCII with zeros between.
     if matches!(
@@ -74,18 +89,18 @@ fn xml_root(body: &[u8]) -> Option<XmlRoot> {
             .copied()
             .filter(|&b| (1..0x80).contains(&b))
             .collect();
-        return first_element(&ascii);
+        return first_element(&ascii).map(take);
     }
-    first_element(head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head))
+    first_element(head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head)).map(take)
 }
 
-fn first_element(head: &[u8]) -> Option<XmlRoot> {
+fn first_element(head: &[u8]) -> Option<&[u8]> {
     let mut rest = head.trim_ascii_start();
     loop {
         let end = match rest {
             [b'<', b'?', ..] => memmem::find(rest, b"?>")? + 2,
             [b'<', b'!', b'-', b'-', ..] => memmem::find(rest, b"-->")? + 3,
-            [b'<', b'!', ..] => memchr::memchr(b'>', rest)? + 1,
+            [b'<', b'!', ..] => declaration_end(rest)?,
             _ => break,
         };
         rest = rest[end..].trim_ascii_start();
@@ -93,15 +108,22 @@ fn first_element(head: &[u8]) -> Option<XmlRoot> {
     let name = rest.strip_prefix(b"<")?;
     let is_end = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'>' | b'/');
     let name = &name[..name.iter().position(is_end)?];
-    let name = match memchr::memchr(b':', name) {
+    Some(match memchr::memchr(b':', name) {
         Some(colon) => &name[colon + 1..],
         None => name,
-    };
-    match name {
-        b"urlset" => Some(XmlRoot::UrlSet),
-        b"sitemapindex" => Some(XmlRoot::SitemapIndex),
-        b"rss" | b"feed" | b"RDF" => Some(XmlRoot::Feed),
-        _ => None,
+    })
+}
+
+/// Where a document type ends, with the declarations it may have in brackets.
+fn declaration_end(text: &[u8]) -> Option<usize> {
+    let close = memchr::memchr(b'>', text)?;
+    match memchr::memchr(b'[', &text[..close]) {
+        None => Some(close + 1),
+        Some(open) => {
+            let declared = memmem::find(&text[open..], b"]>").map(|length| open + length + 2);
+            // A page that is no XML may have any bracket there.
+            declared.or(Some(close + 1))
+        }
     }
 }
 

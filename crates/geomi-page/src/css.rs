@@ -12,9 +12,11 @@ use memchr::{memchr2, memmem};
 
 use crate::charset;
 use crate::content::Content;
+use crate::data_url::{self, is_data};
 use crate::link_list::LinkList;
 use crate::reader::{Extractor, PageInput, ReadLimits};
 use crate::tokenizer::is_space;
+use crate::values::is_absolute;
 
 /// Reads style sheets: everything they name belongs to the pages that use them.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,15 +34,17 @@ impl Extractor for StyleReader {
     fn read(&self, input: &PageInput<'_>, limits: &ReadLimits) -> Document {
         let decoded = charset::decode(&labelled(input), limits);
         let mut links = LinkList::new(input.url, limits.links_max, limits);
-        each_address(&decoded.text, |span| {
-            links.add(&unescape(&decoded.text[span]), LinkKind::Embedded, None);
+        each_link(&decoded.text, |link| {
+            links.add(link, LinkKind::Embedded, None);
         });
+        let links_dropped = links.dropped();
         let (links, truncated) = links.finish();
         // It has no text that a reader would compare, so no charset either.
         Document {
             kind: DocumentKind::Style,
             links,
             truncated,
+            links_dropped,
             ..Document::default()
         }
     }
@@ -59,6 +63,39 @@ pub(crate) fn declared_charset(body: &[u8]) -> Option<&str> {
     let rest = body.strip_prefix(b"@charset \"")?;
     let length = rest.iter().take(40).position(|&byte| byte == b'"')?;
     std::str::from_utf8(&rest[..length]).ok()
+}
+
+/// How deep style sheets may be in one another's `data:` URLs.
+const DATA_DEPTH_MAX: u32 = 4;
+
+/// Calls `take` with each address, escapes undone, and with those of style sheets
+/// in `data:` URLs, as far as they are absolute.
+pub(crate) fn each_link(css: &str, mut take: impl FnMut(&str)) {
+    each_link_within(css, 0, &mut take);
+}
+
+/// The same for a style sheet that is a `data:` URL itself.
+pub(crate) fn each_data_link(address: &str, mut take: impl FnMut(&str)) {
+    each_data_link_within(address, 0, &mut take);
+}
+
+fn each_link_within(css: &str, depth: u32, take: &mut dyn FnMut(&str)) {
+    each_address(css, |span| {
+        let address = unescape(&css[span]);
+        if is_data(&address) {
+            each_data_link_within(&address, depth, take);
+        } else if depth == 0 || is_absolute(&address) {
+            take(&address);
+        }
+    });
+}
+
+fn each_data_link_within(address: &str, depth: u32, take: &mut dyn FnMut(&str)) {
+    if depth < DATA_DEPTH_MAX
+        && let Some(data) = data_url::parse(address, &["text/css"])
+    {
+        each_link_within(&data.text, depth + 1, take);
+    }
 }
 
 /// What the strings and functions that come now belong to.
@@ -129,9 +166,83 @@ pub(crate) fn each_address(css: &str, mut take: impl FnMut(Range<usize>)) {
                 in_set = 0;
                 at += 1;
             }
+            b'\\' => {
+                let name = EscapedName::around(css, at);
+                at = name.end;
+                if name.is_rule("import") {
+                    rule = Rule::Import;
+                } else if name.is("url") && bytes.get(at) == Some(&b'(') {
+                    let span;
+                    (span, at) = url_function(bytes, at + 1);
+                    if rule != Rule::Name {
+                        give(span, &mut take);
+                    }
+                    rule = Rule::Any;
+                }
+            }
             _ => at += 1,
         }
     }
+}
+
+/// A name that is written with escapes: `u\72l`, `@\69mport`.
+struct EscapedName<'c> {
+    css: &'c str,
+    start: usize,
+    end: usize,
+}
+
+impl<'c> EscapedName<'c> {
+    /// Longest name as written; no keyword needs more.
+    const BYTES_MAX: usize = 64;
+
+    /// The name with the backslash at `at`.
+    fn around(css: &'c str, at: usize) -> Self {
+        let bytes = css.as_bytes();
+        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        let before = bytes[..at].iter().rev().take(Self::BYTES_MAX);
+        let start = at - before.take_while(|&&byte| is_name(byte)).count();
+        let mut end = at;
+        while let Some(&byte) = bytes.get(end)
+            && end < at + Self::BYTES_MAX
+        {
+            if byte == b'\\' {
+                end = escape_end(bytes, end + 1);
+            } else if is_name(byte) {
+                end += 1;
+            } else {
+                break;
+            }
+        }
+        // It may stand before a character of several bytes.
+        while !css.is_char_boundary(end) {
+            end += 1;
+        }
+        Self { css, start, end }
+    }
+
+    fn is(&self, word: &str) -> bool {
+        unescape(&self.css[self.start..self.end]).eq_ignore_ascii_case(word)
+    }
+
+    fn is_rule(&self, word: &str) -> bool {
+        self.css[..self.start].ends_with('@') && self.is(word)
+    }
+}
+
+/// Where the escape ends whose backslash is before `start`.
+fn escape_end(bytes: &[u8], start: usize) -> usize {
+    let rest = bytes.get(start..).unwrap_or_default();
+    let digits = rest
+        .iter()
+        .take(6)
+        .take_while(|it| it.is_ascii_hexdigit())
+        .count();
+    if digits == 0 {
+        return (start + 1).min(bytes.len());
+    }
+    let has_space = rest.get(digits).is_some_and(|&byte| is_space(byte));
+    start + digits + usize::from(has_space)
 }
 
 /// Reads what follows `url(`: the address, and where it ends.
@@ -148,7 +259,9 @@ fn url_function(bytes: &[u8], start: usize) -> (Range<usize>, usize) {
     loop {
         let rest = bytes.get(close..).unwrap_or_default();
         let Some(found) = memchr2(b')', b'\\', rest) else {
-            return (0..0, bytes.len());
+            // The end of the style sheet closes what is open.
+            close = bytes.len();
+            break;
         };
         close += found;
         if bytes[close] == b')' {
@@ -160,7 +273,28 @@ fn url_function(bytes: &[u8], start: usize) -> (Range<usize>, usize) {
     while to > from && is_space(bytes[to - 1]) {
         to -= 1;
     }
-    (from..to, close + 1)
+    let next = (close + 1).min(bytes.len());
+    if is_bad_url(&bytes[from..to]) {
+        return (0..0, next);
+    }
+    (from..to, next)
+}
+
+/// Whether an address without quotes has something in it that it cannot have: a
+/// browser ignores the whole of it then.
+fn is_bad_url(address: &[u8]) -> bool {
+    let mut at = 0;
+    while let Some(&byte) = address.get(at) {
+        if is_space(byte) || matches!(byte, b'(' | b'"' | b'\'') {
+            return true;
+        }
+        // A blank after the digits of an escape belongs to it.
+        at = match byte {
+            b'\\' => escape_end(address, at + 1),
+            _ => at + 1,
+        };
+    }
+    false
 }
 
 fn give(span: Range<usize>, take: &mut impl FnMut(Range<usize>)) {
@@ -253,7 +387,9 @@ mod tests {
         check("/* url(a) @import 'b' */", &[]);
         check("a{content:\"url(x)\"}", &[]);
         check("curl(x) my-url(y)", &[]);
-        check("url(a\\)b) url(never", &["a\\)b"]);
+        check("url(a\\)b) url(open", &["a\\)b", "open"]);
+        check("url(a b) url(a(b) url(a'b) url( c\\ d )", &["c\\ d"]);
+        check("url(\\2f a\\2f b) url(\\2f  a)", &["\\2f a\\2f b"]);
         check("@namespace svg url(http://e/svg); @charset 'x';", &[]);
         check("@import 'never\nurl(x)", &["never", "x"]);
         check("@media print{a{content:'x'}}", &[]);
@@ -275,6 +411,14 @@ mod tests {
     }
 
     #[test]
+    fn names_may_be_written_with_escapes() {
+        check("a{b:u\\72l(x)}", &["x"]);
+        check("a{b:\\75\\52 \\00006c(x)}", &["x"]);
+        check("@\\69mport 'a.css'; @im\\70 ort url(b)", &["a.css", "b"]);
+        check("c\\75rl(x) a\\:b{c:url(y)}", &["y"]);
+    }
+
+    #[test]
     fn broken_ends_do_not_panic() {
         for css in [
             "",
@@ -286,6 +430,11 @@ mod tests {
             "/*",
             "'\\",
             "url(\\",
+            "\\",
+            "u\\",
+            "\\가",
+            "u\\72l(",
+            "가\\7",
         ] {
             each_address(css, |_| {});
         }

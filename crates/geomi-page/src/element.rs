@@ -116,6 +116,7 @@ elements! {
     Noscript: b"noscript" = 0,
     Object: b"object" = 0,
     Ol: b"ol" = CLOSED | BREAKS_OUT,
+    Option: b"option" = 0,
     P: b"p" = BREAKS_OUT,
     Param: b"param" = 0,
     Plaintext: b"plaintext" = 0,
@@ -258,10 +259,14 @@ pub(crate) fn may_lead(name: &[u8], value: &str) -> bool {
     let [first, second, ..] = name else {
         return false;
     };
+    if matches!(value.as_bytes().first(), Some(b'u' | b'U')) && paints(name, value) {
+        return true;
+    }
     let candidate: &[u8] = match (name.len(), first | 0x20) {
         (_, b'o') => return second | 0x20 == b'n',
         (6.., b'd') if name[4] == b'-' => return data_may_lead(name, value),
         (4, b'c') => b"cite",
+        (4, b'f') => b"form",
         (4, b'i') => b"icon",
         (4, b'p') => b"ping",
         (6, b'a') => b"action",
@@ -278,11 +283,30 @@ pub(crate) fn may_lead(name: &[u8], value: &str) -> bool {
         (8, b'l') => b"longdesc",
         (8, b'm') => b"manifest",
         (10, b'b') => b"background",
+        (11, b'p') => b"pluginspage",
         (10, b'f') => b"formaction",
         (14, b'i') => b"implementation",
         _ => return false,
     };
     name.eq_ignore_ascii_case(candidate)
+}
+
+/// Whether an attribute of a drawing is a property of CSS whose value is a `url(…)`.
+pub(crate) fn paints(name: &[u8], value: &str) -> bool {
+    const NAMES: [&[u8]; 10] = [
+        b"fill",
+        b"stroke",
+        b"filter",
+        b"mask",
+        b"clip-path",
+        b"marker",
+        b"marker-start",
+        b"marker-mid",
+        b"marker-end",
+        b"cursor",
+    ];
+    (value.get(..4)).is_some_and(|start| start.eq_ignore_ascii_case("url("))
+        && NAMES.iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
 /// Whether a `data-` attribute may hold an address.
@@ -299,8 +323,10 @@ fn data_may_lead(name: &[u8], value: &str) -> bool {
 /// Whether a `data-` attribute holds an address by what scripts call it, whatever
 /// its value looks like.
 fn is_lazy(name: &[u8]) -> bool {
-    const NAMES: [&[u8]; 12] = [
+    const NAMES: [&[u8]; 14] = [
+        b"action",
         b"bg",
+        b"bgset",
         b"background",
         b"background-image",
         b"echo",

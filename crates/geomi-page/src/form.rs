@@ -1,50 +1,95 @@
-//! Forms that can be sent as they stand: a GET form in which nothing is to be
-//! filled in leads somewhere, as a link does.
+//! GET forms that can be sent as they stand lead somewhere, as a link does.
 //!
-//! Hidden fields, fields that are filled in already and checked boxes go into the
-//! query, as a browser would send them; of several buttons the first that has a name.
-//! An empty field, a password, a file, a text area or a list to choose from
-//! wants a person, and such a form is left alone.
+//! Hidden fields, fields that are filled in and checked boxes go into the query,
+//! as a browser would send them. An empty field, a password, a file, a text area
+//! or a select element needs a person, and such a form is not sent.
+//!
+//! A submit button can override the form's action (`formaction`) and its method
+//! (`formmethod`). A form is sent only if its default button, the first one, sends
+//! it by GET. One request is made for the form, with the first named button that
+//! GETs, and one for each further GET button that has a `formaction`.
 
 use std::fmt::Write as _;
 
 /// Longest query that is made of a form.
 const QUERY_BYTES_MAX: usize = 1_024;
-/// Buttons with addresses of their own that are looked at.
-const ELSEWHERE_MAX: usize = 16;
+/// Submit buttons of one form that are looked at.
+const BUTTONS_MAX: usize = 16;
 
-/// A form in the making.
+/// How a form or a button sends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Method {
+    Get,
+    /// POST, `dialog`, or not known: no request is made.
+    Other,
+}
+
+impl Method {
+    fn parse(text: &str) -> Self {
+        let text = text.trim_ascii();
+        if text.is_empty() || text.eq_ignore_ascii_case("get") {
+            Self::Get
+        } else {
+            Self::Other
+        }
+    }
+}
+
+/// A form whose fields are being read.
 pub(crate) struct Form {
     action: String,
+    method: Method,
+    /// The `id`; fields elsewhere in the page can name it.
+    id: Option<String>,
     query: String,
-    /// The button that is pressed.
-    button: Option<String>,
-    /// Where other buttons send it.
-    elsewhere: Vec<String>,
+    buttons: Vec<Button>,
     can_send: bool,
 }
 
+/// A submit button.
+struct Button {
+    method: Method,
+    action: Option<String>,
+    /// `name=value`, for a button with a name.
+    pair: Option<String>,
+}
+
 /// A field of a form, its values decoded.
+#[derive(Default)]
 pub(crate) struct Field<'f> {
     pub(crate) sort: &'f str,
     pub(crate) name: &'f str,
     pub(crate) value: Option<&'f str>,
     pub(crate) is_checked: bool,
+    /// `formaction` and `formmethod` of a button.
+    pub(crate) action: Option<&'f str>,
+    pub(crate) method: Option<&'f str>,
 }
 
 impl Form {
     pub(crate) fn new(action: &str, method: &str) -> Self {
-        let method = method.trim_ascii();
         Self {
             action: action.trim_ascii().to_owned(),
+            method: Method::parse(method),
+            id: None,
             query: String::new(),
-            button: None,
-            elsewhere: Vec::new(),
-            can_send: method.is_empty() || method.eq_ignore_ascii_case("get"),
+            buttons: Vec::new(),
+            can_send: true,
         }
     }
 
-    /// Somebody is to write or choose something.
+    /// This form with an `id`.
+    pub(crate) fn with_id(mut self, id: Option<&str>) -> Self {
+        self.id = id.filter(|id| !id.is_empty()).map(str::to_owned);
+        self
+    }
+
+    /// The `id`, where it has one.
+    pub(crate) fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
+    /// Marks the form as one that needs a person, or whose fields are not known.
     pub(crate) fn wants_input(&mut self) {
         self.can_send = false;
     }
@@ -56,9 +101,8 @@ impl Form {
         if is(&["password", "file"]) {
             self.can_send = false;
         } else if is(&["submit", "image"]) {
-            if self.button.is_none() && !field.name.is_empty() && is(&["submit"]) {
-                self.button = Some(pair(field.name, value));
-            }
+            let has_pair = !field.name.is_empty() && is(&["submit"]);
+            self.button(field, has_pair.then(|| pair(field.name, value)));
         } else if is(&["button", "reset"]) {
             // It does nothing by itself.
         } else if is(&["checkbox", "radio"]) {
@@ -72,10 +116,13 @@ impl Form {
         }
     }
 
-    /// Takes a button's address of its own.
-    pub(crate) fn button_to(&mut self, action: &str) {
-        if self.elsewhere.len() < ELSEWHERE_MAX {
-            self.elsewhere.push(action.trim_ascii().to_owned());
+    fn button(&mut self, field: &Field<'_>, pair: Option<String>) {
+        if self.buttons.len() < BUTTONS_MAX {
+            self.buttons.push(Button {
+                method: field.method.map_or(self.method, Method::parse),
+                action: field.action.map(|action| action.trim_ascii().to_owned()),
+                pair,
+            });
         }
     }
 
@@ -92,29 +139,45 @@ impl Form {
 
     /// Where it leads, if it can be sent.
     pub(crate) fn targets(self) -> Vec<String> {
-        if !self.can_send {
+        let by_default = self.buttons.first().map_or(self.method, |it| it.method);
+        if !self.can_send || by_default != Method::Get {
             return Vec::new();
         }
-        let mut query = self.query;
-        if let Some(button) = self.button {
-            if !query.is_empty() {
-                query.push('&');
-            }
-            query += &button;
-        }
-        let actions = std::iter::once(self.action).chain(self.elsewhere);
-        actions
-            .map(|action| {
-                // What is sent takes the place of the address's own query.
-                let path = action.split(['?', '#']).next().unwrap_or_default();
-                if query.is_empty() {
-                    path.to_owned()
-                } else {
-                    format!("{path}?{query}")
-                }
-            })
+        let gets = || self.buttons.iter().filter(|it| it.method == Method::Get);
+        // The form's own action: with the first button that leaves it as it is.
+        let mut plain = gets().filter(|it| it.action.is_none());
+        let first = plain.clone().find(|it| it.pair.is_some());
+        let first = first.or_else(|| plain.next());
+        let own = (first.is_some() || self.buttons.is_empty())
+            .then(|| (&self.action, first.and_then(|it| it.pair.as_ref())));
+        let elsewhere = gets().filter_map(|it| Some((it.action.as_ref()?, it.pair.as_ref())));
+        own.into_iter()
+            .chain(elsewhere)
+            .map(|(action, pair)| target(action, &self.query, pair))
             .collect()
     }
+}
+
+/// The address a form asks for: what it sends takes the place of the action's own
+/// query.
+fn target(action: &str, query: &str, button: Option<&String>) -> String {
+    let mut url = action
+        .split(['?', '#'])
+        .next()
+        .unwrap_or_default()
+        .to_owned();
+    let mut before = '?';
+    for part in [Some(query), button.map(String::as_str)]
+        .into_iter()
+        .flatten()
+    {
+        if !part.is_empty() {
+            url.push(before);
+            url.push_str(part);
+            before = '&';
+        }
+    }
+    url
 }
 
 /// `name=value` as a form sends it. What is not ASCII is written in the page's
@@ -146,7 +209,7 @@ mod tests {
             sort,
             name,
             value,
-            is_checked: false,
+            ..Field::default()
         }
     }
 
@@ -157,10 +220,13 @@ mod tests {
         form.field(&field("text", "q", Some("x")));
         form.field(&field("checkbox", "no", None));
         form.field(&field("submit", "go", Some("Go")));
-        form.button_to("/other");
+        form.field(&Field {
+            action: Some("/other"),
+            ..field("submit", "to", Some("1"))
+        });
         assert_eq!(
             form.targets(),
-            ["/list?a+b=1%262&q=x&go=Go", "/other?a+b=1%262&q=x&go=Go"]
+            ["/list?a+b=1%262&q=x&go=Go", "/other?a+b=1%262&q=x&to=1"]
         );
     }
 
@@ -173,5 +239,32 @@ mod tests {
         }
         assert!(Form::new("/x", "POST").targets().is_empty());
         assert_eq!(Form::new("/x", " get ").targets(), ["/x"]);
+    }
+
+    #[test]
+    fn the_default_button_decides_the_method() {
+        let targets = |method, buttons: &[(Option<&str>, Option<&str>)]| {
+            let mut form = Form::new("/x", method);
+            for &(method, action) in buttons {
+                form.field(&Field {
+                    sort: "submit",
+                    method,
+                    action,
+                    ..Field::default()
+                });
+            }
+            form.targets()
+        };
+        let none = Vec::<String>::new();
+        assert_eq!(targets("", &[(Some("post"), None)]), none);
+        assert_eq!(targets("", &[(Some("POST"), None), (None, None)]), none);
+        assert_eq!(targets("", &[(Some("dialog"), None)]), none);
+        assert_eq!(
+            targets("", &[(None, None), (Some("post"), Some("/y"))]),
+            ["/x"]
+        );
+        assert_eq!(targets("post", &[(None, Some("/y"))]), none);
+        assert_eq!(targets("post", &[(Some("get"), Some("/y"))]), ["/y"]);
+        assert_eq!(targets("", &[(None, Some("/y"))]), ["/y"]);
     }
 }

@@ -8,6 +8,7 @@ use std::io::Read as _;
 
 use flate2::read::MultiGzDecoder;
 use geomi_model::Document;
+use memchr::memmem;
 
 use crate::content::Content;
 use crate::feed::FeedReader;
@@ -33,11 +34,15 @@ impl Extractor for GzipReader {
     fn claims(&self, content: &Content<'_>) -> bool {
         content.body.starts_with(&[0x1F, 0x8B])
             && content.may_be_xml()
-            && inside(&unpack(content.body, HEAD_BYTES)).is_some()
+            && inside(&unpack(content.body, HEAD_BYTES, usize::MAX)).is_some()
     }
 
     fn read(&self, input: &PageInput<'_>, limits: &ReadLimits) -> Document {
-        let body = unpack(input.body, limits.sitemap_bytes_max);
+        let body = unpack(
+            input.body,
+            limits.sitemap_bytes_max,
+            limits.sitemap_links_max,
+        );
         let Some(reader) = inside(&body) else {
             return Document::default();
         };
@@ -57,10 +62,12 @@ fn inside(body: &[u8]) -> Option<&'static dyn Extractor> {
     INSIDE.into_iter().find(|reader| reader.claims(&content))
 }
 
-/// The first `bytes_max` of what is compressed; of a damaged file, what comes
+/// The first `bytes_max` of what is compressed, and not much more than `entries_max`
+/// entries of a sitemap, which are counted roughly; of a damaged file, what comes
 /// before the damage.
-fn unpack(packed: &[u8], bytes_max: usize) -> Vec<u8> {
+fn unpack(packed: &[u8], bytes_max: usize, entries_max: usize) -> Vec<u8> {
     const STEP: usize = 64 * 1024;
+    let mut entries = 0;
     let mut decoder = MultiGzDecoder::new(packed);
     let mut body = Vec::new();
     while body.len() < bytes_max {
@@ -72,6 +79,10 @@ fn unpack(packed: &[u8], bytes_max: usize) -> Vec<u8> {
                 break;
             }
             Ok(read) => body.truncate(filled + read),
+        }
+        entries += memmem::find_iter(&body[filled..], b"</loc>").count();
+        if entries > entries_max {
+            break;
         }
     }
     body

@@ -2,7 +2,7 @@
 
 use geomi_model::LinkKind;
 
-use crate::values::{Rel, refresh_target};
+use crate::values::{Rel, each_source, refresh_target};
 
 /// Links of one field that are looked at.
 const LINKS_MAX: usize = 100;
@@ -36,16 +36,25 @@ pub fn link_header(value: &str) -> Vec<HeaderLink<'_>> {
         && let Some((target, parameters)) = after.split_once('>')
     {
         let end = parameters_end(parameters);
-        let rel = rel_of(&parameters[..end]);
+        let rel = parameter(&parameters[..end], "rel");
+        let rel = rel.map(Rel::parse).unwrap_or_default();
+        let sources = parameter(&parameters[..end], "imagesrcset");
         rest = &parameters[end..];
-        if !rel.only_connects {
-            links.push(HeaderLink {
-                target: target.trim_ascii(),
-                kind: rel.kind(),
-                nofollow: rel.nofollow,
-                is_canonical: rel.canonical,
-            });
+        if rel.only_connects {
+            continue;
         }
+        let mut push = |target| {
+            if links.len() < LINKS_MAX {
+                links.push(HeaderLink {
+                    target,
+                    kind: rel.kind(),
+                    nofollow: rel.nofollow,
+                    is_canonical: rel.canonical,
+                });
+            }
+        };
+        push(target.trim_ascii());
+        each_source(sources.unwrap_or_default(), push);
     }
     links
 }
@@ -65,13 +74,18 @@ fn parameters_end(text: &str) -> usize {
     end.unwrap_or(text.len())
 }
 
-fn rel_of(parameters: &str) -> Rel {
-    let rel = parameters.split(';').find_map(|parameter| {
-        let (name, value) = parameter.split_once('=')?;
-        let is_rel = name.trim_ascii().eq_ignore_ascii_case("rel");
-        is_rel.then(|| value.trim_ascii().trim_matches('"'))
+/// The value of the first parameter of this name, quotes left out.
+fn parameter<'a>(parameters: &'a str, wanted: &str) -> Option<&'a str> {
+    let mut in_quotes = false;
+    let mut parts = parameters.split(|c: char| {
+        in_quotes ^= c == '"';
+        c == ';' && !in_quotes
     });
-    rel.map(Rel::parse).unwrap_or_default()
+    parts.find_map(|part| {
+        let (name, value) = part.split_once('=')?;
+        let is_wanted = name.trim_ascii().eq_ignore_ascii_case(wanted);
+        is_wanted.then(|| value.trim_ascii().trim_matches('"'))
+    })
 }
 
 #[cfg(test)]
@@ -91,6 +105,19 @@ mod tests {
             [("a", other), ("c", other)]
         );
         assert_eq!(targets("<//h.example>; rel=preconnect"), []);
+        assert_eq!(
+            targets("<a>; rel=preload; as=image; imagesrcset=\"b 1x, c;d 2x\", <e>"),
+            [
+                ("a", embedded),
+                ("b", embedded),
+                ("c;d", embedded),
+                ("e", other)
+            ]
+        );
+        assert_eq!(
+            targets("<>; rel=preload; imagesrcset=b")[1],
+            ("b", embedded)
+        );
         assert!(link_header("<x>; REL=canonical")[0].is_canonical);
         for broken in ["", "x", "<x", "<x>;rel", "<x>;rel=\"", ">"] {
             link_header(broken);

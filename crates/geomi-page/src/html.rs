@@ -12,32 +12,33 @@
 //! Visible text leaves out scripts, styles, the title, `noscript`, templates, and
 //! elements hidden by an attribute or an inline style.
 
+mod drawing;
+mod forms;
 mod leads;
+mod nested;
 
-use geomi_model::{Document, DocumentKind, LinkKind, RobotsMeta};
+use std::borrow::Cow;
+
+use geomi_model::{Document, DocumentKind, Link, LinkKind, RobotsMeta};
+use geomi_url::CrawlUrl;
 
 use crate::advert::{is_advert, may_name_advert};
-use crate::charset;
+use crate::charset::{self, Decoded};
 use crate::content::Content;
 use crate::element::{Attribute, Element};
 use crate::foreign::Foreign;
-use crate::form::Form;
 use crate::links::LinkCollector;
 use crate::raw_text::RawKind;
-use crate::reader::{Extractor, PageInput, ReadLimits};
+use crate::reader::{Extractor, PageInput, ReadLimits, essence};
 use crate::references::{self, Place};
 use crate::soft404;
 use crate::spam::SpamFeatures;
 use crate::text::VisibleText;
 use crate::tokenizer::{Tag, Token, Tokenizer, is_space};
 use crate::values::{fold_spaces, style_hides};
-
-/// Pieces of markup inside a page (`srcdoc`, conditional comments) that are read.
-const NESTED_MAX: u32 = 64;
-/// How deep they may be in one another.
-const NESTING_MAX: u32 = 3;
-/// Depth of what never ends.
-const FOR_EVER: u32 = 1 << 30;
+use crate::xml_prelude::{style_sheet_of, without_declarations};
+use forms::Forms;
+use nested::{NESTED_MAX, Nested};
 
 /// How compressed files begin; no page does.
 const GZIP: &[u8] = &[0x1F, 0x8B];
@@ -56,19 +57,46 @@ impl Extractor for HtmlReader {
             // Sitemaps and feeds come labelled as pages, and are none.
             "text/html" => content.xml_root().is_none() && !content.body.starts_with(GZIP),
             "" => sniffs_as_html(content.body),
-            mime => mime == "application/xhtml+xml",
+            mime => is_xhtml(mime),
         }
     }
 
     fn read(&self, input: &PageInput<'_>, limits: &ReadLimits) -> Document {
+        if input.mime.map(essence).is_some_and(|mime| is_xhtml(&mime)) {
+            return examine_xml(input, limits).0;
+        }
         examine(input, limits).0
     }
+}
+
+/// Whether a page of this type is read by the rules of XML.
+fn is_xhtml(mime: &str) -> bool {
+    matches!(
+        mime,
+        "application/xhtml+xml" | "application/vnd.wap.xhtml+xml"
+    )
 }
 
 /// Reads a page, and what its spam score is made of.
 pub(crate) fn examine(input: &PageInput<'_>, limits: &ReadLimits) -> (Document, SpamFeatures) {
     let decoded = charset::decode(input, limits);
-    let mut walk = Walk::new(&decoded.text, limits);
+    let walk = Walk::new(&decoded.text, limits);
+    finish(walk, &decoded, input)
+}
+
+/// The same for a page that is XML.
+pub(crate) fn examine_xml(input: &PageInput<'_>, limits: &ReadLimits) -> (Document, SpamFeatures) {
+    let decoded = charset::decode(input, limits);
+    let text = without_declarations(&decoded.text);
+    let walk = Walk::of_xml(&text, limits);
+    finish(walk, &decoded, input)
+}
+
+fn finish(
+    mut walk: Walk<'_>,
+    decoded: &Decoded<'_>,
+    input: &PageInput<'_>,
+) -> (Document, SpamFeatures) {
     walk.run();
     let resolved = walk.links.resolve(input.url, decoded.query_encoding);
     let text = walk.text.finish();
@@ -109,15 +137,29 @@ pub(crate) fn examine(input: &PageInput<'_>, limits: &ReadLimits) -> (Document, 
         numbers: text.numbers,
         figures: text.figures,
         truncated: resolved.truncated,
+        links_dropped: resolved.dropped,
         is_garbled: decoded.is_garbled(),
     };
     (document, spam)
 }
 
+/// The links of a piece of HTML that stands in another document.
+pub(crate) fn links_of(markup: &str, base: &CrawlUrl, limits: &ReadLimits) -> Vec<Link> {
+    let mut walk = Walk::new(markup, limits);
+    walk.run();
+    walk.links.resolve(base, encoding_rs::UTF_8).links
+}
+
 /// The visible text of a page as it stands in it, with a mark between blocks.
 pub(crate) fn visible_text(input: &PageInput<'_>, limits: &ReadLimits) -> String {
     let decoded = charset::decode(input, limits);
-    let mut walk = Walk::new(&decoded.text, limits);
+    let text;
+    let mut walk = if input.mime.map(essence).is_some_and(|mime| is_xhtml(&mime)) {
+        text = without_declarations(&decoded.text);
+        Walk::of_xml(&text, limits)
+    } else {
+        Walk::new(&decoded.text, limits)
+    };
     walk.text.keep_copy();
     walk.run();
     walk.text.into_copy()
@@ -178,8 +220,8 @@ struct Walk<'a> {
     beside: Option<Inside>,
     /// The advertisement whose links are marked, wherever it stands.
     advert: Option<Advert>,
-    /// The form whose fields are being read.
-    form: Option<Form>,
+    /// The forms, as far as they are read.
+    forms: Forms,
     /// The element of a drawing whose text is a style sheet or a script.
     foreign_code: Option<Element>,
     /// Pieces of markup inside the page that may still be read, and how deep this
@@ -199,6 +241,10 @@ struct Walk<'a> {
     title: Option<String>,
     limits: ReadLimits,
     robots: RobotsMeta,
+    /// Whether the page is XML.
+    is_xml: bool,
+    /// Whether the options of the list that is open are addresses.
+    options_lead: bool,
 }
 
 /// An advertisement that is open.
@@ -226,7 +272,7 @@ impl<'a> Walk<'a> {
             around: None,
             beside: None,
             advert: None,
-            form: None,
+            forms: Forms::default(),
             foreign_code: None,
             nested_left: NESTED_MAX,
             nesting: 0,
@@ -238,6 +284,17 @@ impl<'a> Walk<'a> {
             title: None,
             limits: *limits,
             robots: RobotsMeta::default(),
+            is_xml: false,
+            options_lead: false,
+        }
+    }
+
+    /// A walk over XML.
+    fn of_xml(text: &'a str, limits: &ReadLimits) -> Self {
+        Self {
+            tokenizer: Tokenizer::of_xml(text),
+            is_xml: true,
+            ..Self::new(text, limits)
         }
     }
 
@@ -256,10 +313,15 @@ impl<'a> Walk<'a> {
                 }
                 Token::Start(tag) => self.start(tag),
                 Token::End(tag) => self.end(tag),
-                Token::Conditional(markup) => self.nested(markup, None),
+                Token::Conditional(markup) => self.nested(markup, Nested::Part),
+                Token::Instruction(text) => {
+                    if let Some(href) = style_sheet_of(text) {
+                        self.lead(href, LinkKind::Embedded, false);
+                    }
+                }
             }
         }
-        self.form_ended();
+        self.forms_complete();
     }
 
     fn is_seen(&self) -> bool {
@@ -284,17 +346,19 @@ impl<'a> Walk<'a> {
         }
         let foreign = self.foreign.start(tag, self.tokenizer.attributes());
         self.tokenizer.set_foreign(self.foreign.is_inside());
-        if !(foreign && tag.self_closing) {
+        // In HTML itself, `/>` does not make an element empty.
+        let is_empty = tag.self_closing && (foreign || self.is_xml);
+        if !is_empty {
             self.enter(element, foreign);
         }
-        if !foreign {
+        if !foreign && !is_empty {
             self.look_around(element);
         }
         if element == Element::A {
             self.link_ended();
             self.link_from = Some(self.text.main_bytes());
         }
-        if !(foreign && tag.self_closing) {
+        if !is_empty {
             self.look_beside(element);
         }
         self.foreign_code = None;
@@ -304,9 +368,35 @@ impl<'a> Walk<'a> {
             self.read_element(element);
         }
         self.read_attributes(element);
-        if !foreign && let Some(kind) = RawKind::of(element) {
+        if self.is_xml {
+            self.xml_element(tag, foreign);
+        } else if !foreign && let Some(kind) = RawKind::of(element) {
             let content = self.tokenizer.raw_text(kind);
             self.raw_content(element, content);
+        }
+    }
+
+    /// What is different of an element in XML: any may have an `XLink`, and its
+    /// content is markup, but for a script, a style sheet or a title.
+    fn xml_element(&mut self, tag: Tag, foreign: bool) {
+        let element = tag.element;
+        if foreign {
+            return;
+        }
+        if let Some(target) = self.tokenizer.attributes().get(Attribute::XlinkHref) {
+            self.lead(target, LinkKind::Other, false);
+        }
+        let is_raw = matches!(element, Element::Script | Element::Style | Element::Title);
+        if tag.self_closing || !is_raw {
+            return;
+        }
+        if self.tokenizer.tag_name().contains(':') {
+            // Its end tag has a prefix, too; what follows are its texts.
+            self.foreign_code = Some(element).filter(|it| *it != Element::Title);
+        } else if let Some(kind) = RawKind::of(element) {
+            let content = self.tokenizer.raw_text(kind);
+            let content = xml_text(content);
+            self.raw_content(element, &content);
         }
     }
 
@@ -329,6 +419,7 @@ impl<'a> Walk<'a> {
             }
             Element::A => self.link_ended(),
             Element::Form => self.form_ended(),
+            Element::Select => self.options_lead = false,
             Element::Article | Element::Main => self.articles = self.articles.saturating_sub(1),
             _ => {}
         }
@@ -450,7 +541,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn raw_content(&mut self, element: Element, content: &'a str) {
+    fn raw_content(&mut self, element: Element, content: &str) {
         match element {
             Element::Title if self.title.is_none() && self.template.is_none() => {
                 let title = references::decode(content, Place::Text);
@@ -459,11 +550,30 @@ impl<'a> Walk<'a> {
             Element::Textarea => self.show(content),
             Element::Style => self.style_sheet(content),
             Element::Script => self.script(content),
-            Element::Noframes | Element::Noembed => self.nested(content, None),
+            Element::Noframes | Element::Noembed => self.nested(content, Nested::Part),
             Element::Xmp | Element::Plaintext if self.is_seen() => self.text.push(content),
             _ => {}
         }
     }
+}
+
+/// Text of XML that holds no elements: CDATA sections as they stand, references
+/// replaced elsewhere.
+fn xml_text(raw: &str) -> Cow<'_, str> {
+    const OPEN: &str = "<![CDATA[";
+    if !raw.contains(OPEN) {
+        return references::decode(raw, Place::Text);
+    }
+    let mut text = String::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some((before, after)) = rest.split_once(OPEN) {
+        text += &references::decode(before, Place::Text);
+        let (section, next) = after.split_once("]]>").unwrap_or((after, ""));
+        text += section;
+        rest = next;
+    }
+    text += &references::decode(rest, Place::Text);
+    Cow::Owned(text)
 }
 
 impl Inside {

@@ -2,7 +2,8 @@
 //!
 //! The text is gone through once, string by string, without building anything: a
 //! value that is an absolute `http` or `https` address is a link. Keys are not. The
-//! manifest of a web app has relative addresses as well, under known keys. In a
+//! manifest of a web app has relative addresses as well, under known keys; it is known
+//! by its type, or by having `start_url` or `icons` in its outermost object. In a
 //! JSON Feed the date that belongs to an item goes with the item's address. JSON that
 //! is broken gives what it gives; nesting costs nothing, since nothing is nested here.
 
@@ -18,6 +19,12 @@ use crate::values::fold_spaces;
 
 /// The type of the manifest of a web app.
 const MANIFEST: &str = "application/manifest+json";
+
+/// Keys that only the manifest of a web app has in its outermost object.
+const MANIFEST_KEYS: [&str; 2] = ["start_url", "icons"];
+
+/// Bytes in which they are looked for: a manifest is short.
+const MANIFEST_BYTES_MAX: usize = 64 * 1024;
 
 /// Reads JSON and JSON Feed.
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,7 +47,10 @@ impl Extractor for JsonReader {
             links: LinkList::new(input.url, limits.links_max, limits),
             key: Cow::Borrowed(""),
             is_feed: false,
-            is_manifest: input.mime.map(essence).as_deref() == Some(MANIFEST),
+            is_manifest: input.mime.map(essence).as_deref() == Some(MANIFEST)
+                || MANIFEST_KEYS
+                    .iter()
+                    .any(|key| has_top_key(&decoded.text, key)),
             title: None,
             item: None,
             modified: None,
@@ -166,6 +176,40 @@ impl<'a> Walk<'a> {
             self.links.add(&url, LinkKind::Anchor, Some(signal));
         }
     }
+}
+
+/// Whether the outermost object has this key.
+fn has_top_key(text: &str, key: &str) -> bool {
+    let bytes = text.trim_ascii_start().as_bytes();
+    let bytes = &bytes[..bytes.len().min(MANIFEST_BYTES_MAX)];
+    if bytes.first() != Some(&b'{') || memchr::memmem::find(bytes, key.as_bytes()).is_none() {
+        return false;
+    }
+    let mut depth = 0_usize;
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        at += 1;
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b'"' => {
+                let start = at;
+                while let Some(&byte) = bytes.get(at)
+                    && byte != b'"'
+                {
+                    at += 1 + usize::from(byte == b'\\');
+                }
+                let string = bytes.get(start..at).unwrap_or_default();
+                at += 1;
+                let rest = bytes.get(at..).unwrap_or_default().trim_ascii_start();
+                if depth == 1 && string == key.as_bytes() && rest.starts_with(b":") {
+                    return true;
+                }
+            }
+            _ => {}
+        }
+    }
+    false
 }
 
 fn is_address(text: &str) -> bool {

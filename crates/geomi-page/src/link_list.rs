@@ -16,6 +16,7 @@ pub(crate) struct LinkList<'a> {
     links_max: usize,
     text_bytes_max: usize,
     truncated: bool,
+    dropped: u32,
 }
 
 impl<'a> LinkList<'a> {
@@ -28,6 +29,7 @@ impl<'a> LinkList<'a> {
             links_max,
             text_bytes_max: limits.attribute_bytes_max,
             truncated: false,
+            dropped: 0,
         }
     }
 
@@ -45,17 +47,24 @@ impl<'a> LinkList<'a> {
         let Some(url) = url else {
             return;
         };
-        let hash = url.hash64().0;
+        self.push(Link {
+            url,
+            kind,
+            nofollow: false,
+            is_advert: false,
+            signal: signal.filter(|signal| *signal != ChangeSignal::default()),
+        });
+    }
+
+    /// Takes a link that is resolved already.
+    pub(crate) fn push(&mut self, link: Link) {
+        let hash = link.url.hash64().0;
         if self.links.len() >= self.links_max {
-            self.truncated |= !self.seen.contains(&hash);
+            let is_new = !self.seen.contains(&hash);
+            self.truncated |= is_new;
+            self.dropped += u32::from(is_new);
         } else if self.seen.insert(hash) {
-            self.links.push(Link {
-                url,
-                kind,
-                nofollow: false,
-                is_advert: false,
-                signal: signal.filter(|signal| *signal != ChangeSignal::default()),
-            });
+            self.links.push(link);
         }
     }
 
@@ -67,6 +76,11 @@ impl<'a> LinkList<'a> {
     /// Something was left out.
     pub(crate) fn cut(&mut self) {
         self.truncated = true;
+    }
+
+    /// Links left out since it was full.
+    pub(crate) fn dropped(&self) -> u32 {
+        self.dropped
     }
 
     /// The links, and whether some were left out.

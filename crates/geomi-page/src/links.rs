@@ -36,9 +36,37 @@ pub(crate) struct LinkCollector<'a> {
     seen: HashSet<u64, BuildHasherDefault<AlreadyHashed>>,
     base: Option<Cow<'a, str>>,
     canonical: Option<Cow<'a, str>>,
+    /// References of documents inside the page that have a base of their own.
+    nested: Vec<NestedLinks>,
     links_max: usize,
     attribute_bytes_max: usize,
     truncated: bool,
+    dropped: u32,
+}
+
+/// The references of a document inside a page, as it writes them.
+pub(crate) struct Collected {
+    pub(crate) references: Vec<Reference<'static>>,
+    pub(crate) base: Option<String>,
+    nested: Vec<NestedLinks>,
+    truncated: bool,
+    dropped: u32,
+}
+
+impl Collected {
+    /// Every reference, those of documents further inside included.
+    pub(crate) fn each_reference(&mut self) -> impl Iterator<Item = &mut Reference<'static>> {
+        let nested = self.nested.iter_mut().flat_map(|it| &mut it.references);
+        self.references.iter_mut().chain(nested)
+    }
+}
+
+/// References and what they are relative to.
+struct NestedLinks {
+    /// The `base` of each document around them, from the outermost one, which is
+    /// relative to the page, to their own.
+    bases: Vec<String>,
+    references: Vec<Reference<'static>>,
 }
 
 /// A link as the page writes it, character references decoded.
@@ -62,6 +90,16 @@ impl Rank {
 }
 
 impl Reference<'_> {
+    /// The same, independent of the page's text.
+    fn into_owned(self) -> Reference<'static> {
+        Reference {
+            text: Cow::Owned(self.text.into_owned()),
+            kind: self.kind,
+            nofollow: self.nofollow,
+            is_advert: self.is_advert,
+        }
+    }
+
     const fn rank(&self) -> Rank {
         match self.kind {
             LinkKind::Script => Rank::Script,
@@ -78,6 +116,8 @@ pub(crate) struct Resolved {
     pub(crate) canonical: Option<CrawlUrl>,
     /// A bound left links out.
     pub(crate) truncated: bool,
+    /// How many references a bound on their number left out.
+    pub(crate) dropped: u32,
 }
 
 impl<'a> LinkCollector<'a> {
@@ -88,9 +128,11 @@ impl<'a> LinkCollector<'a> {
             seen: HashSet::with_capacity_and_hasher(USUAL_LINKS, BuildHasherDefault::default()),
             base: None,
             canonical: None,
+            nested: Vec::new(),
             links_max: limits.links_max,
             attribute_bytes_max: limits.attribute_bytes_max,
             truncated: false,
+            dropped: 0,
         }
     }
 
@@ -124,9 +166,12 @@ impl<'a> LinkCollector<'a> {
         let hash = xxh3_64(reference.text.as_bytes()) ^ rank as u64;
         let is_script = rank == Rank::Script;
         if self.references.len() >= self.links_max {
-            self.truncated |= !is_script && !self.seen.contains(&hash);
+            let is_new = !self.seen.contains(&hash);
+            self.truncated |= !is_script && is_new;
+            self.dropped += u32::from(is_new);
         } else if is_script && self.from_scripts >= SCRIPT_LINKS_MAX {
             // What scripts hold is a guess: nothing is lost for certain.
+            self.dropped += u32::from(!self.seen.contains(&hash));
         } else if self.seen.insert(hash) {
             self.from_scripts += usize::from(is_script);
             self.references.push(reference);
@@ -134,8 +179,39 @@ impl<'a> LinkCollector<'a> {
     }
 
     /// The references so far, as the page writes them.
-    pub(crate) fn into_references(self) -> (Vec<Reference<'a>>, bool) {
-        (self.references, self.truncated)
+    pub(crate) fn into_collected(self) -> Collected {
+        let references = self.references.into_iter();
+        Collected {
+            references: references.map(Reference::into_owned).collect(),
+            base: self.base.map(Cow::into_owned),
+            nested: self.nested,
+            truncated: self.truncated,
+            dropped: self.dropped,
+        }
+    }
+
+    /// Takes the references of a document inside the page.
+    pub(crate) fn add_nested(&mut self, inner: Collected) {
+        self.truncated |= inner.truncated;
+        self.dropped += inner.dropped;
+        let nested = inner.nested.into_iter().map(|mut nested| {
+            if let Some(base) = &inner.base {
+                nested.bases.insert(0, base.clone());
+            }
+            nested
+        });
+        self.nested.extend(nested);
+        match inner.base {
+            Some(base) => self.nested.push(NestedLinks {
+                bases: vec![base],
+                references: inner.references,
+            }),
+            None => {
+                for reference in inner.references {
+                    self.add_reference(reference);
+                }
+            }
+        }
     }
 
     /// Something was left out.
@@ -186,22 +262,25 @@ impl<'a> LinkCollector<'a> {
         let encode: Option<&Encoder<'_>> = needs_encoder(encoding).then_some(&encode);
         let mut base = Base::of(page, self.base.as_deref(), encode);
         let mut links = Vec::with_capacity(self.references.len());
+        let (mut truncated, mut dropped) = (self.truncated, self.dropped);
         let mut seen = self.seen;
         seen.clear();
+        let mut push = |links: &mut Vec<Link>, url: CrawlUrl, reference: &Reference<'_>| {
+            if seen.insert(url.hash64().0) {
+                links.push(Link {
+                    url,
+                    kind: reference.kind,
+                    nofollow: reference.nofollow,
+                    is_advert: reference.is_advert,
+                    signal: None,
+                });
+            }
+        };
         for rank in Rank::ALL {
             let of_rank = self.references.iter().filter(|it| it.rank() == rank);
             for reference in of_rank {
-                let Some(url) = base.resolve(&reference.text) else {
-                    continue;
-                };
-                if seen.insert(url.hash64().0) {
-                    links.push(Link {
-                        url,
-                        kind: reference.kind,
-                        nofollow: reference.nofollow,
-                        is_advert: reference.is_advert,
-                        signal: None,
-                    });
+                if let Some(url) = base.resolve(&reference.text) {
+                    push(&mut links, url, reference);
                 }
             }
             if links.len() == self.references.len() {
@@ -209,11 +288,31 @@ impl<'a> LinkCollector<'a> {
             }
         }
         let canonical = self.canonical.and_then(|text| base.resolve(&text));
+        let base = base.element();
+        for NestedLinks { bases, references } in &self.nested {
+            let (own, around) = bases.split_last().expect("nested links have a base");
+            let mut page = base.clone().unwrap_or_else(|| page.clone());
+            for base in around {
+                page = Base::of(&page, Some(base), None).element().unwrap_or(page);
+            }
+            let mut base = Base::of(&page, Some(own), encode);
+            for reference in references {
+                if links.len() >= self.links_max {
+                    truncated = true;
+                    dropped += 1;
+                    continue;
+                }
+                if let Some(url) = base.resolve(&reference.text) {
+                    push(&mut links, url, reference);
+                }
+            }
+        }
         Resolved {
             links,
-            base: base.element(),
+            base,
             canonical,
-            truncated: self.truncated,
+            truncated,
+            dropped,
         }
     }
 }
@@ -246,8 +345,24 @@ fn followable_owned(text: String) -> Option<String> {
 /// Writes a query in the charset of its page.
 pub(crate) type Encoder<'e> = dyn Fn(&str) -> Cow<'_, [u8]> + 'e;
 
+/// An encoder for a charset. A character that the charset does not have is written
+/// as a reference in escapes, as browsers do: `☃` is `%26%239731%3B`.
 pub(crate) fn query_encoder(encoding: &'static Encoding) -> impl Fn(&str) -> Cow<'_, [u8]> {
-    move |query| encoding.encode(query).0
+    move |query| {
+        let (whole, _, has_unmappable) = encoding.encode(query);
+        if !has_unmappable {
+            return whole;
+        }
+        let mut out = Vec::with_capacity(query.len());
+        let mut letter = [0; 4];
+        for c in query.chars() {
+            match encoding.encode(c.encode_utf8(&mut letter)) {
+                (bytes, _, false) => out.extend_from_slice(&bytes),
+                _ => out.extend_from_slice(format!("%26%23{}%3B", c as u32).as_bytes()),
+            }
+        }
+        Cow::Owned(out)
+    }
 }
 
 /// Whether queries are written in something other than UTF-8.

@@ -33,16 +33,19 @@ pub fn plain_text(input: &PageInput<'_>, limits: &ReadLimits) -> Option<String> 
     is_text.then(|| charset::decode(input, limits).text.into_owned())
 }
 
-/// The `charset` parameter of a Content-Type.
+/// The `charset` parameter of a Content-Type; a type that is sent twice ends at the
+/// comma.
 ///
 /// ```
 /// use geomi_page::charset_parameter;
 /// assert_eq!(charset_parameter("text/html; Charset=\"EUC-KR\"; x=y"), Some("EUC-KR"));
+/// assert_eq!(charset_parameter("text/html; charset=utf-8, text/html"), Some("utf-8"));
 /// assert_eq!(charset_parameter("text/html"), None);
 /// ```
 pub fn charset_parameter(content_type: &str) -> Option<&str> {
     content_type.split(';').skip(1).find_map(|part| {
         let (name, label) = part.split_once('=')?;
+        let label = label.split(',').next().unwrap_or(label);
         let is_charset = name.trim().eq_ignore_ascii_case("charset");
         is_charset.then(|| label.trim().trim_matches(['"', '\'']))
     })

@@ -14,6 +14,7 @@ use crate::pdf::PdfReader;
 use crate::script_file::ScriptReader;
 use crate::sitemap::SitemapReader;
 use crate::url_list::UrlListReader;
+use crate::xml_page::XmlReader;
 
 /// What is known of a page before it is read.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +52,7 @@ pub struct ReadLimits {
 impl Default for ReadLimits {
     fn default() -> Self {
         Self {
-            links_max: 10_000,
+            links_max: 100_000,
             attribute_bytes_max: 16 * 1024,
             title_bytes_max: 1024,
             detect_bytes_max: 4 * 1024,
@@ -91,6 +92,7 @@ impl Readers {
             .with(FeedReader)
             .with(UrlListReader)
             .with(GzipReader)
+            .with(XmlReader)
             .with(JsonReader)
             .with(PdfReader)
             .with(ImageReader)
@@ -142,10 +144,44 @@ pub enum ReadAs {
     NotRead,
 }
 
-/// A media type without parameters, in lower case.
+/// A media type without parameters, in lower case; of several, the first. Empty for
+/// what is no media type and for those that mean "unknown" (WHATWG MIME Sniffing
+/// §7): the content is sniffed then.
 pub(crate) fn essence(mime: &str) -> String {
-    let essence = mime.split(';').next().unwrap_or(mime);
-    essence.trim().to_ascii_lowercase()
+    let essence = mime.split([';', ',']).next().unwrap_or(mime);
+    let essence = essence.trim().to_ascii_lowercase();
+    let is_token = |part: &str| !part.is_empty() && part.bytes().all(is_token_byte);
+    let is_type = essence
+        .split_once('/')
+        .is_some_and(|(class, kind)| is_token(class) && is_token(kind));
+    let is_unknown = matches!(&*essence, "unknown/unknown" | "application/unknown" | "*/*");
+    if is_type && !is_unknown {
+        essence
+    } else {
+        String::new()
+    }
+}
+
+/// Whether a byte may stand in a token of HTTP.
+const fn is_token_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || matches!(
+            byte,
+            b'!' | b'#'
+                | b'$'
+                | b'%'
+                | b'&'
+                | b'\''
+                | b'*'
+                | b'+'
+                | b'-'
+                | b'.'
+                | b'^'
+                | b'_'
+                | b'`'
+                | b'|'
+                | b'~'
+        )
 }
 
 #[cfg(test)]
@@ -169,6 +205,14 @@ mod tests {
         for mime in ["text/html", "Text/HTML; charset=x", "application/xhtml+xml"] {
             assert_eq!(read(Some(mime), page).links.len(), 1, "{mime}");
         }
+        for mime in [
+            "text/html, text/html",
+            "text/html,",
+            "text/html ; , ;;",
+            "text/html;charset=utf-8,text/html",
+        ] {
+            assert_eq!(read(Some(mime), page).links.len(), 1, "{mime}");
+        }
         for mime in ["text/plain", "image/png", "application/pdf"] {
             assert_eq!(read(Some(mime), page), Document::default(), "{mime}");
         }
@@ -178,6 +222,19 @@ mod tests {
     fn a_page_without_a_type_is_sniffed() {
         assert_eq!(read(None, "  <HTML><a href=/x>x</a>").links.len(), 1);
         assert_eq!(read(Some(""), "<!doctype html><a href=/x>").links.len(), 1);
+        for mime in [
+            "unknown/unknown",
+            "application/unknown",
+            "*/*",
+            "html",
+            "text/",
+            "text html/x",
+            ";",
+        ] {
+            let page = read(Some(mime), "<!doctype html><a href=/x>");
+            assert_eq!(page.links.len(), 1, "{mime}");
+            assert!(read(Some(mime), "see <a href=/x>").links.is_empty());
+        }
         assert!(read(None, "GIF89a<a href=/x>").links.is_empty());
         assert_eq!(read(None, "<htmlx><a href=/x>"), Document::default());
     }

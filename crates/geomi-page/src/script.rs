@@ -15,7 +15,8 @@
 //!
 //! Namespaces (`http://www.w3.org/2000/svg`), route patterns (`/item/:id`),
 //! placeholders (`{{url}}`, `${id}`, `%s`) and other schemes are no addresses.
-//! Markup that is written into the page (`document.write(`, `innerHTML =`, `.html(`) is
+//! Code in a string that is run or parsed later (`setTimeout("…")`, `JSON.parse("…")`)
+//! is handed back as such. Markup that is written into the page (`document.write(`, `innerHTML =`, `.html(`) is
 //! handed back as such; markup in any other string is not looked at.
 
 use std::borrow::Cow;
@@ -40,6 +41,8 @@ pub(crate) enum Code {
 pub(crate) enum Found<'a> {
     Address(Cow<'a, str>),
     Markup(Cow<'a, str>),
+    /// Code or data that is run or parsed later.
+    Code(Cow<'a, str>, Code),
 }
 
 /// Longest string that is looked at as an address.
@@ -270,6 +273,10 @@ impl<'a, F: FnMut(Found<'a>)> Scan<'a, F> {
                 return;
             }
         }
+        if let Some(sort) = code_in(&text, before).filter(|_| !is_part) {
+            (self.take)(Found::Code(text, sort));
+            return;
+        }
         if memchr(b'<', text.as_bytes()).is_some() {
             let has_link = ["href", "src"].iter().any(|name| text.contains(name));
             if has_link && writes_markup(before) {
@@ -307,6 +314,26 @@ impl<'a, F: FnMut(Found<'a>)> Scan<'a, F> {
             Context::None => looks_like_address(text),
         }
     }
+}
+
+/// What kind of code a string holds, if it is an argument that is run
+/// (`setTimeout`) or parsed (`JSON.parse`).
+fn code_in(text: &str, before: &[u8]) -> Option<Code> {
+    let callee = before.strip_suffix(b"(")?;
+    memchr2(b'"', b'\'', text.as_bytes())?;
+    let callee = trim_end(callee);
+    match word_before(callee) {
+        b"setTimeout" | b"setInterval" | b"eval" | b"execScript" => Some(Code::Inline),
+        b"parse" if callee.ends_with(b"JSON.parse") => Some(Code::Json),
+        b"parseJSON" => Some(Code::Json),
+        _ => None,
+    }
+}
+
+/// Whether a handler opens the value of its element: `location = this.value`.
+pub(crate) fn opens_value(code: &str) -> bool {
+    let opens = ["location", "open("].iter().any(|it| code.contains(it));
+    opens && (code.contains("value") || code.contains("selectedIndex"))
 }
 
 /// What a string is for, by what stands before it.
@@ -575,6 +602,7 @@ mod tests {
             all.push(match found {
                 Found::Address(text) => text.into_owned(),
                 Found::Markup(text) => format!("markup {text}"),
+                Found::Code(text, sort) => format!("{sort:?} {text}"),
             });
         });
         all
@@ -666,6 +694,20 @@ mod tests {
             &["markup <img src=\"/y\">"],
         );
         check("x = '<b>'; y = '<a href=/no>'", &[]);
+    }
+
+    #[test]
+    fn code_in_strings_is_handed_back() {
+        check(
+            "setTimeout(\"location='/x'\", 9)",
+            &["Inline location='/x'"],
+        );
+        check(
+            r#"x = JSON.parse( '{"url":"/x"}' )"#,
+            &[r#"Json {"url":"/x"}"#],
+        );
+        check("setTimeout('/a/b' + \"'\" + c)", &[]);
+        check("x.parse(\"'/x'\")", &[]);
     }
 
     #[test]

@@ -42,16 +42,23 @@ impl Extractor for ScriptReader {
         };
         let links_max = limits.links_max.min(SCRIPT_LINKS_MAX);
         let mut links = LinkList::new(input.url, links_max, limits);
-        each_address(&text, Code::File, |found| {
-            if let Found::Address(address) = found {
-                links.add(&address, LinkKind::Script, None);
-            }
+        each_address(&text, Code::File, |found| match found {
+            Found::Address(address) => links.add(&address, LinkKind::Script, None),
+            // What it holds is no deeper, and relative to no page that is known.
+            Found::Code(code, _) => each_address(&code, Code::File, |found| {
+                if let Found::Address(address) = found {
+                    links.add(&address, LinkKind::Script, None);
+                }
+            }),
+            Found::Markup(_) => {}
         });
+        let links_dropped = links.dropped();
         let (links, truncated) = links.finish();
         Document {
             kind: DocumentKind::Script,
             links,
             truncated,
+            links_dropped,
             ..Document::default()
         }
     }

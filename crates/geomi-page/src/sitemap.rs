@@ -3,8 +3,8 @@
 //! Read as the protocol of sitemaps.org has it: `urlset/url/loc` with `lastmod`,
 //! `changefreq` and `priority`, and `sitemapindex/sitemap/loc`. Google's
 //! extensions are read where they name addresses: `xhtml:link` alternates in other
-//! languages, `image:loc`, and the date of a `news:news`. At most as many links
-//! are taken as the protocol allows in one file.
+//! languages, `image:loc`, the addresses of a `video:video`, and the date of a
+//! `news:news`. At most as many entries are read as the protocol allows in one file.
 //!
 //! Whether a listed page is on the sitemap's own site is the scope's question.
 
@@ -41,6 +41,8 @@ impl Extractor for SitemapReader {
             is_index: false,
             listed: Listed::default(),
             field: None,
+            entries: 0,
+            entries_max: limits.sitemap_links_max,
         };
         walk.run();
         let kind = if walk.is_index {
@@ -67,7 +69,7 @@ struct Listed {
     published: String,
     frequency: String,
     priority: String,
-    /// Pictures and pages in other languages.
+    /// Pictures, videos and pages in other languages.
     others: Vec<String>,
 }
 
@@ -79,8 +81,12 @@ enum Field {
     Published,
     Frequency,
     Priority,
-    Image,
+    /// One of [`OTHERS`].
+    Other,
 }
+
+/// Elements of Google's extensions whose text is an address.
+const OTHERS: [&str; 4] = ["loc", "thumbnail_loc", "content_loc", "player_loc"];
 
 /// Text of one field, at most: no address is longer.
 const FIELD_BYTES_MAX: usize = 8 * 1024;
@@ -95,6 +101,9 @@ struct Walk<'a> {
     is_index: bool,
     listed: Listed,
     field: Option<Field>,
+    /// Entries read, and how many may be: repeated ones cost time, too.
+    entries: usize,
+    entries_max: usize,
 }
 
 impl Walk<'_> {
@@ -114,12 +123,18 @@ impl Walk<'_> {
                     }
                 }
             }
-            if self.links.is_full() {
+            if self.links.is_full() || self.entries >= self.entries_max {
                 self.links.cut();
                 return;
             }
         }
-        // A file that breaks off may have done so after an address.
+        // A file that breaks off may have done so after an address, or within one,
+        // which is none then.
+        match self.field {
+            Some(Field::Loc) => self.listed.loc.clear(),
+            Some(Field::Other) => drop(self.listed.others.pop()),
+            _ => {}
+        }
         self.entry_ended();
     }
 
@@ -135,9 +150,12 @@ impl Walk<'_> {
             Some(Field::Frequency)
         } else if is_child && tag.is("priority") {
             Some(Field::Priority)
-        } else if depth > ENTRY_DEPTH + 1 && tag.is("loc") && self.listed.has_room() {
+        } else if depth > ENTRY_DEPTH + 1
+            && OTHERS.iter().any(|name| tag.is(name))
+            && self.listed.has_room()
+        {
             self.listed.others.push(String::new());
-            Some(Field::Image)
+            Some(Field::Other)
         } else if depth > ENTRY_DEPTH + 1 && tag.is("publication_date") {
             Some(Field::Published)
         } else {
@@ -149,6 +167,7 @@ impl Walk<'_> {
     }
 
     fn entry_ended(&mut self) {
+        self.entries += 1;
         let listed = std::mem::take(&mut self.listed);
         let kind = if self.is_index {
             LinkKind::Other
@@ -175,8 +194,8 @@ impl Listed {
             Field::Published => &mut self.published,
             Field::Frequency => &mut self.frequency,
             Field::Priority => &mut self.priority,
-            Field::Image => match self.others.last_mut() {
-                Some(image) => image,
+            Field::Other => match self.others.last_mut() {
+                Some(other) => other,
                 None => return,
             },
         };

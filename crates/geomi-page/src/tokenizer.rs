@@ -34,6 +34,8 @@ pub(crate) enum Token<'a> {
     End(Tag),
     /// The markup in a conditional comment, which old browsers read.
     Conditional(&'a str),
+    /// A processing instruction of XML, without `<?` and `?>`.
+    Instruction(&'a str),
 }
 
 /// What a tag is of.
@@ -92,6 +94,9 @@ pub(crate) struct Tokenizer<'a> {
     tag_start: usize,
     name_end: usize,
     foreign: bool,
+    /// Whether the text is XML: names may have prefixes, and CDATA sections and
+    /// processing instructions may stand anywhere.
+    xml: bool,
     attributes: Attributes<'a>,
 }
 
@@ -103,7 +108,17 @@ impl<'a> Tokenizer<'a> {
             tag_start: 0,
             name_end: 0,
             foreign: false,
+            xml: false,
             attributes: Attributes::default(),
+        }
+    }
+
+    /// A tokenizer of XML.
+    pub(crate) fn of_xml(text: &'a str) -> Self {
+        Self {
+            foreign: true,
+            xml: true,
+            ..Self::new(text)
         }
     }
 
@@ -158,7 +173,7 @@ impl<'a> Tokenizer<'a> {
 
     /// Whether we are inside SVG or `MathML`.
     pub(crate) fn set_foreign(&mut self, foreign: bool) {
-        self.foreign = foreign;
+        self.foreign = foreign || self.xml;
     }
 
     /// The content of a raw text element whose start tag was just given. The
@@ -217,6 +232,13 @@ impl<'a> Tokenizer<'a> {
                 self.at = end;
                 Ok(Token::Conditional(content))
             }
+            Markup::Declaration if self.xml && bytes[open + 1] == b'?' => {
+                let start = open + 2;
+                let length = memmem::find(&bytes[start..], b"?>");
+                let end = start + length.ok_or(bytes.len())?;
+                self.at = end + 2;
+                Ok(Token::Instruction(&self.text[start..end]))
+            }
             Markup::Declaration => Err(past(b'>', bytes, open + 1)),
             Markup::Cdata => {
                 let start = open + "<![CDATA[".len();
@@ -236,8 +258,12 @@ impl<'a> Tokenizer<'a> {
             .iter()
             .position(|&byte| is_space(byte) || byte == b'/' || byte == b'>')
             .ok_or(bytes.len())?;
+        let mut name = &bytes[start..start + length];
+        if self.xml {
+            name = local_name(name);
+        }
         let mut tag = Tag {
-            element: Element::named(&bytes[start..start + length]),
+            element: Element::named(name),
             self_closing: false,
         };
         self.attributes = Attributes::default();
@@ -265,7 +291,12 @@ impl<'a> Tokenizer<'a> {
         let bytes = self.text.as_bytes();
         let AttributeSpan { name, value, next } = attribute_at(bytes, start);
         let value = value.map_or("", |value| &self.text[value]);
-        self.attributes.add(&bytes[name], value);
+        let mut name = &bytes[name];
+        if self.xml && name.ends_with(b":href") {
+            // Whatever the prefix is: only XLink has such an attribute.
+            name = b"xlink:href";
+        }
+        self.attributes.add(name, value);
         next
     }
 }
@@ -307,6 +338,14 @@ fn attribute_at(bytes: &[u8], start: usize) -> AttributeSpan {
         name,
         value: Some(value_start..to),
         next: to,
+    }
+}
+
+/// A name without its prefix.
+fn local_name(name: &[u8]) -> &[u8] {
+    match memchr(b':', name) {
+        Some(colon) => &name[colon + 1..],
+        None => name,
     }
 }
 
@@ -387,7 +426,9 @@ mod tests {
             match token {
                 Token::Text(text) | Token::Verbatim(text) => out.extend(["\"", text, "\""]),
                 Token::End(tag) => out += &format!("</{:?}>", tag.element).to_lowercase(),
-                Token::Conditional(content) => out.extend(["[", content, "]"]),
+                Token::Conditional(content) | Token::Instruction(content) => {
+                    out.extend(["[", content, "]"]);
+                }
                 Token::Start(tag) => {
                     out += &format!("<{:?}", tag.element).to_lowercase();
                     if let Some(href) = tokenizer.attributes().get(Attribute::Href) {

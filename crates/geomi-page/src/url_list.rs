@@ -29,8 +29,8 @@ impl Extractor for UrlListReader {
     fn read(&self, input: &PageInput<'_>, limits: &ReadLimits) -> Document {
         let decoded = charset::decode(input, limits);
         let mut links = LinkList::new(input.url, limits.sitemap_links_max, limits);
-        for line in decoded.text.lines().map(str::trim) {
-            if links.is_full() {
+        for (number, line) in decoded.text.lines().map(str::trim).enumerate() {
+            if links.is_full() || number >= limits.sitemap_links_max {
                 links.cut();
                 break;
             }

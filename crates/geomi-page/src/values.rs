@@ -1,7 +1,10 @@
 //! Attribute values with a grammar of their own: `srcset`, `rel`, a refresh, a
 //! style that hides.
 
+use std::borrow::Cow;
+
 use geomi_model::LinkKind;
+use memchr::memchr;
 
 use crate::tokenizer::is_space;
 
@@ -176,6 +179,36 @@ fn is_scheme_byte(byte: u8) -> bool {
 
 fn is_web_scheme(scheme: &[u8]) -> bool {
     scheme.eq_ignore_ascii_case(b"http") || scheme.eq_ignore_ascii_case(b"https")
+}
+
+/// Text with its percent-encoding undone.
+pub(crate) fn percent_decoded(text: &str) -> Cow<'_, str> {
+    if memchr(b'%', text.as_bytes()).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        let hex = (byte == b'%').then(|| text.get(at + 1..at + 3)).flatten();
+        if let Some(decoded) = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            out.push(decoded);
+            at += 3;
+        } else {
+            out.push(byte);
+            at += 1;
+        }
+    }
+    Cow::Owned(String::from_utf8_lossy(&out).into_owned())
+}
+
+/// Whether an address is whole: `http` or `https` and what follows.
+pub(crate) fn is_absolute(address: &str) -> bool {
+    let address = address.trim_ascii_start().as_bytes();
+    [&b"http://"[..], b"https://"].iter().any(|scheme| {
+        let start = address.get(..scheme.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    })
 }
 
 /// Folds white space runs into one blank, drops them at both ends, and keeps at

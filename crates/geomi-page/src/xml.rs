@@ -12,6 +12,7 @@ use std::borrow::Cow;
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesRef, BytesStart, Event};
+use quick_xml::name::QName;
 
 /// Elements inside one another, at most. Sitemaps need four, feeds a few more.
 const DEPTH_MAX: usize = 256;
@@ -37,12 +38,21 @@ impl Tag<'_> {
 
     /// The value of an attribute, references resolved.
     pub(crate) fn attribute(&self, name: &str) -> Option<String> {
+        self.find(|key| key.local_name().as_ref() == name)
+    }
+
+    /// The value of `xml:base`.
+    pub(crate) fn base(&self) -> Option<String> {
+        self.find(|key| key.as_ref() == "xml:base")
+    }
+
+    fn find(&self, is_wanted: impl Fn(&QName<'_>) -> bool) -> Option<String> {
         let mut attributes = self.0.attributes();
         // The check for repeated names is quadratic.
         attributes.with_checks(false);
         let found = attributes
             .flatten()
-            .find(|attribute| attribute.key.local_name().as_ref() == name)?;
+            .find(|attribute| is_wanted(&attribute.key))?;
         Some(unescape(&found.value))
     }
 }

@@ -295,6 +295,12 @@ fn queries_are_written_in_the_page_s_charset() {
         page.links[0].url.as_str(),
         "http://example.com/%EC%B0%BE%EA%B8%B0?q=%C7%D1%B1%DB"
     );
+    let odd = euc_kr("한국어 문서 <a href='/x?q=&#9731;&#8364;가#z'>");
+    assert_eq!(
+        read(Some("euc-kr"), &odd).links[0].url.as_str(),
+        "http://example.com/x?q=%26%239731%3B%A2%E6%B0%A1",
+        "what EUC-KR does not have is written as a reference"
+    );
     let page = read(Some("utf-8"), link.as_bytes());
     assert!(
         page.links[0]

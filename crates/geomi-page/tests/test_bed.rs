@@ -5,59 +5,10 @@
 //! possible: `a` anchor, `f` frame, `h` other, `e` embedded, `s` script, `g` form. A
 //! `-` stands for `nofollow`, a `!` for an advertisement.
 
-use geomi_model::{Document, Link, LinkKind};
-use geomi_page::{PageInput, ReadLimits, Readers, link_header, refresh_header};
-use geomi_url::CrawlUrl;
+mod bed;
 
-type Case = (&'static str, &'static [&'static str]);
-
-fn read(mime: &str, body: &str) -> Document {
-    let url = CrawlUrl::parse("http://example.com/dir/page.html").expect("a URL");
-    let input = PageInput {
-        url: &url,
-        mime: Some(mime),
-        charset_label: Some("utf-8"),
-        body: body.as_bytes(),
-    };
-    Readers::standard().read(&input, &ReadLimits::default())
-}
-
-fn letter(kind: LinkKind) -> &'static str {
-    match kind {
-        LinkKind::Frame => "f",
-        LinkKind::Anchor => "a",
-        LinkKind::Other => "h",
-        LinkKind::Embedded => "e",
-        LinkKind::Script => "s",
-        LinkKind::Form => "g",
-    }
-}
-
-fn written(link: &Link) -> String {
-    let nofollow = if link.nofollow { "-" } else { "" };
-    let advert = if link.is_advert { "!" } else { "" };
-    let address = link.url.as_str();
-    let address = address
-        .strip_prefix("http://example.com")
-        .unwrap_or(address);
-    format!("{}{nofollow}{advert} {address}", letter(link.kind))
-}
-
-/// Reads every case and names all that differ.
-#[track_caller]
-fn check_all(mime: &str, cases: &[Case]) {
-    let mut wrong = Vec::new();
-    for (body, expected) in cases {
-        let page = read(mime, body);
-        let found: Vec<String> = page.links.iter().map(written).collect();
-        if found != *expected {
-            wrong.push(format!(
-                "{body}\n  expected {expected:?}\n  found    {found:?}"
-            ));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
+use bed::{Case, check_all, letter, read, written};
+use geomi_page::{link_header, refresh_header};
 
 #[test]
 fn elements_and_their_attributes() {
@@ -139,6 +90,16 @@ const ELEMENTS: &[Case] = &[
         &["e /dir/x.swf"],
     ),
     ("<applet archive=a.jar></applet>", &["e /dir/a.jar"]),
+    ("<applet object=x.ser></applet>", &["e /dir/x.ser"]),
+    (
+        "<layer src=x background=/b.png></layer><ilayer src=y></ilayer>",
+        &["e /dir/x", "e /b.png", "e /dir/y"],
+    ),
+    (
+        "<v:fill src=x /><v:imagedata src=y></v:imagedata><xml src=z></xml>",
+        &["e /dir/x", "e /dir/y", "e /dir/z"],
+    ),
+    ("<embed src=x pluginspage=/p>", &["e /dir/x", "h /p"]),
     (
         "<applet codebase=/c code=A.class></applet>",
         &["e /c", "e /c/A.class"],
@@ -177,6 +138,51 @@ const ELEMENTS: &[Case] = &[
     ("<svg><script href=/s.js></script></svg>", &["e /s.js"]),
     ("<svg><feImage href=/f.png /></svg>", &["e /f.png"]),
     ("<svg><style>@import '/s.css';</style></svg>", &["e /s.css"]),
+    (
+        "<svg><rect fill='url(a.svg#g)' stroke=\"url('b.svg')\" cursor='url(c.cur),auto'/></svg>",
+        &["e /dir/a.svg", "e /dir/b.svg", "e /dir/c.cur"],
+    ),
+    (
+        "<svg><g filter=url(/f#x) mask=url(/m) clip-path=url(/c)><path marker-end=url(/e) fill=url(#a)></g></svg>",
+        &["e /f", "e /m", "e /c", "e /e"],
+    ),
+    (
+        "<svg><image><animate attributeName=href values='/a;/b' to=/c /></image></svg>",
+        &["e /a", "e /b", "e /c"],
+    ),
+    (
+        "<svg><a><set attributeName=xlink:href to=/x /><animate attributeName=x to=/no /></a></svg>",
+        &["e /x"],
+    ),
+    ("<math><annotation src=/x>y</annotation></math>", &["e /x"]),
+    (
+        "<iframe srcdoc='<base href=/b/><img src=x><a href=/y>'></iframe><img src=x>",
+        &["e /dir/x", "e /b/x", "a /y"],
+    ),
+    (
+        "<base href=/b/><iframe srcdoc='<base href=c/><img src=x>'></iframe>",
+        &["e /b/c/x"],
+    ),
+    (
+        "<iframe srcdoc='<base href=/b/><iframe srcdoc=\"<base href=c/><img src=x>\"></iframe>'></iframe>",
+        &["e /b/c/x"],
+    ),
+    (
+        "<iframe src=\"data:text/html,<img src='http://example.com/x'><a href='/no'>\"></iframe>",
+        &["e /x"],
+    ),
+    (
+        "<iframe src=data:text/html;base64,PGEgaHJlZj1odHRwOi8vZXhhbXBsZS5jb20veD4=></iframe>",
+        &["a /x"],
+    ),
+    (
+        "<link rel=stylesheet href=\"data:text/css,@import%20%22http://example.com/x%22;a{b:url(no)}\">",
+        &["e /x"],
+    ),
+    (
+        "<a href='data:text/html,<a href=http://example.com/no>'>",
+        &[],
+    ),
     ("<noscript><img src=x></noscript>", &["e /dir/x"]),
     ("<noframes><a href=x></noframes>", &["a /dir/x"]),
     ("<noembed><a href=x></noembed>", &["a /dir/x"]),
@@ -221,6 +227,10 @@ const META: &[Case] = &[
     ),
     ("<meta name=twitter:image content=/i.png>", &["h /i.png"]),
     ("<meta name=twitter:player content=/p>", &["h /p"]),
+    (
+        "<meta name=citation_pdf_url content=http://example.com/x.pdf>",
+        &["h /x.pdf"],
+    ),
     ("<meta itemprop=image content=i/1.png>", &["h /dir/i/1.png"]),
     (
         "<meta name=msapplication-TileImage content=/t.png>",
@@ -271,6 +281,10 @@ const LAZY: &[Case] = &[
     ("<div data-bg=x.jpg>", &["e /dir/x.jpg"]),
     ("<div data-bg='url(\"x.jpg\")'>", &["e /dir/x.jpg"]),
     ("<div data-background=/x.jpg>", &["e /x.jpg"]),
+    (
+        "<div data-bgset='a.jpg 100w, b.jpg 200w'>",
+        &["e /dir/a.jpg", "e /dir/b.jpg"],
+    ),
     ("<div data-background-image=/x.jpg>", &["e /x.jpg"]),
     ("<video data-poster=/x.jpg>", &["e /x.jpg"]),
     ("<a data-zoom-image=/x.jpg>", &["e /x.jpg"]),
@@ -338,6 +352,47 @@ const FORMS: &[Case] = &[
     ("<form action=x><textarea name=t></textarea></form>", &[]),
     ("<form action=x><select name=s></select></form>", &[]),
     ("<form action=x method=post></form>", &[]),
+    (
+        "<form action=x><button formmethod=post>a</button></form>",
+        &[],
+    ),
+    (
+        "<form action=x><button formmethod=POST name=a value=1>a</button><button>b</button></form>",
+        &[],
+    ),
+    (
+        "<form action=x><input type=image formmethod=post></form>",
+        &[],
+    ),
+    (
+        "<form action=x><button>a</button><button formmethod=post formaction=y>b</button></form>",
+        &["g /dir/x"],
+    ),
+    (
+        "<form action=x method=post><button formmethod=get formaction=y>a</button></form>",
+        &["g /dir/y"],
+    ),
+    (
+        "<form id=f action=x></form><input form=f type=hidden name=a value=1><button form=f>Go</button>",
+        &["g /dir/x?a=1"],
+    ),
+    (
+        "<form id=f action=x></form><button form=f formmethod=post>",
+        &[],
+    ),
+    ("<form id=f action=x></form><input form=f name=q>", &[]),
+    (
+        "<form id=f action=x></form><textarea form=f></textarea>",
+        &[],
+    ),
+    (
+        "<input form=f name=q value=1><form id=f action=x></form>",
+        &[],
+    ),
+    (
+        "<form action=x><input form=g name=q><button>Go</button></form>",
+        &["g /dir/x"],
+    ),
 ];
 
 #[test]
@@ -400,6 +455,13 @@ const SHEETS: &[Case] = &[
         &[],
     ),
     ("/* url(x) @import 'y' */", &[]),
+    ("a{b:u\\72l(/x)} @\\69mport '/y';", &["e /x", "e /y"]),
+    ("a{b:url(a b(c);} d{b:url(/x", &["e /x"]),
+    ("a{b:url(a b);} d{b:url(/x)}", &["e /x"]),
+    (
+        "@import url(\"data:text/css,@import 'data:text/css,a{b:url(http://example.com/x)}';\");",
+        &["e /x"],
+    ),
 ];
 
 #[test]
@@ -468,6 +530,24 @@ const SCRIPTS: &[Case] = &[
         &["s /x"],
     ),
     ("<script>location='/x'</script><a href=/x>", &["a /x"]),
+    (
+        "<script>setTimeout(\"location.href='/x'\",100)</script>",
+        &["s /x"],
+    ),
+    (
+        "<script>S=JSON.parse(\"{\\\"url\\\":\\\"/x/y\\\"}\")</script>",
+        &["s /x/y"],
+    ),
+    (
+        "<select onchange=\"location=this.value\"><option value=''>-<option value=/x>a<option value='y.html'>b</select><option value=/no>",
+        &["s /x", "s /dir/y.html"],
+    ),
+    (
+        "<select onchange='window.open(this.options[this.selectedIndex].value)'><option value=http://example.com/x>a</select>",
+        &["s /x"],
+    ),
+    ("<select onchange='go()'><option value=/no></select>", &[]),
+    ("<div data-action=\"location.href='/x'\">", &["s /x"]),
 ];
 
 #[test]
@@ -488,6 +568,14 @@ const SCRIPT_FILES: &[Case] = &[
 #[test]
 fn data_files() {
     check_all("application/manifest+json", MANIFESTS);
+    check_all("application/json", MANIFESTS);
+    check_all(
+        "application/json",
+        &[(
+            "{\"a\":{\"icons\":1},\"url\":\"/no\",\"src\":\"no.png\"}",
+            &[],
+        )],
+    );
     check_all(
         "application/json",
         &[("{\"next\":\"http://example.com/x\"}", &["h /x"])],

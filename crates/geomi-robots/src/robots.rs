@@ -119,6 +119,20 @@ impl fmt::Display for MatchedRule<'_> {
 }
 
 impl Robots {
+    /// What it takes of the memory, about.
+    pub fn memory_bytes(&self) -> usize {
+        let agent_bytes = |agent: &Agent| {
+            size_of::<Agent>() + agent.token.len() + agent.groups.len() * size_of::<u32>()
+        };
+        let group_bytes =
+            |group: &Group| size_of::<Group>() + group.rules.len() * size_of::<Rule>();
+        let sitemap_bytes = |sitemap: &String| size_of::<String>() + sitemap.len();
+        self.text.len()
+            + self.agents.iter().map(agent_bytes).sum::<usize>()
+            + self.groups.iter().map(group_bytes).sum::<usize>()
+            + self.sitemaps.iter().map(sitemap_bytes).sum::<usize>()
+    }
+
     /// Reads a robots.txt: at most [`ROBOTS_BYTES_MAX`] of it, and what it does
     /// not understand is passed over.
     pub fn parse(bytes: &[u8]) -> Self {

@@ -112,7 +112,7 @@ pub struct ScopeConfig {
     /// Content types wanted, such as `text/html` or `image/*`; all if empty.
     pub mimes_wanted: Vec<String>,
     /// Times that one path segment, or one run of them, may stand in a row:
-    /// with 2, `/a/b/a/b/` is wanted and `/a/b/a/b/a/b/` is taken for a trap.
+    /// with 2, `/a/b/a/b/` is wanted and `/a/b/a/b/a/b/` is not.
     pub path_repeat_max: Option<u16>,
     /// Segments of a path, at most.
     pub segments_max: Option<u16>,
@@ -150,7 +150,7 @@ impl Default for ScopeConfig {
             seed_chars_max: 2_048,
             extensions_denied: Vec::new(),
             mimes_wanted: Vec::new(),
-            path_repeat_max: Some(2),
+            path_repeat_max: Some(8),
             segments_max: Some(32),
             sites_denied: Vec::new(),
             requisites: Requisites::default(),

@@ -248,7 +248,10 @@ fn exclude_wins_over_include_and_over_seeds() {
 
 #[test]
 fn traps_are_refused_unless_typed() {
-    let small = scope(|config| config.segments_max = Some(7));
+    let small = scope(|config| {
+        config.path_repeat_max = Some(2);
+        config.segments_max = Some(7);
+    });
     let loops = "http://e.kr/a/b/a/b/a/b/";
     let repeated = Verdict::Refuse(Refusal::RepeatedSegments { repeat_max: 2 });
     assert_eq!(link(&small, "http://e.kr/", loops), repeated);

@@ -28,7 +28,7 @@ use geomi_model::{Capture, CaptureKind, Visit};
 use geomi_url::surt::surt_key;
 use serde::Deserialize;
 
-use crate::{AtomicFile, StoreError};
+use crate::{AtomicFile, StoreError, open_regular};
 
 /// A longer line is not one of ours: URLs and types are bounded far below.
 const LINE_BYTES_MAX: usize = 1 << 20;
@@ -237,7 +237,7 @@ pub(crate) struct LineReader {
 
 impl LineReader {
     pub(crate) fn open(path: &Path) -> Result<Self, StoreError> {
-        let file = File::open(path).map_err(StoreError::io("open", path))?;
+        let file = open_regular(path).map_err(StoreError::io("open", path))?;
         Ok(Self {
             path: path.to_owned(),
             input: BufReader::new(file),

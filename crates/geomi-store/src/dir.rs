@@ -5,18 +5,19 @@
 //! operating system on the file `lock`, so that a process that died does not
 //! keep the next one out, and its name stands in the file so that a refused
 //! process can say who is in the way. Whole files appear atomically: written
-//! beside their name, synced, renamed.
+//! beside their name, synced, renamed. Files that are written in place are opened with
+//! [`open_in_place`], which follows no symbolic link.
 
 use std::fmt;
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, flock, statvfs};
+use rustix::fs::{FlockOperation, OFlags, flock, statvfs};
 use rustix::io::Errno;
 
-use crate::StoreError;
+use crate::{StoreError, open_regular};
 
 /// A crawl directory, by its paths.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -141,13 +142,9 @@ impl CrawlDir {
     /// process ends in whatever way.
     pub fn lock(&self, owner: &Owner) -> Result<DirLock, StoreError> {
         let path = self.lock_file();
-        let mut file = File::options()
-            .create(true)
-            .truncate(false)
-            .read(true)
-            .write(true)
-            .open(&path)
-            .map_err(StoreError::io("open", &path))?;
+        let mut options = File::options();
+        options.create(true).truncate(false).read(true).write(true);
+        let mut file = open_in_place(&mut options, &path).map_err(StoreError::io("open", &path))?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}
             Err(Errno::WOULDBLOCK) => {
@@ -167,7 +164,7 @@ impl CrawlDir {
     /// Who holds the lock now; `None` if nobody does.
     pub fn lock_owner(&self) -> Result<Option<String>, StoreError> {
         let path = self.lock_file();
-        let mut file = match File::open(&path) {
+        let mut file = match open_regular(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(StoreError::io("open", &path)(error)),
@@ -234,6 +231,33 @@ impl Drop for DirLock {
         // lock itself goes with the file handle: a failure changes nothing.
         let _ = self.file.set_len(0);
     }
+}
+
+/// Opens a file of a crawl directory that is written in place.
+///
+/// Only a regular file is opened: a symbolic link could lead to any file of the
+/// operator, which would be emptied or appended to. Opening never waits, not even for the
+/// other end of a FIFO.
+pub fn open_in_place(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let refused = |what: &str| {
+        let remedy = "only regular files are written in a crawl directory; remove it";
+        io::Error::new(
+            io::ErrorKind::InvalidInput,
+            format!("it is {what}: {remedy}"),
+        )
+    };
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = options
+        .custom_flags(flags.bits().cast_signed())
+        .open(path)
+        .map_err(|error| match Errno::from_io_error(&error) {
+            Some(Errno::LOOP) => refused("a symbolic link"),
+            _ => error,
+        })?;
+    if !file.metadata()?.is_file() {
+        return Err(refused("not a regular file"));
+    }
+    Ok(file)
 }
 
 /// A file that appears under its name only when it is complete.
@@ -414,6 +438,24 @@ mod tests {
         fs::write(dir.lock_file(), "process 7 on elsewhere since long ago").unwrap();
         let _lock = dir.lock(&owner(8)).unwrap();
         assert_eq!(dir.lock_owner().unwrap(), Some(owner(8).to_string()));
+    }
+
+    #[test]
+    fn a_lock_that_is_a_link_is_refused_and_its_target_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = CrawlDir::create(folder.path().join("crawl")).unwrap();
+        let victim = folder.path().join("victim");
+        fs::write(&victim, "precious").unwrap();
+        std::os::unix::fs::symlink(&victim, dir.lock_file()).unwrap();
+        let refused = dir.lock(&owner(8)).unwrap_err();
+        let StoreError::Io { source, .. } = &refused else {
+            panic!("{refused:?}")
+        };
+        assert!(source.to_string().contains("a symbolic link"), "{source}");
+        assert_eq!(fs::read(&victim).unwrap(), b"precious");
+        fs::remove_file(dir.lock_file()).unwrap();
+        fs::create_dir(dir.lock_file()).unwrap();
+        assert!(dir.lock(&owner(8)).is_err());
     }
 
     #[test]

@@ -5,7 +5,6 @@
 //! text is a time is for the caller to say. Other columns are passed over. Tables must
 //! be uncompressed or compressed with zstd, as all tables of geomi are.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use parquet::basic::{LogicalType, TimeUnit};
@@ -13,7 +12,7 @@ use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::record::reader::RowIter;
 use parquet::record::{Field, Row};
 
-use crate::StoreError;
+use crate::{StoreError, open_regular};
 
 /// A row of a history.
 #[derive(Clone, PartialEq, Debug)]
@@ -37,7 +36,7 @@ pub enum HistoryTime {
 
 /// Opens a history and hands out its rows; an error if `url` or `time` is missing.
 pub fn read_history(path: &Path) -> Result<HistoryReader, StoreError> {
-    let file = File::open(path).map_err(StoreError::io("open", path))?;
+    let file = open_regular(path).map_err(StoreError::io("open", path))?;
     let refused = |source| StoreError::Table {
         path: path.to_owned(),
         source,

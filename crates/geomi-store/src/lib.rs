@@ -17,6 +17,7 @@ mod dir;
 mod error;
 pub mod history;
 pub mod readback;
+mod regular_file;
 pub mod schedule;
 pub mod seeds;
 pub mod seen;
@@ -29,7 +30,8 @@ pub mod verify;
 pub mod visits;
 pub mod warc;
 
-pub use dir::{AtomicFile, CrawlDir, DirLock, Owner};
+pub use dir::{AtomicFile, CrawlDir, DirLock, Owner, open_in_place};
 pub use error::StoreError;
-pub use small_file::{read_small, read_small_text};
+pub use regular_file::{open_beneath, open_regular, open_within};
+pub use small_file::{read_small, read_small_beneath, read_small_text};
 pub use sort::LineSorter;

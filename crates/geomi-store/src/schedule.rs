@@ -16,7 +16,7 @@ use std::path::Path;
 
 use geomi_url::CrawlUrl;
 
-use crate::{AtomicFile, StoreError};
+use crate::{AtomicFile, StoreError, open_regular};
 
 /// Hours of a week.
 pub const HOURS: usize = 7 * 24;
@@ -149,7 +149,7 @@ pub fn read(
     path: &Path,
     mut each: impl FnMut(u64, Result<Row, String>) -> ControlFlow<()>,
 ) -> Result<(), StoreError> {
-    let file = File::open(path).map_err(StoreError::io("read", path))?;
+    let file = open_regular(path).map_err(StoreError::io("read", path))?;
     let mut lines = BufReader::new(file);
     let mut bytes = Vec::new();
     for number in 1.. {
@@ -199,7 +199,7 @@ pub fn write_head(out: &mut impl Write, free: &FreeHours) -> std::io::Result<()>
 /// Leaves these hours of a table free and no others; all else stays as it is,
 /// byte by byte. A reader sees the old table or the new one.
 pub fn paint(path: &Path, free: &FreeHours) -> Result<(), StoreError> {
-    let file = File::open(path).map_err(StoreError::io("read", path))?;
+    let file = open_regular(path).map_err(StoreError::io("read", path))?;
     let (mut lines, mut bytes) = (BufReader::new(file), Vec::new());
     let mut out = AtomicFile::create(path)?;
     write_head(&mut out, free).map_err(StoreError::io("write", path))?;

@@ -6,26 +6,27 @@
 
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-use rustix::fs::OFlags;
+use crate::regular_file::{open_beneath, open_regular};
 
 /// Reads a regular file of at most `bytes_max` bytes.
 ///
 /// Anything else is an error: a directory, a device, a FIFO, a socket, or a file that
 /// is longer.
 pub fn read_small(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
-    // Without NONBLOCK, opening a FIFO waits until somebody writes to it.
-    let file = File::options()
-        .read(true)
-        .custom_flags(OFlags::NONBLOCK.bits().cast_signed())
-        .open(path)?;
-    // The open file is checked, not the path: the path may lead elsewhere by now.
-    if !file.metadata()?.is_file() {
-        let what = "it is not a regular file";
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
-    }
+    read_up_to(open_regular(path)?, bytes_max)
+}
+
+/// The same for a file of text in UTF-8 directly in a folder, no symbolic link.
+pub fn read_small_beneath(folder: &Path, name: &str, bytes_max: u64) -> io::Result<String> {
+    text(read_up_to(
+        open_beneath(folder, Path::new(name))?,
+        bytes_max,
+    )?)
+}
+
+fn read_up_to(file: File, bytes_max: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     #[expect(clippy::disallowed_methods, reason = "read under a limit")]
     file.take(bytes_max + 1).read_to_end(&mut bytes)?;
@@ -38,7 +39,11 @@ pub fn read_small(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
 
 /// The same for a file of text in UTF-8.
 pub fn read_small_text(path: &Path, bytes_max: u64) -> io::Result<String> {
-    String::from_utf8(read_small(path, bytes_max)?)
+    text(read_small(path, bytes_max)?)
+}
+
+fn text(bytes: Vec<u8>) -> io::Result<String> {
+    String::from_utf8(bytes)
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not text in UTF-8"))
 }
 

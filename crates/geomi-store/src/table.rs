@@ -24,7 +24,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{Type, TypePtr};
 use serde_json::Value;
 
-use crate::{AtomicFile, CrawlDir, StoreError};
+use crate::{AtomicFile, CrawlDir, StoreError, open_regular};
 
 /// Rows held in memory at once when a table is read.
 const GROUP_ROWS: usize = 8192;
@@ -297,7 +297,7 @@ impl<T> TableReader<T> {
         columns: impl IntoIterator<Item = &'static Column<T>>,
         blank: fn() -> T,
     ) -> Result<Self, StoreError> {
-        let file = File::open(path).map_err(StoreError::io("open", path))?;
+        let file = open_regular(path).map_err(StoreError::io("open", path))?;
         let file = SerializedFileReader::new(file).map_err(|source| table_error(path, source))?;
         Ok(Self {
             path: path.to_owned(),

@@ -263,6 +263,7 @@ fn document_kind(name: &str) -> Option<DocumentKind> {
         DocumentKind::Json,
         DocumentKind::Style,
         DocumentKind::Script,
+        DocumentKind::Xml,
         picture(ImageFormat::Png),
         picture(ImageFormat::Jpeg),
         picture(ImageFormat::Gif),
@@ -379,7 +380,7 @@ mod tests {
         ];
         for name in names
             .into_iter()
-            .chain(["json", "png", "jpeg", "gif", "webp"])
+            .chain(["json", "png", "jpeg", "gif", "webp", "xml"])
         {
             assert_eq!(document_kind(name).unwrap().name(), Some(name));
         }

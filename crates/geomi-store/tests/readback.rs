@@ -208,3 +208,21 @@ fn keep_only_revisits(index: &Path) {
     let kept = kept.collect::<Vec<_>>().join("\n");
     fs::write(index, kept + "\n").unwrap();
 }
+
+#[test]
+fn captures_of_one_second_are_in_the_order_of_the_archive() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = CrawlDir::create(folder.path()).unwrap();
+    // As text, 1000 comes before 900, and the digest decides before the offset does.
+    let lines = [("A", 1_000), ("B", 900)].map(|(digest, offset)| {
+        format!(
+            "test,a)/ 20261115094200 {{\"url\": \"http://a.test/\", \"status\": \"200\", \"digest\": \"sha1:{digest}\", \
+             \"length\": \"31\", \"offset\": \"{offset}\", \"filename\": \"a.warc.gz\"}}\n"
+        )
+    });
+    fs::write(dir.cdxj(), lines.concat()).unwrap();
+    let found = open(&dir).captures(&url("http://a.test/"), Spelling::Exact);
+    let found = found.unwrap();
+    let offsets: Vec<&str> = found.iter().map(|one| &*one.fields.offset).collect();
+    assert_eq!(offsets, ["900", "1000"]);
+}

@@ -104,6 +104,44 @@ fn damaged_records() {
 }
 
 #[test]
+fn what_follows_a_damaged_record_is_looked_at() {
+    let folder = tempfile::tempdir().unwrap();
+    let (dir, rows) = sample::crawl(folder.path(), 64 << 20);
+    let sound = verify(&dir).unwrap().counts;
+    let path = &warc_files(&dir)[0];
+    let mut bytes = fs::read(path).unwrap();
+    // The second capture: there are others before and behind it.
+    let captures = rows.iter().filter_map(|row| row.capture.as_ref());
+    let damaged = captures
+        .skip(1)
+        .find(|one| one.file == warc_name(path))
+        .unwrap();
+    let offset = damaged.offset;
+    bytes[offset as usize + 40] ^= 0x10;
+    fs::write(path, bytes).unwrap();
+    let report = verify(&dir).unwrap();
+    let counts = report.counts;
+    assert_eq!(
+        counts.responses + counts.revisits,
+        sound.responses + sound.revisits - 1
+    );
+    let found: Vec<String> = report.problems.iter().map(kind).collect();
+    let expected = ["RecordDamaged", "VisitWithoutRecord", "LineWithoutRecord"];
+    assert_eq!(found, expected, "{:#?}", report.problems);
+    let at = format!("at {offset}: ");
+    assert!(
+        report
+            .problems
+            .iter()
+            .all(|one| one.to_string().contains(&at))
+    );
+}
+
+fn warc_name(path: &std::path::Path) -> String {
+    path.file_name().unwrap().to_str().unwrap().to_owned()
+}
+
+#[test]
 fn a_file_without_its_first_record() {
     check(
         &[

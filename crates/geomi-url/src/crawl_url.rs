@@ -10,7 +10,8 @@
 //! * drops user name and password, so that a link cannot make us send them,
 //! * drops trailing dots of the host and a bare trailing `?`,
 //! * writes percent escapes in upper case and decodes those that stand for an
-//!   unreserved character (RFC 3986 §6.2.2).
+//!   unreserved character (RFC 3986 §6.2.2); a `%` that begins no escape stays as it
+//!   is, as browsers send it.
 
 use std::fmt;
 
@@ -344,17 +345,21 @@ fn push_normalised_escapes(out: &mut String, part: &str) {
     while let Some(at) = rest.find('%') {
         out.push_str(&rest[..at]);
         match escape_value(rest.as_bytes(), at) {
-            Some(byte) if is_unreserved(byte) => out.push(byte as char),
+            // What is decoded must not complete an escape that was none.
+            Some(byte)
+                if is_unreserved(byte) && !(byte.is_ascii_hexdigit() && ends_in_stray(out)) =>
+            {
+                out.push(byte as char);
+            }
             Some(byte) => {
                 const HEX: &[u8; 16] = b"0123456789ABCDEF";
                 out.push('%');
                 out.push(HEX[usize::from(byte >> 4)] as char);
                 out.push(HEX[usize::from(byte & 15)] as char);
             }
-            // A stray percent sign is escaped, or what follows it could turn
-            // into an escape when its own escapes are decoded.
+            // A stray percent sign.
             None => {
-                out.push_str("%25");
+                out.push('%');
                 rest = &rest[at + 1..];
                 continue;
             }
@@ -362,6 +367,16 @@ fn push_normalised_escapes(out: &mut String, part: &str) {
         rest = &rest[at + 3..];
     }
     out.push_str(rest);
+}
+
+/// Whether text whose escapes are all complete ends in a stray `%`, or in one and a
+/// digit.
+fn ends_in_stray(text: &str) -> bool {
+    match text.as_bytes() {
+        [.., b'%'] => true,
+        [.., b'%', digit] => digit.is_ascii_hexdigit(),
+        _ => false,
+    }
 }
 
 fn escape_value(bytes: &[u8], at: usize) -> Option<u8> {
@@ -483,9 +498,24 @@ mod tests {
         check("http://example.com/A", "http://example.com/A");
         check("http://example.com/?b=2&a=1", "http://example.com/?b=2&a=1");
         check("http://example.com/a%2Fb", "http://example.com/a%2Fb");
-        check("http://example.com/100%", "http://example.com/100%25");
-        check("http://example.com/%zz%4", "http://example.com/%25zz%254");
-        check("http://example.com/%%36%31", "http://example.com/%2561");
+        check("http://example.com/100%", "http://example.com/100%");
+        check(
+            "http://example.com/100%/x%zz",
+            "http://example.com/100%/x%zz",
+        );
+        check(
+            "http://example.com/?a=5%&b=%4",
+            "http://example.com/?a=5%&b=%4",
+        );
+        check("http://example.com/100%25", "http://example.com/100%25");
+    }
+
+    #[test]
+    fn decoding_makes_no_new_escapes() {
+        check("http://example.com/%%36%31", "http://example.com/%%361");
+        check("http://example.com/%4%31", "http://example.com/%4%31");
+        check("http://example.com/%4%7a", "http://example.com/%4z");
+        check("http://example.com/%%7E%61", "http://example.com/%~a");
     }
 
     #[test]
@@ -567,6 +597,13 @@ mod tests {
             if let Some(quick) = CrawlUrl::parse_plain(&text) {
                 let parsed = Url::parse(&text).map_err(|error| TestCaseError::fail(format!("{text}: {error}")))?;
                 prop_assert_eq!(quick, CrawlUrl::from_url(&parsed).unwrap());
+            }
+        }
+
+        #[test]
+        fn escapes_of_any_shape_are_normalised_once(path in "[%0-9a-f]{0,16}") {
+            if let Ok(once) = CrawlUrl::parse(&format!("http://example.com/x{path}")) {
+                prop_assert_eq!(&once, &CrawlUrl::parse(once.as_str()).unwrap());
             }
         }
 

@@ -36,10 +36,12 @@ fn put(line: &mut String, text: &str) {
 /// Whether a spreadsheet would read the text as a formula. Some skip blanks and
 /// controls before one, and some know the wide forms of the characters.
 fn is_formula(text: &str) -> bool {
-    match text.chars().next() {
-        Some('=' | '@' | '\t' | '\r' | '\n' | '＝' | '＠' | '＋' | '－') => true,
+    let is_blank = |c: char| c.is_whitespace() || c.is_control();
+    let shown = text.trim_start_matches(is_blank);
+    match shown.chars().next() {
+        Some('=' | '@' | '＝' | '＠' | '＋' | '－') => true,
         Some('+' | '-') => text.parse::<f64>().is_err(),
-        _ => false,
+        _ => text.starts_with(['\t', '\r', '\n']),
     }
 }
 
@@ -69,6 +71,9 @@ mod tests {
             ("\t=1", "'\t=1"),
             ("\r=1", "\"'\r=1\""),
             ("＝1", "'＝1"),
+            (" =1+1", "' =1+1"),
+            ("\0=1", "'\0=1"),
+            ("\u{a0}@x", "'\u{a0}@x"),
             ("-", "'-"),
         ] {
             assert_eq!(field(text), cell);

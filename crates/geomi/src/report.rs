@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use geomi_crawler::{Counters, Ending, Status};
+use geomi_crawler::{Counters, Status};
 
 use crate::words;
 
@@ -34,7 +34,7 @@ pub(crate) fn last_line_of(status: &Status, dir: &Path) -> String {
         status.counters.saved,
         status.counters.failed,
         Duration::from_secs_f64(status.elapsed_s.max(0.0)),
-        status.reason.map_or("stopped", Ending::as_str),
+        status.reason_in_words().as_deref().unwrap_or("stopped"),
         dir,
     )
 }
@@ -46,7 +46,7 @@ pub(crate) fn closing(status: &Status, dir: &Path) -> String {
         rows.push(("incomplete", left.in_words()));
         for group in &left.groups {
             rows.push(("", group.in_words()));
-            rows.push(("", format!("-> {}", group.reason.advice())));
+            rows.push(("", format!("-> {}", group.advice())));
         }
     }
     if let Some(refresh) = &status.refresh {
@@ -157,7 +157,7 @@ fn list(mut items: Vec<String>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use geomi_crawler::{Left, LeftGroup, LeftReason};
+    use geomi_crawler::{Ending, Left, LeftGroup, LeftReason};
 
     use super::*;
 
@@ -173,6 +173,20 @@ mod tests {
         assert_eq!(
             last_line_of(&status, Path::new("out/a")),
             "done: 1234 saved, 5 failed in 4m 05s (max-pages reached) -> out/a"
+        );
+    }
+
+    #[test]
+    fn the_last_line_names_what_refused_everything() {
+        let mut status = Status {
+            reason: Some(Ending::NothingSaved),
+            ..Status::default()
+        };
+        status.counters.refusals.insert("robots".to_owned(), 1);
+        let line = last_line_of(&status, Path::new("x"));
+        assert!(
+            line.contains("(nothing was saved; refused: robots 1)"),
+            "{line}"
         );
     }
 
@@ -211,6 +225,7 @@ mod tests {
                 example: Some("busy.test".to_owned()),
                 first: Some("2026-11-18T08:00:00Z".to_owned()),
                 until: Some("2026-11-18T08:00:00Z".to_owned()),
+                new_pages_per_day: None,
             }],
         });
         let text = closing(&status, Path::new("x"));

@@ -1,17 +1,23 @@
-//! docs/promises.md lists every hash map and set that lives in a struct of the crates that
-//! meet strangers' hosts, URLs and addresses, with its bound.
+//! docs/promises.md lists every collection in a struct that is keyed by hosts, URLs,
+//! addresses or text of strangers, with its bound.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 6] = [
+const CRATES: [&str; 7] = [
     "geomi-crawler",
     "geomi-fetch",
     "geomi-frontier",
     "geomi-novelty",
     "geomi-robots",
     "geomi-console",
+    "geomi-report",
+];
+
+/// Ordered collections count where they hold one of these; hash maps and sets always do.
+const STRANGERS: [&str; 6] = [
+    "SiteHash", "UrlHash", "CrawlUrl", "IpAddr", "SiteKey", "String",
 ];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -25,7 +31,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The name of the field that a line declares, if it is a map or a set of a struct. Fields
+/// The name of the field that a line declares, if it is a collection of a struct. Fields
 /// stand one level deep; those of structs within functions and tests stand deeper.
 fn map_field(line: &str) -> Option<&str> {
     let field = line
@@ -38,7 +44,12 @@ fn map_field(line: &str) -> Option<&str> {
     let is_name = name
         .bytes()
         .all(|byte| byte.is_ascii_lowercase() || byte == b'_');
-    let is_map = kind.contains("HashMap<") || kind.contains("HashSet<");
+    let is_ordered = ["BTreeMap<", "BTreeSet<", "VecDeque<", "BinaryHeap<"]
+        .iter()
+        .any(|ordered| kind.contains(ordered));
+    let is_map = kind.contains("HashMap<")
+        || kind.contains("HashSet<")
+        || is_ordered && STRANGERS.iter().any(|stranger| kind.contains(stranger));
     (is_owned && is_name && is_map).then_some(name)
 }
 

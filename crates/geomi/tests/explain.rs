@@ -9,7 +9,7 @@ use std::process::{Child, Stdio};
 
 use common::Workplace;
 use geomi_testweb::{
-    FixedPage, Robots, RobotsFault, ServerOptions, ServerThread, SiteBehaviour, Web, WebSpec,
+    Fault, FixedPage, Robots, RobotsFault, ServerOptions, ServerThread, SiteBehaviour, Web, WebSpec,
 };
 use serde_json::Value;
 
@@ -92,8 +92,8 @@ impl Drop for Running {
 fn robots_txt_that_forbids_everything() {
     let place = Workplace::new();
     let server = serve_with(1, 5, robots("User-agent: *\nDisallow: /\n"));
-    assert_eq!(crawl(&place, &seeds(&server), &[]), Some(0));
-    assert_eq!(causes(&place), ["drained", "robots"]);
+    assert_eq!(crawl(&place, &seeds(&server), &[]), Some(3));
+    assert_eq!(causes(&place), ["nothing-saved", "robots"]);
     let url = explain(&place, &[&seeds(&server)[0]]);
     assert_eq!(url["url"]["next"]["code"], "refused");
     let reason = url["url"]["next"]["text"].as_str().unwrap();
@@ -374,6 +374,10 @@ fn an_incomplete_crawl_says_how_much_is_left_why_and_until_when() {
         "{told}"
     );
     assert!(told.contains("until 20"), "{told}");
+    let codes = self::causes(&place);
+    assert_eq!(codes, ["incomplete", "long-wait", "retired"]);
+    let advice = causes[0]["advice"].as_str().unwrap();
+    assert!(!advice.contains("goes on"), "{advice}");
     let site = seeds(&server)[0].replace("http://", "");
     let site = explain(&place, &[site.trim_end_matches('/')]);
     assert_eq!(site["site"]["hold"], "retired", "{site:#}");
@@ -399,5 +403,54 @@ fn a_server_error_is_not_told_as_a_refusal() {
     let server = serve_with(1, 5, broken);
     let more = ["--set", "politeness.backoff_first=1ms"];
     assert_eq!(crawl(&place, &seeds(&server), &more), Some(3));
-    assert_eq!(causes(&place), ["seeds-failed", "robots-unreachable"]);
+    let codes = ["seeds-failed", "failing", "robots-unreachable"];
+    assert_eq!(causes(&place), codes);
+    let explained = explain(&place, &[]);
+    let failing = explained["crawl"]["causes"][1]["text"].as_str().unwrap();
+    let site = server.seeds()[0].site().to_string();
+    assert!(failing.contains(&format!("{site} (3)")), "{failing}");
+}
+
+#[test]
+fn an_address_that_is_refused() {
+    let place = Workplace::new();
+    let link = FixedPage::html("<a href=http://127.0.0.77:9/x>x</a>");
+    let behaviour = SiteBehaviour {
+        fixed: vec![("/".to_owned(), link)],
+        ..SiteBehaviour::default()
+    };
+    let server = serve_with(1, 1, behaviour);
+    let more = ["--site-delay", "0s", "--scope", "any"];
+    assert_eq!(crawl(&place, &seeds(&server), &more), Some(0));
+    let url = explain(&place, &["http://127.0.0.77:9/x"]);
+    assert_eq!(url["url"]["next"]["code"], "refused", "{url:#}");
+    let next = url["url"]["next"]["text"].as_str().unwrap();
+    assert!(next.contains("by the rule address: 127.0.0.77"), "{next}");
+}
+
+#[test]
+fn seeds_that_all_hang_are_named() {
+    let place = Workplace::new();
+    let hangs = SiteBehaviour {
+        robots: Some(Robots::Fault(RobotsFault::Socket(
+            Fault::SilentBeforeHeader,
+        ))),
+        ..SiteBehaviour::default()
+    };
+    let server = serve_with(1, 1, hangs);
+    let more = [
+        "--set",
+        "crawl.tries=1",
+        "--set",
+        "fetch.silence_timeout=200ms",
+    ];
+    assert_eq!(crawl(&place, &seeds(&server), &more), Some(3));
+    let explained = explain(&place, &[]);
+    let causes = &explained["crawl"]["causes"];
+    assert_eq!(causes[0]["code"], "seeds-failed", "{causes:#}");
+    let site = server.seeds()[0].site().to_string();
+    assert!(
+        causes[1]["text"].as_str().unwrap().contains(&site),
+        "{causes:#}"
+    );
 }

@@ -6,6 +6,8 @@
 
 mod common;
 
+use std::collections::BTreeMap;
+
 use common::Workplace;
 use geomi_testweb::{PageBytes, ServerOptions, ServerThread, SiteBehaviour, Trap, Web, WebSpec};
 
@@ -99,13 +101,7 @@ fn each_trap_costs_little_and_all_good_pages_are_found() {
     }
     let status: serde_json::Value = serde_json::from_str(&place.read("out/status.json")).unwrap();
     let refusals = &status["counters"]["refusals"];
-    for name in [
-        "template-exhausted",
-        "section-exhausted",
-        "endless-calendar",
-        "parameter-ignored",
-        "domain-hosts",
-    ] {
+    for name in ["endless", "parameter-ignored", "domain-hosts"] {
         assert!(refusals[name].as_u64() > Some(0), "{name}: {refusals}");
     }
 }
@@ -122,13 +118,13 @@ fn the_evidence_is_explained() {
     let told: serde_json::Value = serde_json::from_str(&done.out).unwrap();
     let url = &told["url"];
     assert_eq!(url["novelty"]["template"], "/list?page");
-    assert_eq!(url["novelty"]["left"], 0);
-    assert!(url["novelty"]["account"]["requests"].as_u64() >= Some(90));
+    let requests = url["novelty"]["account"]["requests"].as_u64();
+    assert!(Some(10) < requests && requests < Some(100), "{requests:?}");
     assert_eq!(url["next"]["code"], "refused");
     let why = url["not_worth"].as_str().unwrap();
-    assert!(why.starts_with("template-exhausted"), "{why}");
+    assert!(why.starts_with("endless"), "{why}");
     let done = place.geomi(&["explain", "out", &list]);
-    assert!(done.out.contains("exhausted"), "{}", done.out);
+    assert!(done.out.contains("no end"), "{}", done.out);
 
     let session = seeds[1].join("/view?page=good1x&visit=1&gclid=2").unwrap();
     let done = place.geomi(&["explain", "out", session.as_str(), "--format", "json"]);
@@ -169,11 +165,16 @@ fn crawl_plain(spec: WebSpec) -> Vec<u32> {
     let server = ServerThread::start(Web::new(spec), ServerOptions::default()).unwrap();
     let place = Workplace::new();
     crawl(&place, &server, &[]);
-    let counts = server.log().count_by_url();
-    let pages = counts
-        .iter()
-        .filter(|(url, _)| !url.ends_with("/robots.txt"));
-    pages.map(|(_, count)| *count).collect()
+    // Whether a site has an end is asked by URLs that it does not have.
+    let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+    for entry in server.log().entries() {
+        if entry.status == 200 && entry.target != "/robots.txt" {
+            *counts
+                .entry(format!("{}{}", entry.host, entry.target))
+                .or_default() += 1;
+        }
+    }
+    counts.into_values().collect()
 }
 
 fn assert_each_once(sites: u32, pages: u32, links: u32) {

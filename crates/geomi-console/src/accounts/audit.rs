@@ -3,6 +3,9 @@
 //! A line is written when something was done, or was refused for a reason a
 //! person should know of (a failed log-in). Looking is not written down.
 //!
+//! Of failed log-ins, 60 a minute have a line; others, and those refused with
+//! 429, are counted, and the count is written every minute and when the console ends.
+//!
 //! Lines have a bounded length. A file that reaches 8 MiB is renamed to
 //! `audit-NNNNNN.jsonl` and kept; nothing is deleted. The log is read backwards
 //! over all files, page by page. A place in it ([`Place`]) stays valid when

@@ -10,22 +10,26 @@
 //! works once.
 
 pub(crate) mod audit;
+mod familiar;
 pub(crate) mod limiter;
 pub(crate) mod password;
 pub(crate) mod sessions;
 pub(crate) mod store;
 
+use std::net::IpAddr;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use geomi_model::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ConsoleError;
+use crate::network::network;
 use crate::secret;
 use audit::Audit;
-use limiter::Limiter;
+use limiter::{Attempt, Limiter, Visitor};
 use password::Hasher;
 use sessions::Sessions;
 use store::{Book, Token, User};
@@ -173,6 +177,57 @@ impl Accounts {
         book.users().iter().find(|user| user.id == id).cloned()
     }
 
+    /// Begins an attempt to log in, or says how long to wait before the next.
+    pub(crate) fn begin_log_in(
+        &self,
+        id: &str,
+        address: IpAddr,
+        now: Timestamp,
+    ) -> Result<Attempt, Duration> {
+        let network = network(address);
+        let user = self.user_by_id(id);
+        // Computed for an id that does not exist too, so that it takes as long.
+        let key = user.as_ref().map_or(password::NOBODYS, |user| &user.pw);
+        let hash = familiar::hash(key, network);
+        let is_familiar = user
+            .as_ref()
+            .is_some_and(|user| familiar::is_familiar(&user.networks, &hash, now));
+        let visitor = Visitor {
+            id,
+            account: user.map(|user| user.no),
+            network,
+            is_familiar,
+        };
+        self.limiter.begin(visitor, now)
+    }
+
+    /// Writes the number of attempts to log in that are not listed one by one.
+    pub(crate) fn write_unlisted(&self, now: Timestamp, is_end: bool) {
+        if let Some(unlisted) = self.limiter.take_unlisted(now, is_end) {
+            let to = format!(
+                "not listed one by one: {} failed, {} refused with 429",
+                unlisted.failed, unlisted.refused
+            );
+            let entry = audit::Entry::new(now, "", "", "log-in", &to);
+            self.audit.write(&entry.refused());
+        }
+    }
+
+    /// Remembers that a user signed in from an address. One of which nothing is
+    /// known is not remembered.
+    pub(crate) fn remember_network(
+        &self,
+        user: &User,
+        address: IpAddr,
+        now: Timestamp,
+    ) -> Result<(), ConsoleError> {
+        if address.is_unspecified() {
+            return Ok(());
+        }
+        let hash = familiar::hash(&user.pw, network(address));
+        hold(&self.book).remember_network(user, hash, now)
+    }
+
     /// Adds a user.
     pub(crate) fn add_user(
         &self,
@@ -201,6 +256,7 @@ impl Accounts {
     pub(crate) fn remove_user(&self, no: u32) -> Result<Result<(), Refusal>, ConsoleError> {
         let removed = hold(&self.book).remove_user(no)?;
         if removed.is_ok() {
+            self.limiter.forget_account(no);
             hold(&self.sessions).end_all_of(no);
         }
         Ok(removed)

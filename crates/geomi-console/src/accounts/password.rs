@@ -20,7 +20,7 @@ pub(crate) const BYTES_MAX: usize = 4_096;
 
 /// A hash nobody's password has, to be checked where there is no user, so that
 /// the time an answer takes does not tell which ids exist.
-const NOBODYS: &str = "$argon2id$v=19$m=19456,t=2,p=1$bm8gdXNlciBoYXMgaXQ$3m5u8tLM3e2j6pO0dX0n0zyhRGkp5rqzVZkqS4gCvO8";
+pub(super) const NOBODYS: &str = "$argon2id$v=19$m=19456,t=2,p=1$bm8gdXNlciBoYXMgaXQ$3m5u8tLM3e2j6pO0dX0n0zyhRGkp5rqzVZkqS4gCvO8";
 
 fn params() -> Params {
     Params::new(19 * 1024, 2, 1, None).expect("these numbers are within its bounds")

@@ -10,6 +10,7 @@ use geomi_model::Timestamp;
 use geomi_store::{CrawlDir, StoreError};
 use serde::{Deserialize, Serialize};
 
+use super::familiar::{self, Familiar};
 use super::{Refusal, Role};
 use crate::{ConsoleError, secret};
 
@@ -32,6 +33,9 @@ pub(crate) struct User {
     pub(crate) date: String,
     /// What the user may do.
     pub(crate) role: Role,
+    /// Networks of the latest log-ins.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) networks: Vec<Familiar>,
 }
 
 /// A user to be made.
@@ -130,6 +134,7 @@ impl Book {
             pw: new.pw,
             date: now.to_rfc3339_secs(),
             role: new.role,
+            networks: Vec::new(),
         };
         self.contents.users.push(user.clone());
         self.write()?;
@@ -153,11 +158,26 @@ impl Book {
         user.role = change.role.unwrap_or(user.role);
         if let Some(pw) = change.pw {
             user.pw = pw;
+            user.networks.clear();
             self.contents.tokens.retain(|token| token.user != no);
         }
         let changed = self.contents.users[at].clone();
         self.write()?;
         Ok(Ok(changed))
+    }
+
+    /// Remembers that a user signed in from the network with this hash. Nothing
+    /// is remembered if the user or the password has changed meanwhile.
+    pub(crate) fn remember_network(
+        &mut self,
+        of: &User,
+        hash: String,
+        now: Timestamp,
+    ) -> Result<(), ConsoleError> {
+        let mut users = self.contents.users.iter_mut();
+        let user = users.find(|user| user.no == of.no && user.pw == of.pw);
+        let is_new = user.is_some_and(|user| familiar::remember(&mut user.networks, hash, now));
+        if is_new { self.write() } else { Ok(()) }
     }
 
     pub(crate) fn remove_user(&mut self, no: u32) -> Result<Result<(), Refusal>, ConsoleError> {

@@ -14,14 +14,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::limit;
+use crate::accounts::Principal;
 use crate::app::App;
 use crate::diff::{self, Fate};
 use crate::http::extract::{Path, Query};
+use crate::http::guard::Caller;
 use crate::http::operation::{Answer, Operation, Param, needed, number, schema};
 use crate::http::problem::Problem;
 use crate::http::respond;
+use crate::in_flight::{self, Reserved};
 use crate::library::Crawl;
-use crate::library::captures::{Content, Shelf, time};
+use crate::library::captures::{BYTES_MAX, Content, Shelf, Wanted, time};
 use crate::wrong::Wrong;
 
 /// The longest URL asked about.
@@ -165,25 +168,28 @@ const fn question(
         params,
         body: None,
         answer,
-        problems: &[],
+        problems: &[503],
     }
 }
 
-pub(crate) const LIST: Operation = question(
-    "listCaptures",
-    "Captures of a page in closed segments, the latest first; of another spelling of its URL, if there are none of this one.",
-    &[
-        URL,
-        moment("before", "Captures before this time: what `next` said"),
-        number(
-            "limit",
-            1,
-            1000,
-            "How many, 100 unless given; those of one second come together",
-        ),
-    ],
-    Answer::Json(schema::<CaptureRows>),
-);
+pub(crate) const LIST: Operation = Operation {
+    problems: &[],
+    ..question(
+        "listCaptures",
+        "Captures of a page in closed segments, the latest first; of another spelling of its URL, if there are none of this one.",
+        &[
+            URL,
+            moment("before", "Captures before this time: what `next` said"),
+            number(
+                "limit",
+                1,
+                1000,
+                "How many, 100 unless given; those of one second come together",
+            ),
+        ],
+        Answer::Json(schema::<CaptureRows>),
+    )
+};
 const AT: Param = moment(
     "at",
     "The capture nearest to this time, 14 digits in UTC; the latest unless given",
@@ -314,13 +320,25 @@ fn instant(name: &'static str, at: Option<u64>) -> Result<Option<Timestamp>, Pro
         .ok_or_else(|| Problem::not_found(Wrong::NoTime(at)))
 }
 
-async fn read(app: &App, id: String, query: CaptureQuery) -> Result<Content, Problem> {
+/// Reads a capture into memory that is reserved for it.
+async fn read(
+    app: &App,
+    known: &Principal,
+    id: String,
+    query: CaptureQuery,
+    wanted: Wanted,
+) -> Result<(Content, Reserved), Problem> {
     let crawl = app.crawl(id).await?;
     let (url, at) = (page_url(&query.url)?, instant("at", query.at)?);
-    let found = app
-        .read(move |_| Shelf::open(&crawl.dir)?.read(&url, at))
-        .await?;
-    found.ok_or_else(never)
+    let reserved = app.in_flight.reserve(known.user, BYTES_MAX).await?;
+    // The reservation goes with the work, which goes on without its client.
+    let (found, reserved) = app
+        .unpack(move |_| {
+            let found = Shelf::open(&crawl.dir).and_then(|shelf| shelf.read(&url, at, wanted));
+            (found, reserved)
+        })
+        .await;
+    Ok((found?.ok_or_else(never)?, reserved))
 }
 
 fn never() -> Problem {
@@ -334,29 +352,33 @@ fn no_text(content: &Content) -> Problem {
 /// Gives the visible text of a capture.
 pub(crate) async fn text(
     State(app): State<App>,
+    caller: Caller,
     headers: HeaderMap,
     Path(id): Path<String>,
     Query(query): Query<CaptureQuery>,
 ) -> Result<Response, Problem> {
-    let mut content = read(&app, id, query).await?;
+    let known = caller.known();
+    let (mut content, reserved) = read(&app, known, id, query, Wanted::Text).await?;
     let text = content.text.take().ok_or_else(|| no_text(&content))?;
-    let response = respond::tagged(&headers, "text/plain; charset=utf-8", text.into_bytes());
-    Ok(sealed(response, &content))
+    let response = respond::tagged(&headers, "text/plain; charset=utf-8", text);
+    in_flight::send(&app, known, sealed(response, &content), reserved).await
 }
 
 /// Gives the body of a capture.
 pub(crate) async fn body(
     State(app): State<App>,
+    caller: Caller,
     headers: HeaderMap,
     Path(id): Path<String>,
     Query(query): Query<CaptureQuery>,
 ) -> Result<Response, Problem> {
-    let mut content = read(&app, id, query).await?;
+    let known = caller.known();
+    let (mut content, reserved) = read(&app, known, id, query, Wanted::Body).await?;
     let bytes = std::mem::take(&mut content.body);
     let response = respond::tagged(&headers, "application/octet-stream", bytes);
     let stored = HeaderValue::from_static("attachment");
     let response = respond::and(response, header::CONTENT_DISPOSITION, stored);
-    Ok(sealed(response, &content))
+    in_flight::send(&app, known, sealed(response, &content), reserved).await
 }
 
 /// Content from the web: nothing in it runs, and what it is is said beside it.
@@ -424,37 +446,42 @@ pub(crate) enum LineFate {
 /// Compares two captures.
 pub(crate) async fn diff(
     State(app): State<App>,
+    caller: Caller,
     headers: HeaderMap,
     Path(id): Path<String>,
     Query(query): Query<DiffQuery>,
 ) -> Result<Response, Problem> {
     let crawl = app.crawl(id).await?;
-    Ok(respond::json(
-        &headers,
-        &compare(&app, &crawl, query).await?,
-    ))
+    let known = caller.known();
+    let (difference, reserved) = compare(&app, known, &crawl, query).await?;
+    let response = respond::json(&headers, &difference);
+    drop(difference);
+    in_flight::send(&app, known, response, reserved).await
 }
 
-/// Compares, for the API and the page.
+/// Compares, for the API and the page. The answer that is made of it is sent
+/// with the reservation ([`in_flight::send`]).
 pub(crate) async fn compare(
     app: &App,
+    known: &Principal,
     crawl: &Crawl,
     query: DiffQuery,
-) -> Result<Difference, Problem> {
+) -> Result<(Difference, Reserved), Problem> {
     let url = page_url(&query.url)?;
     let (from, to) = (instant("from", query.from)?, instant("to", query.to)?);
     let dir = crawl.dir.clone();
-    let work = move |_: &App| -> Result<Difference, Problem> {
+    let reserved = app.in_flight.reserve(known.user, BYTES_MAX).await?;
+    let work = move |_: &App| -> Result<(Difference, Reserved), Problem> {
         let shelf = Shelf::open(&dir)?;
         let from = match from {
             Some(from) => Some(from),
             None => last_but_one(&shelf.captures(&url)?),
         };
-        let old = shelf.read(&url, from)?.ok_or_else(never)?;
-        let new = shelf.read(&url, to)?.ok_or_else(never)?;
-        difference(&old, &new)
+        let text = |at| shelf.read(&url, at, Wanted::Text)?.ok_or_else(never);
+        let (old, new) = (text(from)?, text(to)?);
+        Ok((difference(&old, &new)?, reserved))
     };
-    app.read(work).await
+    app.unpack(work).await
 }
 
 fn last_but_one(entries: &[Entry]) -> Option<Timestamp> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use axum::extract::State;
 use axum::response::Response;
 use geomi_crawler::{Answers, Left, RefreshDrive, RefreshStatus, Status};
-use geomi_store::{StoreError, read_small_text};
+use geomi_store::{StoreError, read_small_beneath};
 use http::HeaderMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -492,11 +492,13 @@ pub(crate) async fn config(
 /// geomi.toml of a crawl as this caller may see it: with secrets for admins, without
 /// for everybody else. Empty where there is none.
 pub(crate) fn config_text(app: &App, caller: &Caller, crawl: &Crawl) -> Result<String, StoreError> {
+    use std::io::ErrorKind::{InvalidInput, NotFound};
     let path = crawl.dir.config();
-    match read_small_text(&path, CONFIG_BYTES_MAX) {
+    match read_small_beneath(crawl.dir.root(), "geomi.toml", CONFIG_BYTES_MAX) {
         Ok(text) if caller.may(Role::Admin) => Ok(text),
         Ok(text) => Ok(app.options.settings.redact_toml(&text)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
+        // A symbolic link is not followed: it may lead to anything.
+        Err(error) if matches!(error.kind(), NotFound | InvalidInput) => Ok(String::new()),
         Err(error) => Err(StoreError::from_io("read", &path, error)),
     }
 }

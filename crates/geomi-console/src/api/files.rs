@@ -8,7 +8,7 @@
 use std::fs::File;
 use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
-use std::path::PathBuf;
+use std::path::Path as FsPath;
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
@@ -16,7 +16,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
-use geomi_store::{CrawlDir, StoreError};
+use geomi_store::{CrawlDir, StoreError, open_beneath};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -129,6 +129,9 @@ fn all_files(dir: &CrawlDir) -> Result<Vec<FileRow>, StoreError> {
     let mut files = Vec::new();
     for folder in [&[""][..], &FOLDERS].concat() {
         let path = dir.root().join(folder);
+        if has_link(dir, folder) {
+            continue;
+        }
         // A folder that is not there has no files.
         let Ok(entries) = std::fs::read_dir(&path) else {
             continue;
@@ -155,6 +158,16 @@ fn all_files(dir: &CrawlDir) -> Result<Vec<FileRow>, StoreError> {
     }
     files.sort_unstable_by(|one, other| one.path.cmp(&other.path));
     Ok(files)
+}
+
+/// Whether a folder below a crawl directory is reached by a symbolic link: its
+/// files are not given.
+fn has_link(dir: &CrawlDir, folder: &str) -> bool {
+    let mut steps = FsPath::new(folder).ancestors();
+    steps.any(|step| {
+        let is_below = !step.as_os_str().is_empty();
+        is_below && dir.root().join(step).is_symlink()
+    })
 }
 
 /// Whether a path is one that is given: no step up, nothing private.
@@ -199,8 +212,9 @@ pub(crate) async fn get(
     if path == CONFIG && !caller.may(Role::Admin) {
         return redacted_config(&app, caller, crawl).await;
     }
-    let full = crawl.dir.root().join(&path);
-    let opened = app.read(move |_| open(&full)).await?;
+    let is_config = path == CONFIG;
+    let root = crawl.dir.root().to_owned();
+    let opened = app.read(move |_| open(&root, &path)).await?;
     let Some((file, len, tag)) = opened else {
         return Err(Problem::not_found(Wrong::NoFile));
     };
@@ -233,6 +247,9 @@ pub(crate) async fn get(
     put(header::ACCEPT_RANGES, "bytes".to_owned());
     put(header::ETAG, tag);
     put(header::CONTENT_DISPOSITION, "attachment".to_owned());
+    if is_config {
+        put(header::CACHE_CONTROL, "no-store".to_owned());
+    }
     if status == StatusCode::PARTIAL_CONTENT {
         put(
             header::CONTENT_RANGE,
@@ -250,7 +267,8 @@ async fn redacted_config(
 ) -> Result<Response, Problem> {
     let text = app
         .read(move |app| {
-            let is_there = crawl.dir.config().is_file();
+            let is_there = crawl.dir.config().symlink_metadata();
+            let is_there = is_there.is_ok_and(|meta| meta.is_file());
             let text = is_there.then(|| config_text(app, &caller, &crawl));
             text.transpose()
         })
@@ -263,14 +281,15 @@ async fn redacted_config(
     Ok(response)
 }
 
-/// A file, its size, and a tag that changes when it does.
-fn open(path: &PathBuf) -> Result<Option<(File, u64, String)>, StoreError> {
-    let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
-    let (meta, file) = match opened {
-        Ok((meta, file)) if meta.is_file() => (meta, file),
-        Ok(_) => return Ok(None),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(StoreError::from_io("read", path, error)),
+/// A file of a crawl directory, its size, and a tag that changes when it does.
+/// `None` for what is no regular file, or is reached by a symbolic link.
+fn open(root: &FsPath, path: &str) -> Result<Option<(File, u64, String)>, StoreError> {
+    use std::io::ErrorKind::{InvalidInput, NotFound};
+    let opened = open_beneath(root, FsPath::new(path));
+    let (meta, file) = match opened.and_then(|file| Ok((file.metadata()?, file))) {
+        Ok(opened) => opened,
+        Err(error) if matches!(error.kind(), NotFound | InvalidInput) => return Ok(None),
+        Err(error) => return Err(StoreError::from_io("read", &root.join(path), error)),
     };
     // A file system without dates has sizes.
     let age = meta

@@ -1,5 +1,6 @@
 //! Logging in and out. The page of the log-in comes here too.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use axum::extract::State;
@@ -127,11 +128,14 @@ pub(crate) struct Begun {
 /// too many of them have to wait.
 pub(crate) async fn begin(app: &App, caller: &Caller, sent: LogIn) -> Result<Begun, Problem> {
     let now = app.now();
-    let attempt = app.accounts.limiter.begin(&sent.id, caller.address, now);
-    let attempt = attempt.map_err(too_many)?;
-    let from = caller.address.to_string();
+    let attempt = app.accounts.begin_log_in(&sent.id, caller.address, now);
+    let attempt = attempt.map_err(|wait| {
+        app.accounts.limiter.note_refused();
+        too_many(wait)
+    })?;
+    let from = caller.address;
     let found = app
-        .hash(move |app| check(app, &sent, attempt, &from, now))
+        .hash(move |app| check(app, &sent, attempt, from, now))
         .await;
     let user = found.ok_or_else(|| Problem::new(StatusCode::UNAUTHORIZED, Wrong::LogIn))?;
     Ok(session_for(app, caller, user, now))
@@ -139,23 +143,23 @@ pub(crate) async fn begin(app: &App, caller: &Caller, sent: LogIn) -> Result<Beg
 
 /// The user whose id and password these are. Blocks. All of it happens also
 /// when the client has gone away meanwhile.
-fn check(app: &App, sent: &LogIn, attempt: Attempt, from: &str, now: Timestamp) -> Option<User> {
+fn check(app: &App, sent: &LogIn, attempt: Attempt, from: IpAddr, now: Timestamp) -> Option<User> {
     let user = app.accounts.user_by_id(&sent.id);
     let kept = user.as_ref().map(|user| &*user.pw);
     let is_right = app.accounts.hasher.is_right(&sent.password, kept);
-    let entry = |to: &str| Entry::new(now, &sent.id, from, "log-in", to);
+    let entry = Entry::new(now, &sent.id, &from.to_string(), "log-in", "");
     let Some(user) = user.filter(|_| is_right) else {
-        if let Some(others) = app.accounts.limiter.note_failure(now) {
-            let to = match others {
-                0 => String::new(),
-                others => format!("{others} earlier failures are not listed"),
-            };
-            app.accounts.audit.write(&entry(&to).refused());
+        if app.accounts.limiter.note_failure(now) {
+            app.accounts.audit.write(&entry.refused());
         }
         return None;
     };
     attempt.succeeded();
-    app.accounts.audit.write(&entry(""));
+    // The log-in itself needs nothing of the disk.
+    if let Err(error) = app.accounts.remember_network(&user, from, now) {
+        tracing::error!(%error, "the network of a log-in cannot be remembered");
+    }
+    app.accounts.audit.write(&entry);
     Some(user)
 }
 

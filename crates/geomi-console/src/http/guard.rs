@@ -125,7 +125,8 @@ async fn admit(gate: &Gate, request: Request) -> Result<(Caller, Request), (Prob
     let (parts, body) = request.into_parts();
     let caller = caller(&gate.app, &parts);
     if let Some(connection) = parts.extensions.get::<Arc<Connection>>() {
-        connection.requested(caller.principal.as_ref().map(|known| known.user));
+        let user = caller.principal.as_ref().map(|known| known.user);
+        connection.requested(user, caller.address);
     }
     if let Err(problem) = check_role(gate.needs, &caller) {
         return Err((problem, Box::new(parts)));
@@ -213,7 +214,7 @@ fn origin(app: &App, parts: &Parts) -> (IpAddr, bool) {
     // A proxy puts its own word behind that of others.
     let protocol = listed(&parts.headers, "x-forwarded-proto").next_back();
     let is_https = protocol.is_some_and(|word| word == "https");
-    (visitor(&parts.headers, peer, proxies), is_tls || is_https)
+    (visitor(&parts.headers, proxies), is_tls || is_https)
 }
 
 /// The other end of the connection.
@@ -225,9 +226,10 @@ fn peer(parts: &Parts) -> IpAddr {
 
 /// The address of whoever asked our proxies: the rightmost of all
 /// `X-Forwarded-For` fields that is no proxy of ours. What stands before it was
-/// sent by the visitor.
-fn visitor(headers: &HeaderMap, peer: IpAddr, proxies: &[IpAddr]) -> IpAddr {
-    let mut nearest = peer;
+/// sent by the visitor. Without a field the visitor is unknown: a proxy that does
+/// not name visitors must not make all of them as near as itself.
+fn visitor(headers: &HeaderMap, proxies: &[IpAddr]) -> IpAddr {
+    let mut nearest = NOWHERE;
     for hop in listed(headers, "x-forwarded-for").rev() {
         // What a proxy of ours wrote and we cannot read is nobody near.
         let Some(address) = hop_address(hop) else {

@@ -24,8 +24,13 @@ const ALWAYS: [(&str, &str); 6] = [
 
 /// Adds them.
 pub(crate) async fn add(State(app): State<App>, request: Request, next: Next) -> Response {
+    let is_secret = is_secret(request.uri().path());
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
+    if is_secret {
+        let nowhere = HeaderValue::from_static("no-store");
+        headers.insert(header::CACHE_CONTROL, nowhere);
+    }
     for (name, value) in ALWAYS {
         // What came from the web is sent with a policy of its own, which is
         // stricter.
@@ -42,4 +47,26 @@ pub(crate) async fn add(State(app): State<App>, request: Request, next: Next) ->
         headers.insert(header::STRICT_TRANSPORT_SECURITY, year);
     }
     response
+}
+
+/// Whether answers under a path may hold secrets: passwords in a configuration,
+/// links that make an admin, words and secrets of sessions and tokens. These are stored
+/// nowhere, not even by the browser.
+fn is_secret(path: &str) -> bool {
+    const PARENTS: [&str; 7] = [
+        "/login",
+        "/first",
+        "/settings",
+        "/api/v1/session",
+        "/api/v1/tokens",
+        "/api/v1/users",
+        "/api/v1/audit",
+    ];
+    const ENDS: [&str; 3] = ["/config", "/settings", "/files/geomi.toml"];
+    let is_below = |parent: &str| {
+        let rest = path.strip_prefix(parent);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let is_config = path.contains("/crawls/") && ENDS.iter().any(|end| path.ends_with(end));
+    is_config || PARENTS.into_iter().any(is_below)
 }

@@ -224,6 +224,7 @@ const fn meaning(code: u16) -> &'static str {
         421 => "Sent to a host name that is not this console's",
         422 => "What was sent is not what is described here",
         429 => "Too many attempts: see Retry-After",
+        503 => "Too many contents are on their way: see Retry-After",
         _ => "A problem",
     }
 }

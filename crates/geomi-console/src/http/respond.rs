@@ -2,6 +2,7 @@
 
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
@@ -35,7 +36,8 @@ pub(crate) fn plain_json<T: Serialize>(value: &T) -> Response {
 }
 
 /// Bytes with an `ETag`.
-pub(crate) fn tagged(asked: &HeaderMap, kind: &'static str, bytes: Vec<u8>) -> Response {
+pub(crate) fn tagged(asked: &HeaderMap, kind: &'static str, bytes: impl Into<Bytes>) -> Response {
+    let bytes = bytes.into();
     let tag = format!("\"{:016x}\"", xxh3_64(&bytes));
     let tag_value = HeaderValue::from_str(&tag).expect("hex digits are plain text");
     if is_known(asked, &tag) {

@@ -4,6 +4,7 @@
 //! adds captures meanwhile, and nothing is held between two questions. What is
 //! read of one capture is bounded; a longer one is cut, and says so.
 
+use bytes::Bytes;
 use geomi_fetch::StoredAnswer;
 use geomi_model::Timestamp;
 use geomi_page::{PageInput, ReadLimits, charset_parameter, plain_text};
@@ -13,7 +14,7 @@ use geomi_store::readback::{Archive, ArchiveLimits, ReadbackError, Spelling, nea
 use geomi_url::CrawlUrl;
 
 /// Bytes read of one capture, as stored and again as decoded.
-const BYTES_MAX: usize = 16 << 20;
+pub(crate) const BYTES_MAX: usize = 16 << 20;
 /// Bytes kept between the two captures of a comparison: they often share a
 /// record.
 const CACHE_BYTES_MAX: usize = 2 * BYTES_MAX;
@@ -22,16 +23,24 @@ const CACHE_BYTES_MAX: usize = 2 * BYTES_MAX;
 #[derive(Debug)]
 pub(crate) struct Shelf(Option<Archive>);
 
+/// Which part of a capture is wanted: the other is not made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Wanted {
+    Body,
+    Text,
+}
+
 /// What a capture holds.
 #[derive(Debug)]
 pub(crate) struct Content {
     /// Which capture it is.
     pub(crate) entry: Entry,
-    /// The body without framing and codings.
-    pub(crate) body: Vec<u8>,
+    /// The body without framing and codings; empty where the text is wanted.
+    pub(crate) body: Bytes,
     /// Content type as sent.
     pub(crate) declared: Option<String>,
-    /// What a reader would see; `None` where it is no text.
+    /// What a reader would see, at most 16 MiB; `None` where it is no text, or
+    /// where the body is wanted.
     pub(crate) text: Option<String>,
     /// Whether something is missing at the end.
     pub(crate) truncated: bool,
@@ -77,6 +86,7 @@ impl Shelf {
         &self,
         url: &CrawlUrl,
         moment: Option<Timestamp>,
+        wanted: Wanted,
     ) -> Result<Option<Content>, ReadbackError> {
         let mut entries = self.captures(url)?;
         let at = match moment {
@@ -92,18 +102,37 @@ impl Shelf {
             return Ok(None);
         };
         let content_type = answer.headers.get("content-type").map(|it| it.to_string());
-        let text = visible(&entry, content_type.as_deref(), &answer);
-        let truncated = record.truncated
+        let (body, mut text) = match wanted {
+            Wanted::Body => (answer.body.bytes.clone(), None),
+            Wanted::Text => {
+                let text = visible(&entry, content_type.as_deref(), &answer);
+                (Bytes::new(), text)
+            }
+        };
+        let is_cut = text.as_mut().is_some_and(cut);
+        let truncated = is_cut
+            || record.truncated
             || answer.body.truncated
             || record.info.field("WARC-Truncated").is_some();
         Ok(Some(Content {
             entry,
-            body: answer.body.bytes.to_vec(),
+            body,
             declared: content_type,
             text,
             truncated,
         }))
     }
+}
+
+/// Cuts a text that is longer than a body may be: in UTF-8 it can be three
+/// times as long as the bytes it was made of. Whether it was.
+fn cut(text: &mut String) -> bool {
+    let is_long = text.len() > BYTES_MAX;
+    if is_long {
+        text.truncate(text.floor_char_boundary(BYTES_MAX));
+        text.shrink_to_fit();
+    }
+    is_long
 }
 
 fn visible(entry: &Entry, content_type: Option<&str>, answer: &StoredAnswer) -> Option<String> {

@@ -23,7 +23,7 @@ use std::time::{Duration, SystemTime};
 
 use geomi_crawler::{Ending, Phase, Status, remote};
 use geomi_model::Timestamp;
-use geomi_store::{CrawlDir, StoreError};
+use geomi_store::{CrawlDir, StoreError, open_regular};
 use tokio::task::{JoinSet, spawn_blocking};
 
 use crate::accounts::hold;
@@ -195,8 +195,8 @@ pub(crate) const fn ending(reason: Ending) -> &'static str {
 fn read_status(path: &Path) -> Result<Option<Status>, String> {
     use std::io::Read as _;
     let mut text = String::new();
-    let read = std::fs::File::open(path)
-        .and_then(|file| file.take(STATUS_BYTES_MAX).read_to_string(&mut text));
+    let read =
+        open_regular(path).and_then(|file| file.take(STATUS_BYTES_MAX).read_to_string(&mut text));
     match read {
         Ok(_) => serde_json::from_str(&text)
             .map(Some)

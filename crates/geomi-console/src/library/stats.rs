@@ -4,11 +4,10 @@
 //! million. Lines are read once each and thinned out evenly while reading, so
 //! that memory holds no more than twice the points asked for.
 
-use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _};
 
 use geomi_model::Timestamp;
-use geomi_store::{CrawlDir, StoreError};
+use geomi_store::{CrawlDir, StoreError, open_within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -69,7 +68,7 @@ impl Sample {
 /// At most `points` samples over the whole time, the last one among them.
 pub(crate) fn series(dir: &CrawlDir, points: usize) -> Result<Vec<Sample>, StoreError> {
     let path = dir.stats();
-    let file = match File::open(&path) {
+    let file = match open_within(dir.root(), &path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(StoreError::from_io("read", &path, error)),

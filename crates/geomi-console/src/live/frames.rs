@@ -81,13 +81,13 @@ pub(super) fn visits(visits: &Visits, form: Form, now: Timestamp) -> String {
             }
         }
         // Rows go to the top of the table, so the newest stands first.
-        Form::Html(_) => {
+        Form::Html(language) => {
             if let Some(last) = visits.lines.last() {
                 let rows: String = visits
                     .lines
                     .iter()
                     .rev()
-                    .map(|visit| page::log_row(visit, now).0)
+                    .map(|visit| page::log_row(visit, now, language.words()).0)
                     .collect();
                 event(&mut out, "log", Some(last.n), &rows);
             }

@@ -15,6 +15,7 @@ use crate::api::captures::{
 use crate::app::App;
 use crate::http::extract::{Path, Query};
 use crate::http::problem::Problem;
+use crate::in_flight;
 use crate::words::Words;
 
 /// What the forms send.
@@ -53,7 +54,7 @@ pub(crate) async fn show(
                 from: Some(from),
                 to: Some(to),
             };
-            Some(compare(&app, &crawl, query).await)
+            Some(compare(&app, view.caller.known(), &crawl, query).await)
         }
         _ => None,
     };
@@ -67,7 +68,7 @@ pub(crate) async fn show(
         (reach::note(words, &crawl, reach))
         @match &compared {
             None => {}
-            Some(Ok(difference)) => (changes(words, difference)),
+            Some(Ok((difference, _))) => (changes(words, difference)),
             Some(Err(problem)) => (alert_of(words, problem)),
         }
         @match &found {
@@ -76,12 +77,14 @@ pub(crate) async fn show(
             Some(Ok(found)) => (list(words, &crawl.id, &asked, found)),
         }
     };
-    Ok(super::html(crawl::page(
-        &view,
-        &crawl,
-        Tab::Pages,
-        &content,
-    )))
+    let page = super::html(crawl::page(&view, &crawl, Tab::Pages, &content));
+    match compared {
+        Some(Ok((difference, reserved))) => {
+            drop(difference);
+            in_flight::send(&app, view.caller.known(), page, reserved).await
+        }
+        _ => Ok(page),
+    }
 }
 
 /// Where the captures of a URL are shown.
@@ -120,12 +123,15 @@ fn table(words: &Words, id: &str, asked: &Asked, rows: &[CaptureRow]) -> Markup 
         named.unwrap_or(usual.min(rows.len() - 1))
     };
     let (from, to) = (chosen(&asked.from, 1), chosen(&asked.to, 0));
+    let has_several = rows.len() > 1;
     html! {
         div.scroll.framed tabindex="0" role="region" aria-label=(words.captures) {
             table.list {
                 thead { tr {
-                    th scope="col" { (words.earlier) }
-                    th scope="col" { (words.later) }
+                    @if has_several {
+                        th scope="col" { (words.earlier) }
+                        th scope="col" { (words.later) }
+                    }
                     th scope="col" { (words.time) }
                     th.num scope="col" { (words.code) }
                     th scope="col" { (words.content) }
@@ -136,8 +142,10 @@ fn table(words: &Words, id: &str, asked: &Asked, rows: &[CaptureRow]) -> Markup 
                 } }
                 tbody { @for (at, row) in rows.iter().enumerate() {
                     tr {
-                        td { input type="radio" name="from" value=(row.at) checked[at == from] aria-label={ (words.earlier) " " (row.time) }; }
-                        td { input type="radio" name="to" value=(row.at) checked[at == to] aria-label={ (words.later) " " (row.time) }; }
+                        @if has_several {
+                            td { input type="radio" name="from" value=(row.at) checked[at == from] aria-label={ (words.earlier) " " (row.time) }; }
+                            td { input type="radio" name="to" value=(row.at) checked[at == to] aria-label={ (words.later) " " (row.time) }; }
+                        }
                         th scope="row" { time datetime=(row.time) { (format::moment(&row.time)) } }
                         td.num { @if let Some(code) = row.code { (code) } }
                         td { (fate(words, row.changed)) }

@@ -194,7 +194,7 @@ fn start(
                     summary { (words.advanced) }
                     div.grid {
                         label { span { (words.scope) } select name="scope" {
-                            @for scope in scopes { option value=(scope) selected[form.scope == *scope] { @if scope.is_empty() { "host" } @else { (scope) } } }
+                            @for scope in scopes { option value=(scope) selected[form.scope == *scope] { @let kind = if scope.is_empty() { "host" } else { scope }; (look_up(words.scopes, kind)) " (" (kind) ")" } }
                         } }
                         label { span { (words.depth) } input name="depth" value=(form.depth) inputmode="numeric" pattern="[0-9]*" placeholder=(words.no_limit); }
                         label { span { (words.max_pages) } input name="max_pages" value=(form.max_pages) inputmode="numeric" pattern="[0-9]*" placeholder=(words.no_limit); }

@@ -29,7 +29,7 @@ use crate::launch::Plan;
 use crate::library::Crawl;
 use crate::live::Form;
 use crate::why;
-use crate::words::{Language, Words, fill, look_up};
+use crate::words::{Language, Table, Words, fill, look_up, translate};
 
 /// Rows of the log that a page begins with.
 const ROWS: usize = 40;
@@ -55,7 +55,7 @@ pub(crate) async fn show(
         @if query.started.is_some() { (started(&crawl, words)) }
         div #why sse-swap="why" { (why(&causes, words)) }
         div #figures sse-swap="figures" { (figures(&crawl, words)) }
-        div.charts data-stats={ "/api/v1/crawls/" (crawl.id) "/stats?points=600" } data-time={ (words.time) " (UTC)" } sse-swap="sample" hx-swap="none" {
+        div.charts data-stats={ "/api/v1/crawls/" (crawl.id) "/stats?points=600" } data-time={ (words.time) " (UTC)" } data-empty=(words.no_samples) sse-swap="sample" hx-swap="none" {
             figure.card { figcaption { (words.rate_over_time) } div.chart data-series="pages_per_s" data-label=(words.pages_per_s) {} }
             figure.card { figcaption { (words.queue_over_time) } div.chart data-series="queued saved" data-label={ (words.queued) "|" (words.saved) } {} }
         }
@@ -65,7 +65,7 @@ pub(crate) async fn show(
             div.scroll.log tabindex="0" role="region" aria-label=(words.live_log) {
                 table.list {
                     (log_head(words))
-                    tbody #log sse-swap="log" hx-swap="afterbegin" { @for visit in &latest.lines { (log_row(visit, now)) } }
+                    tbody #log sse-swap="log" hx-swap="afterbegin" { @for visit in &latest.lines { (log_row(visit, now, words)) } }
                 }
             }
             @if latest.lines.is_empty() { p.muted.while-empty { (words.nothing_yet) } }
@@ -214,8 +214,8 @@ pub(crate) fn figures(crawl: &Crawl, words: &Words) -> Markup {
         div.four {
             (answers(&detail, words))
             (causes(&detail, words))
-            (bars(words.by_type, named(&detail.types), words))
-            (bars(words.by_refusal, named(&detail.refusals), words))
+            (bars(words.by_type, named(&detail.types, &[]), words))
+            (bars(words.by_refusal, named(&detail.refusals, words.refusals), words))
         }
     }
 }
@@ -289,9 +289,10 @@ fn causes(detail: &CrawlDetail, words: &Words) -> Markup {
     bars(words.by_cause, rows.collect(), words)
 }
 
-fn named(counts: &std::collections::BTreeMap<String, u64>) -> Vec<Bar> {
+/// Counts by name; a name that the table knows is told in its words.
+fn named(counts: &std::collections::BTreeMap<String, u64>, table: Table) -> Vec<Bar> {
     let rows = counts.iter().map(|(name, count)| Bar {
-        name: html! { (name) },
+        name: html! { (translate(table, name)) },
         count: *count,
         is_good: true,
         link: None,
@@ -328,12 +329,17 @@ pub(crate) fn log_head(words: &Words) -> Markup {
 }
 
 /// A visit.
-pub(crate) fn log_row(visit: &LoggedVisit, now: Timestamp) -> Markup {
+pub(crate) fn log_row(visit: &LoggedVisit, now: Timestamp, words: &Words) -> Markup {
+    let state = look_up(words.network, &visit.state);
+    let meaning = match &visit.error {
+        Some(error) => format!("{state}: {error}"),
+        None => state,
+    };
     html! {
         tr data-n=(visit.n) data-ok=[(visit.state == "OK").then_some("")] {
             td.num.muted { (visit.n) }
             td { (format::time(&visit.time, now)) }
-            td { span.outcome title=[visit.error.as_deref()] { (visit.state) } }
+            td { span.outcome title=(meaning) { (visit.state) } }
             td.num { @if let Some(code) = visit.code { (code) } }
             td.url { (visit.url) }
             td { @if let Some(mime) = &visit.mime { (mime) } }

@@ -71,7 +71,7 @@ pub(crate) async fn show(
             (empty(words.nothing_yet, words.log))
         } @else {
             div.scroll.log tabindex="0" role="region" aria-label=(words.log) {
-                table.list { (log_head(words)) tbody { @for visit in &found.lines { (log_row(visit, now)) } } }
+                table.list { (log_head(words)) tbody { @for visit in &found.lines { (log_row(visit, now, words)) } } }
             }
         }
         nav.pager {

@@ -11,14 +11,14 @@ use super::crawl::{self, Tab};
 use super::layout::{View, alert_of, empty};
 use super::{empty_as_none, format, lines};
 use crate::accounts::Role;
-use crate::actions;
+use crate::actions::{self, SeedsTaken};
 use crate::api::sites::{QueueQuery, explain};
 use crate::app::App;
 use crate::http::extract::{Form, Path, Query};
 use crate::http::problem::Problem;
 use crate::library::Crawl;
 use crate::preview::{self, Preview};
-use crate::words::{Words, look_up};
+use crate::words::{Words, fill, look_up};
 
 /// A question about a URL.
 #[derive(Debug, Default, Deserialize)]
@@ -40,9 +40,12 @@ pub(crate) async fn show(
     ))
 }
 
-/// Exclusions that were tried, or what was wrong.
+/// Exclusions or seeds that were tried, and what came of them.
 #[derive(Default)]
 struct Tried {
+    /// Seeds as they were typed.
+    urls: String,
+    seeds: Option<SeedsTaken>,
     patterns: String,
     preview: Option<Preview>,
     problem: Option<Problem>,
@@ -78,7 +81,7 @@ async fn page(
             }
             @if let Ok(explanation) = &explained { (answer(view, explanation)) }
         }
-        @if view.may(Role::Operator) { div.two { (seeds(view, crawl)) (exclusions(view, crawl, &tried)) } }
+        @if view.may(Role::Operator) { div.two { (seeds(view, crawl, &tried)) (exclusions(view, crawl, &tried)) } }
     };
     Ok(crawl::page(view, crawl, Tab::Queue, &content))
 }
@@ -143,15 +146,34 @@ fn answer(view: &View, explanation: &Explanation) -> Markup {
     }
 }
 
-fn seeds(view: &View, crawl: &Crawl) -> Markup {
+fn seeds(view: &View, crawl: &Crawl, tried: &Tried) -> Markup {
     let words = view.words;
     html! {
-        section.card {
+        section.card #seeds {
             h2 { (words.add_seeds) }
+            @if let Some(taken) = &tried.seeds { (seeds_taken(words, taken)) }
             form.stack method="post" action={ "/crawls/" (crawl.id) "/seeds" } {
                 (view.csrf())
-                label { span { (words.url) } textarea name="urls" rows="3" required spellcheck="false" {} small { (words.add_seeds_help) } }
+                label { span { (words.url) } textarea name="urls" rows="3" required spellcheck="false" { (tried.urls) } small { (words.add_seeds_help) } }
                 div.actions { button type="submit" { (words.add) } }
+            }
+        }
+    }
+}
+
+/// What became of added seeds.
+fn seeds_taken(words: &Words, taken: &SeedsTaken) -> Markup {
+    let counts = [
+        ("added", format::count(taken.added)),
+        ("known", format::count(taken.known)),
+        ("refused", format::count(taken.refused.len() as u64)),
+    ];
+    let counts = counts.each_ref().map(|(name, count)| (*name, &**count));
+    html! {
+        div.note role="status" {
+            p { (fill(words.seeds_taken, &counts)) }
+            @if !taken.refused.is_empty() {
+                ul.urls { @for seed in &taken.refused { li { (seed.url) small { (seed.reason) } } } }
             }
         }
     }
@@ -188,7 +210,7 @@ pub(crate) struct SeedsForm {
     urls: String,
 }
 
-/// Adds seeds.
+/// Adds seeds and shows what became of them.
 pub(crate) async fn add_seeds(
     State(app): State<App>,
     view: View,
@@ -196,8 +218,15 @@ pub(crate) async fn add_seeds(
     Form(form): Form<SeedsForm>,
 ) -> Result<Response, Problem> {
     let crawl = app.crawl(id).await?;
-    actions::add_seeds(&app, &view.caller, &crawl, &lines(&form.urls)).await?;
-    Ok(Redirect::to(&format!("/crawls/{}/queue", crawl.id)).into_response())
+    let mut tried = Tried::default();
+    match actions::add_seeds(&app, &view.caller, &crawl, &lines(&form.urls)).await {
+        Ok(taken) => tried.seeds = Some(taken),
+        Err(problem) => {
+            tried.urls = form.urls;
+            tried.problem = Some(problem);
+        }
+    }
+    shown(&app, &view, &crawl, tried).await
 }
 
 /// Patterns from the form.
@@ -234,10 +263,46 @@ pub(crate) async fn exclude(
             Err(problem) => tried.problem = Some(problem),
         }
     }
+    shown(&app, &view, &crawl, tried).await
+}
+
+/// The page after something was tried.
+async fn shown(app: &App, view: &View, crawl: &Crawl, tried: Tried) -> Result<Response, Problem> {
     let status = tried.problem.as_ref().map(|problem| problem.status);
-    let mut response = super::html(page(&app, &view, &crawl, "", tried).await?);
+    let mut response = super::html(page(app, view, crawl, "", tried).await?);
     if let Some(status) = status {
         *response.status_mut() = status;
     }
     Ok(response)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actions::RefusedSeed;
+    use crate::words::Language;
+
+    #[test]
+    fn what_became_of_seeds_is_told_with_reasons() {
+        let taken = SeedsTaken {
+            added: 1_200,
+            known: 2,
+            refused: vec![RefusedSeed {
+                url: "http://a.test/<b>".to_owned(),
+                reason: "excluded by *b*".to_owned(),
+            }],
+        };
+        for (language, sentence) in [
+            (
+                Language::English,
+                "1,200 added, 2 known already, 1 refused.",
+            ),
+            (Language::Korean, "추가 1,200개, 이미 등록됨 2개, 거절 1개."),
+        ] {
+            let page = seeds_taken(language.words(), &taken).0;
+            assert!(page.contains(sentence), "{page}");
+            let refused = "http://a.test/&lt;b&gt;<small>excluded by *b*</small>";
+            assert!(page.contains(refused), "{page}");
+        }
+    }
 }

@@ -145,7 +145,7 @@ fn audit(view: &View, page: &audit::Page) -> Markup {
             div.scroll tabindex="0" role="region" aria-label=(words.audit) { table.list {
                 thead { tr { th scope="col" { (words.time) } th scope="col" { (words.who) } th scope="col" { (words.from_where) } th scope="col" { (words.did) } th scope="col" { (words.to) } th scope="col" { (words.result) } } }
                 tbody { @for entry in &page.entries { tr {
-                    td { time datetime=(entry.time) { (format::moment(&entry.time)) } } td { (entry.who) } td { (entry.from) } td { (entry.did) } td.url { (entry.to) }
+                    td { time datetime=(entry.time) { (format::moment(&entry.time)) } } td { (entry.who) } td { (entry.from) } td { (look_up(words.actions, &entry.did)) } td.url { (entry.to) }
                     td { (if entry.ok { words.ok } else { words.refused_word }) }
                 } } }
             } }

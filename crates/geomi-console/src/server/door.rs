@@ -11,6 +11,9 @@
 //! request at once is the newest and is answered, also from the same address.
 //! For that a connection is looked at once before more than a few others are
 //! accepted.
+//!
+//! A connection from a trusted proxy counts in total only, until the header of a request says
+//! whose it is; from then on it counts for the network of that visitor.
 //! Strangers cannot take the place of users, nor users that of strangers
 //! (`/healthz`, the log-in).
 
@@ -28,7 +31,7 @@ use crate::network::network;
 pub(crate) struct Limits {
     /// Of strangers, in total.
     pub(crate) strangers: usize,
-    /// Of strangers from one network. Trusted proxies are exempt.
+    /// Of strangers from one network, also behind trusted proxies.
     pub(crate) strangers_per_network: usize,
     /// Of users, in total.
     pub(crate) users: usize,
@@ -55,8 +58,10 @@ impl Limits {
 enum Holder {
     /// A stranger from this network.
     Network(IpAddr),
-    /// A stranger behind a trusted proxy.
+    /// A stranger behind a trusted proxy, who is not known yet.
     Proxy,
+    /// A stranger from this network, behind a trusted proxy.
+    Behind(IpAddr),
     /// The user with this number.
     User(u32),
 }
@@ -112,7 +117,7 @@ impl Table {
     fn group(&mut self, holder: Holder) -> &mut Group {
         match holder {
             Holder::User(_) => &mut self.users,
-            Holder::Network(_) | Holder::Proxy => &mut self.strangers,
+            Holder::Network(_) | Holder::Proxy | Holder::Behind(_) => &mut self.strangers,
         }
     }
 
@@ -122,7 +127,9 @@ impl Table {
         let turn = self.last_turn;
         let (all, of_holder) = match holder {
             Holder::User(_) => (limits.users, limits.per_user),
-            Holder::Network(_) => (limits.strangers, limits.strangers_per_network),
+            Holder::Network(_) | Holder::Behind(_) => {
+                (limits.strangers, limits.strangers_per_network)
+            }
             Holder::Proxy => (limits.strangers, limits.strangers),
         };
         let group = self.group(holder);
@@ -197,9 +204,14 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// A request has arrived, of this user or of a stranger.
-    pub(crate) fn requested(&self, user: Option<u32>) {
-        let holder = user.map_or(self.stranger, Holder::User);
+    /// A request has arrived, of this user or of a stranger, from a visitor with
+    /// this address; one that a proxy did not name is unspecified.
+    pub(crate) fn requested(&self, user: Option<u32>, visitor: IpAddr) {
+        let stranger = match self.stranger {
+            Holder::Proxy if !visitor.is_unspecified() => Holder::Behind(network(visitor)),
+            stranger => stranger,
+        };
+        let holder = user.map_or(stranger, Holder::User);
         let mut place = hold(&self.place);
         let mut table = hold(&self.door.table);
         // One that is being closed has no place any more, and gets none.
@@ -254,7 +266,7 @@ mod tests {
         assert_eq!(closed, [true, false, false, false]);
         assert!(!is_closed(&other));
         // A request makes a connection the newest again.
-        held[1].requested(None);
+        held[1].requested(None, address(1));
         let next = door.admit(address(1));
         assert!(is_closed(&held[2]) && !is_closed(&held[1]) && !is_closed(&next));
         drop((held, next, other));
@@ -266,26 +278,26 @@ mod tests {
     fn strangers_and_users_do_not_take_each_others_places() {
         let door = Door::new(LIMITS, Vec::new());
         let user = door.admit(address(1));
-        user.requested(Some(7));
+        user.requested(Some(7), address(1));
         let strangers: Vec<Connection> = (0..40).map(|n| door.admit(address(n))).collect();
         assert_eq!(door.counts(), (6, 1));
         assert!(!is_closed(&user) && !is_closed(strangers.last().unwrap()));
         // A user has a limit too, and a user who logs out is a stranger again.
         let more: Vec<Connection> = (0..2).map(|_| door.admit(address(9))).collect();
         for one in &more {
-            one.requested(Some(7));
+            one.requested(Some(7), address(9));
         }
         assert!(is_closed(&user));
         assert_eq!(door.counts(), (4, 2));
-        more[0].requested(None);
+        more[0].requested(None, address(9));
         assert_eq!(door.counts(), (5, 1));
         // One that was closed does not come back.
-        user.requested(Some(7));
+        user.requested(Some(7), address(1));
         assert_eq!(door.counts(), (5, 1));
     }
 
     #[test]
-    fn ipv6_counts_by_64_and_proxies_only_in_total() {
+    fn ipv6_counts_by_64_and_proxies_in_total_until_the_visitor_is_known() {
         let proxy = address(200);
         let door = Door::new(LIMITS, vec![proxy]);
         let v6 = |text: &str| door.admit(text.parse().unwrap());
@@ -297,5 +309,19 @@ mod tests {
         let held: Vec<Connection> = (0..7).map(|_| door.admit(proxy)).collect();
         assert_eq!(door.counts(), (6, 0));
         assert!(is_closed(&held[0]) && !is_closed(&held[1]));
+        drop(held);
+        let held: Vec<Connection> = (0..5).map(|_| door.admit(proxy)).collect();
+        for one in &held[..4] {
+            one.requested(None, address(1));
+        }
+        let closed: Vec<bool> = held.iter().map(is_closed).collect();
+        assert_eq!(closed, [true, false, false, false, false]);
+        // The next request on a connection may be of somebody else.
+        held[1].requested(None, address(2));
+        held[4].requested(None, address(1));
+        assert!(!is_closed(&held[1]) && !is_closed(&held[4]));
+        let nowhere = IpAddr::from([0, 0, 0, 0]);
+        held[4].requested(None, nowhere);
+        assert_eq!(door.counts(), (4, 0));
     }
 }

@@ -140,12 +140,71 @@ async fn guessing_has_to_wait() {
         .await
         .is(429);
     assert!(held.headers.contains_key(header::RETRY_AFTER));
-    let log = console.app.accounts.audit.page(None, 10).unwrap().entries;
-    assert_eq!(log.len(), 5);
+    // What was refused is counted, and the count is written.
+    console
+        .app
+        .accounts
+        .write_unlisted(console.app.now(), false);
+    let mut log = console.app.accounts.audit.page(None, 10).unwrap().entries;
+    assert_eq!(log.len(), 6);
+    let counted = log.remove(0);
+    assert!(counted.to.contains("0 failed, 1 refused"), "{counted:?}");
     assert!(
         log.iter()
             .all(|entry| entry.did == "log-in" && !entry.ok && entry.who == "admin")
     );
+}
+
+/// A log-in from an address.
+async fn log_in_from(console: &Console, from: &str, id: &str, password: &str) -> u16 {
+    let body = json!({ "id": id, "password": password }).to_string();
+    let mut request = request(
+        Method::POST,
+        "/api/v1/session",
+        None,
+        from,
+        Body::from(body),
+    );
+    let kind = "application/json".parse().unwrap();
+    request.headers_mut().insert(header::CONTENT_TYPE, kind);
+    console.ask(request).await.status.as_u16()
+}
+
+#[tokio::test]
+async fn strangers_cannot_lock_a_user_out_of_a_familiar_network() {
+    let console = Console::new();
+    console.token(Role::Admin);
+    assert_eq!(
+        log_in_from(&console, ELSEWHERE, "admin", PASSWORD).await,
+        201
+    );
+    // A known id and an unknown one are answered alike.
+    for id in ["admin", "nobody"] {
+        for n in 0..20 {
+            let from = format!("198.51.100.{n}:1");
+            assert_eq!(
+                log_in_from(&console, &from, id, "guess").await,
+                401,
+                "{id} {n}"
+            );
+        }
+        let right = log_in_from(&console, "198.51.100.99:1", id, PASSWORD).await;
+        assert_eq!(right, 429, "{id}");
+    }
+    assert_eq!(
+        log_in_from(&console, ELSEWHERE, "admin", PASSWORD).await,
+        201
+    );
+    // What is familiar survives a restart, and holds no address.
+    let file = console.folder.path().join("console/accounts.json");
+    let file = std::fs::read_to_string(file).unwrap();
+    assert!(
+        file.contains("networks") && !file.contains("203.0.113"),
+        "{file}"
+    );
+    let again = App::open(console.app.options.clone()).unwrap();
+    let user = again.accounts.user_by_id("admin").unwrap();
+    assert_eq!(Some(user), console.app.accounts.user_by_id("admin"));
 }
 
 /// A session of the API: its cookie and its word.

@@ -128,5 +128,7 @@ async fn an_address_is_believed_from_the_right_only() {
     }
     assert_eq!(forwarded(&["203.0.113.7", "127.0.0.1, "]).await.status, 401);
     assert_eq!(forwarded(&["::1"]).await.status, 200);
-    assert_eq!(forwarded(&[]).await.status, 200);
+    // Without a forwarded address the visitor is unknown, not local.
+    assert_eq!(forwarded(&[]).await.status, 401);
+    assert_eq!(forwarded(&[""]).await.status, 401);
 }

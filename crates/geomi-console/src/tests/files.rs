@@ -103,3 +103,55 @@ async fn lists_are_paged_by_key_and_not_sent_twice() {
         .insert(header::IF_NONE_MATCH, first.headers[header::ETAG].clone());
     assert_eq!(console.ask(again).await.is(304).body, "");
 }
+
+#[tokio::test]
+async fn pipes_and_links_are_not_given_and_hold_nobody_up() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    use std::os::unix::fs::symlink;
+    let console = Console::new();
+    let token = console.token(Role::Admin);
+    let dir = console.dir();
+    let pipe = |name: &str| {
+        let mode = Mode::RUSR | Mode::WUSR;
+        mknodat(CWD, dir.root().join(name), FileType::Fifo, mode, 0).unwrap();
+    };
+    let secret = console.folder.path().join("console/accounts.json");
+    for name in [
+        "warc/pipe.warc.gz",
+        "index/index.cdxj",
+        "stats.jsonl",
+        "lock",
+    ] {
+        // Opened for reading, a pipe without a writer would wait for ever.
+        let _was_there = std::fs::remove_file(dir.root().join(name));
+        pipe(name);
+    }
+    symlink(&secret, dir.root().join("warc/link.warc.gz")).unwrap();
+    symlink(&secret, dir.config()).unwrap();
+    std::fs::remove_dir(dir.visits()).unwrap();
+    symlink(console.folder.path().join("console"), dir.visits()).unwrap();
+    for path in [
+        "warc/pipe.warc.gz",
+        "warc/link.warc.gz",
+        "visits/accounts.json",
+        "geomi.toml",
+    ] {
+        let path = format!("/api/v1/crawls/news/files/{path}");
+        console.get(&path, Some(&token)).await.is(404);
+    }
+    let listed = console.get("/api/v1/crawls/news/files", Some(&token)).await;
+    let listed = listed.is(200);
+    assert!(!listed.body.contains("accounts") && !listed.body.contains("pipe"));
+    let config = "/api/v1/crawls/news/config";
+    let config = console.get(config, Some(&token)).await.is(200);
+    assert!(!config.body.contains("argon2"), "{}", config.body);
+    // None of these waits; what they say of such files is another matter.
+    for path in [
+        "/api/v1/crawls/news",
+        "/api/v1/crawls/news/stats",
+        "/api/v1/crawls/news/captures?url=a.test",
+        "/crawls/news",
+    ] {
+        console.get(path, Some(&token)).await;
+    }
+}

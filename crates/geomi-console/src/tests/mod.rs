@@ -1,6 +1,7 @@
 //! The router, driven as a browser or a program would, without a socket.
 
 mod accounts;
+mod captures;
 mod door;
 mod escaping;
 mod events;

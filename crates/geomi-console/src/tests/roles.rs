@@ -223,3 +223,27 @@ async fn every_answer_carries_the_policy() {
         assert_eq!(answer.headers["x-content-type-options"], "nosniff");
     }
 }
+
+#[tokio::test]
+async fn answers_with_secrets_are_stored_nowhere() {
+    let console = Console::new();
+    let token = console.token(Role::Admin);
+    std::fs::write(console.dir().config(), "# a secret").unwrap();
+    for path in [
+        "/login",
+        "/first?token=x",
+        "/settings",
+        "/api/v1/session",
+        "/api/v1/tokens",
+        "/api/v1/users",
+        "/crawls/news/config",
+        "/api/v1/crawls/news/config",
+        "/api/v1/crawls/news/files/geomi.toml",
+        "/api/v1/crawls/news/files/geomi%2Etoml",
+    ] {
+        let answer = console.get(path, Some(&token)).await;
+        assert_eq!(answer.headers[header::CACHE_CONTROL], "no-store", "{path}");
+    }
+    let plain = console.get("/api/v1/crawls", Some(&token)).await.is(200);
+    assert_eq!(plain.headers[header::CACHE_CONTROL], "private, no-cache");
+}

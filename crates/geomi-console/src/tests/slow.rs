@@ -137,6 +137,35 @@ fn stalled_downloads_hold_nobody_up() {
 }
 
 #[test]
+fn stalled_captures_take_a_bounded_part_of_memory() {
+    let served = Served::start();
+    let long = vec![b'x'; 15 << 20];
+    super::captures::store(&served.console.dir(), &[&long, &long]);
+    let request = served.request(&super::captures::address("body"));
+    let mut held: Vec<TcpStream> = (0..100).map(|_| served.send(&request)).collect();
+    let mut answers = Vec::new();
+    for stream in &mut held {
+        let mut start = [0; 12];
+        stream.read_exact(&mut start).unwrap();
+        answers.push(String::from_utf8(start.to_vec()).unwrap());
+    }
+    let sent = answers.iter().filter(|start| *start == "HTTP/1.1 200");
+    assert_eq!(sent.count(), 2, "32 MiB for one user");
+    let refused = answers.iter().filter(|start| *start == "HTTP/1.1 503");
+    assert_eq!(refused.count(), 98);
+    served.soon("/crawls/news/captures");
+    // Whoever reads gets all of it, and what was given up is free again.
+    let first = answers.iter().position(|start| start == "HTTP/1.1 200");
+    let mut first = held.swap_remove(first.unwrap());
+    let copied = std::io::copy(&mut first, &mut std::io::sink()).unwrap();
+    assert!(copied > 15 << 20, "{copied}");
+    drop(held);
+    let mut stream = served.send(&request);
+    let copied = std::io::copy(&mut stream, &mut std::io::sink()).unwrap();
+    assert!(copied > 15 << 20, "{copied}");
+}
+
+#[test]
 fn a_crawl_that_does_not_answer_holds_nobody_up() {
     let served = Served::start();
     let other = CrawlDir::create(served.console.folder.path().join("other")).unwrap();

@@ -1,6 +1,6 @@
 //! Why a crawl or a site stands as it does, in Korean.
 
-use geomi_crawler::explain::{Advice, Held, NextStep, Reason, RobotsStanding};
+use geomi_crawler::explain::{Advice, Held, NextKind, NextStep, Reason, RobotsStanding};
 use geomi_crawler::{LeftGroup, LeftReason, RefreshDrive};
 
 use super::{ko, look_up};
@@ -194,11 +194,13 @@ pub(super) fn advice(advice: Advice) -> String {
         Advice::MakeRoom => "공간을 확보하세요. 그러지 않으면 수집이 정상 절차로 멈춥니다",
         Advice::ClosePipe => "시작 주소가 들어오는 파이프를 닫거나 `geomi stop DIR`을 실행하세요",
         Advice::LookAtScope => "설정의 [scope]를 확인하세요",
-        Advice::SeeReasons => "아래 이유를 확인하세요. 같은 명령을 다시 실행하면 이어집니다",
-        Advice::TurnTrapGuardOff => "--trap-guard off로 다시 실행하면 가져옵니다",
+        Advice::SeeReasons => "아래 이유와 각각의 해결 방법을 확인하세요",
+        Advice::TurnTrapGuardOff => {
+            "geomi crawl -o DIR --trap-guard off 명령을 실행하면 가져옵니다"
+        }
         Advice::RaiseSitePages => "[[site]]의 max_pages를 늘리세요",
         Advice::RunAgainLater => "나중에 다시 실행하세요",
-        Advice::RaiseDepth => "새로 수집할 때 -d 값을 늘리세요",
+        Advice::RaiseDepth => "-d 값을 늘려 다시 실행하세요",
         Advice::LookAtNameServer => "이름 서버(fetch.name_servers)를 확인하세요",
         Advice::AllowPrivate => "직접 관리하는 주소라면 --allow-private로 허용하세요",
     }
@@ -262,17 +264,23 @@ pub(super) fn robots(robots: &RobotsStanding) -> String {
 
 /// What happens to a URL next. Its details (a rule, an error) stand beside it.
 pub(super) fn next(step: &NextStep) -> String {
-    let words = match &*step.code {
-        "queued" => "사이트의 대기열에서 차례를 기다리고 있습니다",
-        "planned" => "최신으로 유지하는 페이지라서 다시 방문할 예정입니다",
-        "on-its-way" => "지금 방문하고 있거나 대기열로 들어가는 중입니다",
-        "visited" => "이미 방문했습니다. 수집은 한 주소를 한 번만 방문합니다",
-        "given-up" => "여러 번 시도했지만 실패해 포기했습니다",
-        "refused" => "규칙에 따라 방문하지 않습니다",
-        "out-of-scope" => "수집 범위 밖의 주소입니다",
-        "not-found" => "아직 이 주소로 가는 링크를 찾지 못했습니다",
-        // A code of a newer version has its English words.
-        _ => return step.text.clone(),
+    let words = match step.code {
+        NextKind::Queued => "사이트의 대기열에서 차례를 기다리고 있습니다",
+        NextKind::Deferred => {
+            "끝없이 늘어나는 부분으로 의심되어 미뤄 두었습니다. --trap-guard off로 다시 실행하면 가져옵니다"
+        }
+        NextKind::Postponed => {
+            "새 페이지이며, 새 페이지에 쓸 수 있는 요청 수가 생기기를 기다립니다"
+        }
+        NextKind::OnItsWay => "지금 방문하고 있거나 대기열로 들어가는 중입니다",
+        NextKind::Planned => "최신으로 유지하는 페이지라서 다시 방문할 예정입니다",
+        NextKind::Visited => "이미 방문했습니다. 수집은 한 주소를 한 번만 방문합니다",
+        NextKind::GivenUp => "여러 번 시도했지만 실패해 포기했습니다",
+        NextKind::Refused => "규칙에 따라 방문하지 않습니다",
+        NextKind::TooDeep => "시드에서 너무 깊은 곳에 있어 대기열에 넣지 않았습니다",
+        NextKind::OutOfScope => "수집 범위 밖의 주소입니다",
+        NextKind::NotQueued => "이 주소로 가는 링크를 따라간 적이 없습니다",
+        NextKind::Unknown => return step.text.clone(),
     };
     match &step.at {
         Some(at) => format!("{words} ({} 이후)", moment(at)),

@@ -137,7 +137,7 @@ words! {
     workers_connected, in_flight, sites_ready, sites_waiting, sites_backing_off, done_share, left, transferred, links, seeds,
     rate_over_time, queue_over_time, by_class, by_cause, by_type, by_refusal, live_log, time, url, code, content_type, size, rtt, skipped, nothing_yet, not_running, refresh_hint, kept_fresh, by_rounds, by_table, requests_a_day, next_due,
     // Queue.
-    queue_lead, waits_for, sites_count, urls_count, until, example, why, next_request, add_seeds, add_seeds_help, add, exclude, exclude_help, preview, preview_result, preview_queued, exclude_now, ask_url, ask_url_help, ask,
+    queue_lead, waits_for, sites_count, urls_count, until, example, why, next_request, add_seeds, add_seeds_help, seeds_taken, no_samples, add, exclude, exclude_help, preview, preview_result, preview_queued, exclude_now, ask_url, ask_url_help, ask,
     // Sites.
     site, site_word, rhythm, delay, crawl_delay, requests, failures, address, order_by, filter, filter_url, at_rest_sites, live_sites, override_site, override_lead, leave_out, yes, no,
     // Log and pages.
@@ -162,6 +162,12 @@ words! {
     ;
     /// How a crawl stands.
     states,
+    /// Rules by which URLs are not requested.
+    refusals,
+    /// What is done, in the audit log.
+    actions,
+    /// How far from a seed.
+    scopes,
     /// What a site waits for.
     holds,
     /// Network states of a visit.
@@ -268,6 +274,15 @@ mod tests {
                 assert_eq!(codes(ours), codes(theirs), "{name} in {}", language.name());
             }
         }
+    }
+
+    #[test]
+    fn every_rule_of_refusal_has_its_words() {
+        let known = Language::English.words().refusals;
+        for name in geomi_crawler::refusal_names() {
+            assert!(known.iter().any(|(code, _)| *code == name), "{name}");
+        }
+        assert_eq!(known.len(), geomi_crawler::refusal_names().count());
     }
 
     #[test]

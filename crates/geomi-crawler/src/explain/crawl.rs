@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::Knowledge;
 use super::hold::HoldCode;
 use super::reason::{Held, Reason};
+use crate::refusal::RefusalRule;
 use crate::status::{Counters, Ending, Phase, Status};
 
 /// The crawl as a whole.
@@ -81,10 +82,14 @@ pub struct SiteGroup {
 
 impl From<Reason> for Cause {
     fn from(reason: Reason) -> Self {
+        let advice = match &reason {
+            Reason::Left(group) => Some(group.advice().to_owned()),
+            reason => reason.advice().map(|advice| advice.to_string()),
+        };
         Self {
             code: reason.code().to_owned(),
             text: reason.to_string(),
-            advice: reason.advice().map(|advice| advice.to_string()),
+            advice,
             reason: Some(reason),
         }
     }
@@ -108,6 +113,7 @@ pub fn causes_at_rest(status: Option<&Status>, disk: Disk) -> Vec<Cause> {
     if standing.waiting > 0 {
         reasons.extend(standing.retired());
     }
+    reasons.extend(standing.failing());
     standing.drained(&mut reasons);
     reasons.into_iter().map(Cause::from).collect()
 }
@@ -157,6 +163,7 @@ impl Knowledge<'_> {
         if self.waiting > 0 {
             self.site_reasons(&busy, &mut reasons);
         }
+        reasons.extend(standing.failing());
         standing.drained(&mut reasons);
         CrawlView {
             running: self.is_running,
@@ -256,8 +263,13 @@ impl Knowledge<'_> {
                 at: next.to_rfc3339_millis(),
             });
         }
+        // A directory at rest names the sites that its last run retired one by one.
+        let names_retired = !self.is_running && !self.status.sites_retired.is_empty();
         for group in busy.groups.iter().filter(|_| stands) {
-            if let Some(held) = held(group).filter(Held::is_told) {
+            let held = held(group).filter(Held::is_told);
+            if let Some(held) =
+                held.filter(|held| !(names_retired && matches!(held, Held::Retired { .. })))
+            {
                 reasons.push(Reason::SitesHeld {
                     sites: group.sites,
                     of: busy.sites,
@@ -269,8 +281,13 @@ impl Knowledge<'_> {
         let has_end = self.status.refresh.is_none();
         // Sites that are not in memory may have URLs, too.
         let only = busy.only.as_ref();
+        // How long a queue takes that is not asked for in this run says nothing.
+        let is_retired = |site: &str| {
+            let retired = &self.status.sites_retired;
+            retired.iter().any(|(retired, _)| retired == site)
+        };
         if let Some((site, urls, rest)) =
-            only.filter(|(_, urls, _)| has_end && *urls == self.waiting)
+            only.filter(|(site, urls, _)| has_end && *urls == self.waiting && !is_retired(site))
         {
             let connections = self.config.frontier.politeness.site_connections.max(1);
             reasons.push(Reason::OneSite {
@@ -282,10 +299,6 @@ impl Knowledge<'_> {
         }
         if !self.is_running {
             reasons.extend(self.standing().retired());
-        }
-        if !self.status.sites_failing.is_empty() {
-            let sites = self.status.sites_failing.clone();
-            reasons.push(Reason::SitesFailing { sites });
         }
     }
 }
@@ -311,7 +324,12 @@ impl Standing<'_> {
     fn ending(&self, reason: Ending) -> Reason {
         let counters = &self.status.counters;
         match reason {
-            Ending::Finished => Reason::Drained,
+            Ending::Finished if self.waiting + self.postponed() == 0 => Reason::Drained,
+            // Earlier versions called a run finished that had postponed new pages.
+            Ending::Finished => Reason::Incomplete {
+                urls: self.waiting + self.postponed(),
+                sites: None,
+            },
             Ending::Incomplete => {
                 let left = self.status.left.as_ref();
                 Reason::Incomplete {
@@ -341,6 +359,12 @@ impl Standing<'_> {
         }
     }
 
+    /// New pages that wait for their budget.
+    fn postponed(&self) -> u64 {
+        let refresh = self.status.refresh.as_ref();
+        refresh.map_or(0, |refresh| refresh.postponed)
+    }
+
     fn disk_low(&self) -> Option<Reason> {
         let Disk { free, min } = self.disk;
         let is_low = free < min && self.status.reason != Some(Ending::DiskFull);
@@ -367,19 +391,24 @@ impl Standing<'_> {
             })
     }
 
+    /// Sites whose last requests all failed.
+    fn failing(&self) -> Option<Reason> {
+        let sites = self.status.sites_failing.clone();
+        (!sites.is_empty()).then_some(Reason::SitesFailing { sites })
+    }
+
     /// What became of URLs that are not queued.
     fn drained(&self, reasons: &mut Vec<Reason>) {
         let counters = &self.status.counters;
-        let not_asked = counters.states.get("not tried").copied().unwrap_or(0);
+        let not_asked = counters.ended_in(NetworkState::NotTried);
         if not_asked > 0 && self.waiting == 0 {
             reasons.push(Reason::RobotsUnreachable { visits: not_asked });
         }
         if self.waiting > 0 || (self.is_running && counters.saved > 0) {
             return;
         }
-        let refused = |name: &str| counters.refusals.get(name).copied().unwrap_or(0);
-        if refused("robots") > 0 {
-            let urls = refused("robots");
+        let refused = |rule| Some(counters.refused_by(rule)).filter(|count| *count > 0);
+        if let Some(urls) = refused(RefusalRule::Robots) {
             reasons.push(Reason::RobotsRefused { urls });
         }
         let by_scope = [
@@ -388,30 +417,35 @@ impl Standing<'_> {
             Refusal::NotIncluded,
             Refusal::Extension,
         ];
-        for name in by_scope.map(Refusal::as_str) {
-            if refused(name) > 0 {
-                reasons.push(Reason::ScopeRefused {
-                    links: refused(name),
-                    rule: name.to_owned(),
-                });
+        for refusal in by_scope {
+            if let Some(links) = refused(RefusalRule::Scope(refusal)) {
+                let rule = refusal.as_str().to_owned();
+                reasons.push(Reason::ScopeRefused { links, rule });
             }
         }
-        if refused("too-deep") > 0 {
-            let links = refused("too-deep");
+        let too_deep = Refusal::TooDeep {
+            depth: 0,
+            depth_max: 0,
+        };
+        if let Some(links) = refused(RefusalRule::Scope(too_deep)) {
             reasons.push(Reason::TooDeep { links });
         }
-        if refused("address") > 0 {
-            let urls = refused("address");
+        if let Some(urls) = refused(RefusalRule::Address) {
             reasons.push(Reason::AddressesRefused { urls });
         }
-        let no_ip = NetworkState::NoIp.as_str();
-        let visits = counters.states.get(no_ip).copied().unwrap_or(0);
+        let visits = counters.ended_in(NetworkState::NoIp);
         if visits > 0 {
             reasons.push(Reason::NoAddress { visits });
         }
+        let told_above = [
+            NetworkState::Ok,
+            NetworkState::Code,
+            NetworkState::NoIp,
+            NetworkState::NotTried,
+        ]
+        .map(NetworkState::as_str);
         let failed = counters.states.iter();
-        let failed =
-            failed.filter(|(state, _)| !matches!(&***state, "OK" | "code" | "noIP" | "not tried"));
+        let failed = failed.filter(|(state, _)| !told_above.contains(&&***state));
         let states: Vec<(String, u64)> = failed.map(|(state, n)| (state.clone(), *n)).collect();
         if !states.is_empty() && counters.saved == 0 {
             reasons.push(Reason::NothingFetched { states });
@@ -469,6 +503,8 @@ mod tests {
         assert_eq!(stopped.code, "stopped");
         let finished = first(Phase::Done, Some(Ending::Finished), 0);
         assert_eq!(finished.code, "drained");
+        let queued = first(Phase::Done, Some(Ending::Finished), 7);
+        assert_eq!(queued.code, "incomplete", "something is queued");
         let left = first(Phase::Done, Some(Ending::Incomplete), 7);
         let (urls, sites) = (7, None);
         assert_eq!(left.reason, Some(Reason::Incomplete { urls, sites }));

@@ -35,7 +35,7 @@ pub use reason::{Advice, Held, Reason, RobotsStanding};
 pub use rest::inspect;
 pub use rhythm::SiteRhythm;
 pub use site::{MirrorView, SiteReport};
-pub use url::{NextStep, QueuePlace, ScoreReport, UrlReport};
+pub use url::{NextKind, NextStep, QueuePlace, ScoreReport, UrlReport};
 pub use word::{SignalsWord, SiteWord};
 
 use crate::books::Unaddressed;

@@ -181,7 +181,7 @@ impl Reason {
             Self::Gone => "gone",
             Self::SiteRetired { .. } => "retired",
             Self::Incomplete { .. } => "incomplete",
-            Self::Left(group) => group.reason.as_str(),
+            Self::Left(group) => group.code(),
             Self::NothingSaved => "nothing-saved",
             Self::RobotsUnreachable { .. } => "robots-unreachable",
             Self::Drained => "drained",
@@ -215,14 +215,7 @@ impl Reason {
             Self::NotBegun => Advice::GiveSeeds,
             Self::Gone => Advice::RunAgainSafely,
             Self::Incomplete { .. } => Advice::SeeReasons,
-            Self::Left(group) => match group.reason {
-                LeftReason::TrapGuard => Advice::TurnTrapGuardOff,
-                LeftReason::LongWait | LeftReason::LongDelay => Advice::RaiseMaxWait,
-                LeftReason::SitePageLimit => Advice::RaiseSitePages,
-                LeftReason::SiteFailing | LeftReason::RobotsElsewhere | LeftReason::Queued => {
-                    Advice::RunAgainLater
-                }
-            },
+            Self::Left(group) => Advice::about(group.reason),
             Self::RobotsUnreachable { .. } => Advice::RunAgainLater,
             Self::SeedsFailed | Self::NothingSaved => Advice::LookAtSeeds,
             Self::PageLimit { .. } => Advice::RaisePages,
@@ -237,7 +230,7 @@ impl Reason {
             Self::NoAddress { .. } => Advice::LookAtNameServer,
             Self::SitesHeld { held, .. } => match held {
                 Held::LookupFailed { .. } | Held::NoAddress { .. } => Advice::LookAtNameServer,
-                Held::Retired { .. } => Advice::RaiseMaxWait,
+                Held::Retired { reason, .. } => Advice::about(*reason),
                 Held::AddressRefused { .. } => Advice::AllowPrivate,
                 _ => return None,
             },
@@ -413,12 +406,26 @@ pub enum Advice {
     RaiseSitePages,
     /// Run it again later.
     RunAgainLater,
-    /// Allow more depth in a new crawl.
+    /// Allow more depth.
     RaiseDepth,
     /// Look at the name server.
     LookAtNameServer,
     /// Open the range of addresses.
     AllowPrivate,
+}
+
+impl Advice {
+    /// How to get URLs fetched that are left for this reason.
+    const fn about(reason: LeftReason) -> Self {
+        match reason {
+            LeftReason::TrapGuard => Self::TurnTrapGuardOff,
+            LeftReason::LongWait | LeftReason::LongDelay => Self::RaiseMaxWait,
+            LeftReason::SitePageLimit => Self::RaiseSitePages,
+            LeftReason::SiteFailing | LeftReason::RobotsElsewhere | LeftReason::Queued => {
+                Self::RunAgainLater
+            }
+        }
+    }
 }
 
 impl fmt::Display for Advice {
@@ -439,11 +446,11 @@ impl fmt::Display for Advice {
             Self::MakeRoom => "make room: the crawl stops in good order otherwise",
             Self::ClosePipe => "close the pipe they come from, or `geomi stop DIR`",
             Self::LookAtScope => "look at the section [scope]",
-            Self::SeeReasons => "see the reasons below; the same command goes on with them",
-            Self::TurnTrapGuardOff => "run the crawl again with --trap-guard off to fetch them",
+            Self::SeeReasons => "see the reasons below, each with what helps",
+            Self::TurnTrapGuardOff => "run `geomi crawl -o DIR --trap-guard off` to fetch them",
             Self::RaiseSitePages => "raise max_pages in the [[site]] table",
             Self::RunAgainLater => "run the crawl again later",
-            Self::RaiseDepth => "raise it (-d) in a new crawl",
+            Self::RaiseDepth => "raise it (-d) and run the crawl again",
             Self::LookAtNameServer => "look at the name server (fetch.name_servers)",
             Self::AllowPrivate => "open the range with --allow-private if it is yours",
         })

@@ -7,16 +7,16 @@ use geomi_model::{ChangeFrequency, ChangeSignal, Timestamp, UrlRecord};
 use geomi_novelty::{Template, TemplateStanding};
 use geomi_refresh::PageId;
 use geomi_scope::{Candidate, Refusal, Verdict};
-use geomi_url::CrawlUrl;
+use geomi_url::{CrawlUrl, SiteHash};
 use serde::{Deserialize, Serialize};
 
 use super::{Knowledge, PageLikeness, SiteReport};
 use crate::books::{Access, SiteAccess};
 use crate::depths::ShortestPath;
 use crate::log::LogLine;
-use crate::mirrors::MIRROR;
-use crate::novelty::PARAMETER_IGNORED;
+use crate::novelty::domain_hash;
 use crate::refresh::{Drive, RefreshBook};
+use crate::refusal::RefusalRule;
 use crate::stage::admit::Standing;
 use crate::{CrawlError, RobotsMode};
 
@@ -110,12 +110,42 @@ pub struct ScoreReport {
     pub change: Option<u8>,
 }
 
+/// What kind of thing happens to a URL next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NextKind {
+    /// It waits in its queue.
+    Queued,
+    /// The trap guard keeps it back.
+    Deferred,
+    /// It waits for the budget of new pages.
+    Postponed,
+    /// It is being visited, or on its way to its queue.
+    OnItsWay,
+    /// It is kept fresh.
+    Planned,
+    /// It was visited, and is not visited again.
+    Visited,
+    /// It failed too often.
+    GivenUp,
+    /// A rule is against it.
+    Refused,
+    /// Every path to it that was found is too long.
+    TooDeep,
+    /// Scope does not want it.
+    OutOfScope,
+    /// No link to it was followed.
+    NotQueued,
+    /// A kind that this version does not know, told by another one.
+    #[serde(other)]
+    Unknown,
+}
+
 /// What happens to a URL next.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct NextStep {
-    /// `queued`, `postponed`, `on-its-way`, `planned`, `visited`, `given-up`, `refused`, `too-deep`,
-    /// `out-of-scope`, `not-queued`.
-    pub code: String,
+    /// What kind of thing it is.
+    pub code: NextKind,
     /// In a sentence.
     pub text: String,
     /// The soonest moment, where one is known.
@@ -123,9 +153,9 @@ pub struct NextStep {
 }
 
 impl NextStep {
-    fn new(code: &str, text: impl Into<String>) -> Self {
+    fn new(code: NextKind, text: impl Into<String>) -> Self {
         Self {
-            code: code.to_owned(),
+            code,
             text: text.into(),
             at: None,
         }
@@ -167,19 +197,22 @@ impl Knowledge<'_> {
             (Some((_, entry)), _) => {
                 self.when_queued(entry, robots.as_ref(), not_worth.as_deref(), site)
             }
+            (None, _) if self.is_deferred(url)? => deferred(not_worth.as_deref()),
             (None, Some(record)) => {
                 let planned = self.planned(url, robots.as_ref(), not_worth.as_deref());
-                planned.unwrap_or_else(|| {
-                    after_visit(
+                let refusal = partition.refusal(url)?;
+                planned.unwrap_or_else(|| match refusal {
+                    Some(why) => refused_at(record, &why),
+                    None => after_visit(
                         record,
                         robots.as_ref(),
                         not_worth.as_deref(),
                         self.config.tries,
-                    )
+                    ),
                 })
             }
             (None, None) if partition.is_postponed(url)? => NextStep::new(
-                "postponed",
+                NextKind::Postponed,
                 "it is new and waits for the budget of new pages (refresh.discovery_per_day)",
             ),
             (None, None) if seen => admitted(self.is_running),
@@ -228,6 +261,16 @@ impl Knowledge<'_> {
         })
     }
 
+    /// Whether the trap guard keeps a URL back, for its site or for its domain.
+    fn is_deferred(&self, url: &CrawlUrl) -> Result<bool, CrawlError> {
+        for holder in [url.site_hash(), SiteHash(domain_hash(url))] {
+            if self.partition(holder).is_held(holder, url)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// When a plan visits it again, if it is kept fresh and nothing stands against it.
     fn planned(
         &self,
@@ -264,7 +307,11 @@ impl Knowledge<'_> {
         if self.config.likeness.skip_mirrors
             && let Some(record) = partition.mirror_record(url.site_hash())?
         {
-            return Ok(Some(format!("{MIRROR}: its site mirrors {}", record.of)));
+            return Ok(Some(format!(
+                "{}: its site mirrors {}",
+                RefusalRule::Mirror.as_str(),
+                record.of
+            )));
         }
         let known = self.novelty.look(partition, url.site_hash())?;
         let template = Template::of(url);
@@ -272,7 +319,10 @@ impl Knowledge<'_> {
             && partition.has_seen(url.site_hash(), stripped)?
         {
             let names = names.join(", ");
-            let reason = format!("{PARAMETER_IGNORED}: {names} makes no difference on its site");
+            let reason = format!(
+                "{}: {names} makes no difference on its site",
+                RefusalRule::ParameterIgnored.as_str()
+            );
             return Ok(Some(reason));
         }
         let refusal = known.standing(limits, &template);
@@ -408,7 +458,7 @@ impl Knowledge<'_> {
                 not_worth?
             )
         };
-        Some(NextStep::new("refused", text))
+        Some(NextStep::new(NextKind::Refused, text))
     }
 
     fn when_queued(
@@ -433,9 +483,21 @@ impl Knowledge<'_> {
             .max(site.until.clone());
         NextStep {
             at: until,
-            ..NextStep::new("queued", text)
+            ..NextStep::new(NextKind::Queued, text)
         }
     }
+}
+
+/// The trap guard keeps it back.
+fn deferred(not_worth: Option<&str>) -> NextStep {
+    let why = not_worth.map_or_else(String::new, |reason| format!(" ({reason})"));
+    NextStep::new(
+        NextKind::Deferred,
+        format!(
+            "the trap guard deferred it{why}: it is fetched at the end of the crawl if that part of \
+             its site comes to an end; `geomi crawl -o DIR --trap-guard off` fetches it in any case"
+        ),
+    )
 }
 
 /// When a page of the plan is visited again.
@@ -451,12 +513,15 @@ fn planned_page(book: &RefreshBook, page: PageId) -> NextStep {
             );
             NextStep {
                 at: Some(due),
-                ..NextStep::new("planned", text)
+                ..NextStep::new(NextKind::Planned, text)
             }
         }
-        Drive::Rounds => NextStep::new("planned", "it is kept fresh: every round visits it again"),
+        Drive::Rounds => NextStep::new(
+            NextKind::Planned,
+            "it is kept fresh: every round visits it again",
+        ),
         Drive::Table { .. } => NextStep::new(
-            "planned",
+            NextKind::Planned,
             "it is kept fresh by a schedule; if that leaves it out, after the longest gap",
         ),
     }
@@ -472,13 +537,23 @@ fn planned_stray(book: &RefreshBook, due: Option<f64>) -> NextStep {
     let text = format!("there is no copy of it yet, and it is asked for again at {due}");
     NextStep {
         at: Some(due),
-        ..NextStep::new("planned", text)
+        ..NextStep::new(NextKind::Planned, text)
     }
 }
 
 fn on_its_way() -> NextStep {
     let text = "it was due and is being visited, or on its way to its queue";
-    NextStep::new("on-its-way", text)
+    NextStep::new(NextKind::OnItsWay, text)
+}
+
+/// It was refused when its turn came, by this rule.
+fn refused_at(record: &UrlRecord, why: &str) -> NextStep {
+    let at = record.last_visit.to_rfc3339_millis();
+    let text = format!(
+        "it was refused when its turn came, at {at}, by the rule {why}; \
+         `geomi crawl --again` asks the rules anew"
+    );
+    NextStep::new(NextKind::Refused, text)
 }
 
 /// It was dealt with: by a visit, or by a refusal when its turn had come.
@@ -489,7 +564,7 @@ fn after_visit(
     tries: u8,
 ) -> NextStep {
     if record.visits == 0 {
-        // The rule of that time was not kept: only what would happen now is known.
+        // An earlier version did not keep the rule: only what would happen now is known.
         let now = match robots {
             Some(Access::Disallowed(reason) | Access::Unreachable(_, reason)) => {
                 format!("now it would be refused by {reason}")
@@ -501,7 +576,7 @@ fn after_visit(
         };
         let at = record.last_visit.to_rfc3339_millis();
         let text = format!("it was refused when its turn came, at {at}; {now}");
-        return NextStep::new("refused", text);
+        return NextStep::new(NextKind::Refused, text);
     }
     let failed = !record.state.is_answer() || record.code.is_some_and(|code| code >= 400);
     if failed {
@@ -513,10 +588,10 @@ fn after_visit(
              and so does `geomi refresh run`, less and less often",
             record.attempts
         );
-        return NextStep::new("given-up", text);
+        return NextStep::new(NextKind::GivenUp, text);
     }
     NextStep::new(
-        "visited",
+        NextKind::Visited,
         "it was visited, and a crawl visits a URL once; `geomi crawl --again` visits it again, \
          and `geomi refresh run` whenever it is due (`geomi refresh explain`)",
     )
@@ -529,7 +604,7 @@ fn admitted(is_running: bool) -> NextStep {
     } else {
         "it was admitted and is not known to have been visited: the next run goes on with it"
     };
-    NextStep::new("on-its-way", text)
+    NextStep::new(NextKind::OnItsWay, text)
 }
 
 /// Refusals of a crawl that are told, at most.
@@ -546,21 +621,24 @@ fn never_queued(
     match scope.verdict {
         ScopeVerdict::TooDeep => {
             let text = format!("it was never queued, as it is {}", scope.words);
-            return NextStep::new("too-deep", text);
+            return NextStep::new(NextKind::TooDeep, text);
         }
         ScopeVerdict::Unwanted => {
-            return NextStep::new("out-of-scope", format!("it is not wanted: {}", scope.words));
+            return NextStep::new(
+                NextKind::OutOfScope,
+                format!("it is not wanted: {}", scope.words),
+            );
         }
         ScopeVerdict::Wanted => {}
     }
     if let Some(Access::Disallowed(reason)) = robots {
         let text = format!("it was never queued, and would be refused by {reason}");
-        return NextStep::new("refused", text);
+        return NextStep::new(NextKind::Refused, text);
     }
     if let Some(reason) = not_worth {
         let text =
             format!("it was never queued, and as things stand a link to it is refused ({reason})");
-        return NextStep::new("refused", text);
+        return NextStep::new(NextKind::Refused, text);
     }
     let mut counted: Vec<(&String, &u64)> = refusals.iter().collect();
     counted.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
@@ -575,7 +653,7 @@ fn never_queued(
         format!("refused in this crawl: {}", counted.join(", "))
     };
     NextStep::new(
-        "not-queued",
+        NextKind::NotQueued,
         format!(
             "it was never queued: no link to it was followed so far. Links that are refused are counted, \
              not kept ({refused}). Give it as a seed if it is wanted"

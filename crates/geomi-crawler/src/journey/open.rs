@@ -9,8 +9,8 @@ use geomi_frontier::{Frontier, Importance};
 use geomi_model::Timestamp;
 use geomi_novelty::Missing;
 use geomi_page::Readers;
-use geomi_store::CrawlDir;
 use geomi_store::state::{FjallOptions, FjallStore};
+use geomi_store::{CrawlDir, StoreError};
 use hashbrown::{HashMap, HashSet};
 
 use super::{Journey, Surroundings, total};
@@ -101,6 +101,7 @@ impl<'a> Journey<'a> {
             nearby: likeness::remembered(dir, &partitions)?,
             mirrors: crate::mirrors::load(&partitions)?,
             missing: Missing::default(),
+            failing: crate::failing::FailingSites::default(),
             in_flight: 0,
             under_way: HashSet::new(),
             importance: Importance::new(IMPORTANCE_PLACES),
@@ -172,7 +173,7 @@ pub(crate) fn open_partitions(
     for id in map.iter() {
         let path = dir.frontier().join(format!("p{:04}", id.0));
         let seen = dir.frontier().join(format!("p{:04}.seen", id.0));
-        let store = FjallStore::open(&path, options)?;
+        let store = FjallStore::open(&path, options).map_err(damaged)?;
         partitions.push(Partition::open(Box::new(store), &seen, seen_bytes)?);
     }
     let wanted = map.count();
@@ -182,4 +183,21 @@ pub(crate) fn open_partitions(
         Some(_) => {}
     }
     Ok(partitions)
+}
+
+/// Why the state cannot be opened: damage is said to be that of frontier/, and how to go
+/// on without it.
+fn damaged(error: StoreError) -> CrawlError {
+    use std::io::ErrorKind::{InvalidData, NotFound, UnexpectedEof};
+    let what = match error {
+        StoreError::Damaged { path, reason } => format!("{} ({reason})", path.display()),
+        StoreError::State(reason) => reason,
+        StoreError::Io { path, source, .. }
+            if matches!(source.kind(), InvalidData | NotFound | UnexpectedEof) =>
+        {
+            format!("{} ({source})", path.display())
+        }
+        other => return other.into(),
+    };
+    CrawlError::Damaged { what }
 }

@@ -7,7 +7,16 @@ use geomi_url::{CrawlUrl, SiteHash, UrlHash};
 
 use super::{Partition, Stored, read};
 use crate::depths::ShortestPath;
+use crate::left::Waiting;
 use crate::{CrawlError, keys};
+
+/// The next key there can be.
+fn next_key(after: Option<Vec<u8>>) -> Option<Vec<u8>> {
+    after.map(|mut key| {
+        key.push(0);
+        key
+    })
+}
 
 impl Partition {
     /// What is remembered of a URL.
@@ -44,11 +53,21 @@ impl Partition {
         self.fresh_paths.insert(hash.0, path);
     }
 
-    /// Keeps what was refused, for the day on which it is not: no visit tells
-    /// of it.
-    pub(crate) fn set_refused(&mut self, entry: &Entry) {
+    /// Keeps what was refused and why, for the day on which it is not: no visit tells
+    /// of it. The reason stands behind the entry, where earlier versions do not look.
+    pub(crate) fn set_refused(&mut self, entry: &Entry, why: &str) {
         let key = keys::refused(entry.url.site_hash(), entry.url.hash64());
-        self.batch.put(&key, &keys::encode(entry));
+        self.batch.put(&key, &keys::encode(&(entry, why)));
+    }
+
+    /// Why a URL was refused when its turn came; `None` if it was not, or if an earlier
+    /// version refused it.
+    pub(crate) fn refusal(&self, url: &CrawlUrl) -> Result<Option<String>, CrawlError> {
+        let key = keys::refused(url.site_hash(), url.hash64());
+        let stored = self.store.get(&key)?;
+        let stored =
+            stored.and_then(|bytes| keys::decode::<(Entry, String)>("refused", &bytes).ok());
+        Ok(stored.map(|(_, why)| why))
     }
 
     /// Whether a URL was refused when its turn came, and not put back since.
@@ -70,13 +89,33 @@ impl Partition {
         len: usize,
     ) -> Result<Vec<Entry>, CrawlError> {
         let (first, end) = keys::all(b'n');
-        let from = after.map_or(first.to_vec(), |url| {
-            let mut key = keys::refused(url.site_hash(), url.hash64());
-            // The next key there can be.
-            key.push(0);
-            key
-        });
+        let after = after.map(|url| keys::refused(url.site_hash(), url.hash64()));
+        let from = next_key(after).unwrap_or(first.to_vec());
         self.some_entries("refused", (&from, &end), len)
+    }
+
+    /// Keeps a URL that was refused as too deep, for a run that goes deeper.
+    pub(crate) fn set_too_deep(&mut self, entry: &Entry) {
+        let key = keys::too_deep(entry.url.site_hash(), entry.url.hash64());
+        self.batch.put(&key, &keys::encode(entry));
+    }
+
+    /// Forgets that a URL was refused as too deep.
+    pub(crate) fn forget_too_deep(&mut self, url: &CrawlUrl) {
+        self.batch
+            .delete(&keys::too_deep(url.site_hash(), url.hash64()));
+    }
+
+    /// Up to `len` URLs that were refused as too deep, after that one.
+    pub(crate) fn too_deep(
+        &self,
+        after: Option<&CrawlUrl>,
+        len: usize,
+    ) -> Result<Vec<Entry>, CrawlError> {
+        let (first, end) = keys::all(b'g');
+        let after = after.map(|url| keys::too_deep(url.site_hash(), url.hash64()));
+        let from = next_key(after).unwrap_or(first.to_vec());
+        self.some_entries("too-deep", (&from, &end), len)
     }
 
     /// Up to `len` entries stored between two keys.
@@ -131,6 +170,11 @@ impl Partition {
         self.batch.put(&key, &keys::encode(entry));
     }
 
+    /// Whether a URL is kept back.
+    pub(crate) fn is_held(&self, holder: SiteHash, url: &CrawlUrl) -> Result<bool, CrawlError> {
+        Ok(self.store.get(&keys::held(holder, url.hash64()))?.is_some())
+    }
+
     /// Forgets that a URL was kept back.
     pub(crate) fn forget_held(&mut self, holder: SiteHash, url: &CrawlUrl) {
         self.batch.delete(&keys::held(holder, url.hash64()));
@@ -173,10 +217,23 @@ impl Partition {
         self.some_entries("held", (&from, &end), len)
     }
 
-    /// How many URLs are kept back in this partition, by how many holders, and one of
-    /// their sites.
-    pub(crate) fn held_counts(&self) -> Result<(u64, u64, Option<String>), CrawlError> {
-        let (from, to) = keys::all(b'y');
+    /// How many URLs are kept back on account of how many sites or domains, and the site
+    /// of one of them.
+    pub(crate) fn held_counts(&self) -> Result<Waiting, CrawlError> {
+        self.waiting_counts("held", keys::all(b'y'))
+    }
+
+    /// How many new URLs of how many sites wait for a budget, and one of the sites.
+    pub(crate) fn postponed_counts(&self) -> Result<Waiting, CrawlError> {
+        self.waiting_counts("postponed", keys::all(b'z'))
+    }
+
+    /// Counts entries whose keys are a tag, a site or domain, and a URL.
+    fn waiting_counts(
+        &self,
+        what: &str,
+        (from, to): ([u8; 1], [u8; 1]),
+    ) -> Result<Waiting, CrawlError> {
         let (mut urls, mut holders) = (0, 0);
         let mut last: Vec<u8> = Vec::new();
         let mut example = None;
@@ -189,7 +246,7 @@ impl Partition {
             }
             if example.is_none() {
                 // One that cannot be read is named when its turn comes.
-                let entry = keys::decode::<Entry>("held", value).ok();
+                let entry = keys::decode::<Entry>(what, value).ok();
                 example = entry.map(|entry| entry.url.site().to_string());
             }
             Scan::Continue

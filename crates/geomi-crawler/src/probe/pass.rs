@@ -19,6 +19,7 @@ use super::{
     StoredStep,
 };
 use crate::fate::Fate;
+use crate::refusal::RefusalRule;
 use crate::stage::admit::{Admission, Admit, Found, Standing, as_seed, may_follow};
 use crate::stage::fetch::{ask, fetcher};
 use crate::stage::read::{Declared, ReadSettings, Storable, Subject, Understood, understand};
@@ -323,7 +324,7 @@ impl<'a> Pass<'a> {
         if !may_follow(self.config, document, link) {
             return LinkStep {
                 verdict: LinkVerdict::Refuse,
-                rule: "nofollow",
+                rule: RefusalRule::Nofollow.as_str(),
                 words: "the page asks not to follow it".to_owned(),
                 priority: None,
             };

@@ -503,6 +503,14 @@ impl RefreshBook {
         }
     }
 
+    /// The same if the crawl had this many pages.
+    pub(super) fn requests_per_day_of(&self, pages: usize) -> f64 {
+        match &self.set_times {
+            Some(SetTimes::Table(_)) => self.requests_per_day(),
+            _ => self.config.budget.requests_per_day(pages),
+        }
+    }
+
     /// Days in which the budget pays for a round.
     fn period(&self) -> f64 {
         self.pages.len().max(1) as f64 / self.planner.requests_per_day()

@@ -2,8 +2,10 @@
 //!
 //! Pages of the plan lead to new ones, and a calendar leads to new ones for ever. So
 //! while a crawl is kept fresh, first requests for URLs come out of an allowance that
-//! grows by `refresh.discovery_per_day` and holds one day's at most; where nothing is
-//! said, that is as much as the plan may spend, and [`PER_DAY_MIN`] at least. A URL whose
+//! grows by `refresh.discovery_per_day` and holds one day's at most. The default is as
+//! much as the plan may spend on the pages known when the day began, and
+//! [`PER_DAY_MIN`] at least: pages found during a day do not raise the allowance of that
+//! day. A run with `--once` spends one day's allowance at most. A URL whose
 //! turn comes when nothing is left is *postponed*: it is kept in the state, and queued
 //! again when there is an allowance, also by a later run. A crawl that is not kept fresh
 //! has no such limit and queues all of them.
@@ -31,6 +33,18 @@ const DAY: Duration = Duration::from_hours(24);
 
 /// The single record of the allowance.
 const META: &str = "discovery";
+/// The record of [`DayStart`].
+const DAY_META: &str = "discovery-day";
+
+/// What the default allowance of a day is computed from. It is durable, so that several
+/// runs on one day share one allowance.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+struct DayStart {
+    /// When the day began.
+    at: Timestamp,
+    /// Pages known at that time.
+    pages: u64,
+}
 
 /// What may be spent on new pages. It is durable, or every run would begin with a day's.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -45,6 +59,12 @@ pub(crate) struct Discovery {
     /// URLs that were queued again and whose turn has not come, and when the last was.
     #[serde(skip)]
     released: (u64, Timestamp),
+    /// New pages this run asked for.
+    #[serde(skip)]
+    this_run: u64,
+    /// Set while the crawl is kept fresh.
+    #[serde(skip)]
+    day: Option<DayStart>,
 }
 
 impl Discovery {
@@ -68,6 +88,7 @@ impl Discovery {
         }
         (self.spent, self.at) = (per_day - left + 1.0, now);
         self.requested += 1;
+        self.this_run += 1;
         true
     }
 
@@ -95,10 +116,45 @@ impl Journey<'_> {
     /// New pages a day that may be asked for; `None` where the crawl is not kept fresh.
     pub(crate) fn discovery_per_day(&self) -> Option<f64> {
         let book = self.refresh.as_ref()?;
+        let pages = match self.discovery.day {
+            Some(day) => day.pages as usize,
+            None => book.pages().len(),
+        };
         Some(per_day(
             book.config().discovery_per_day,
-            book.requests_per_day(),
+            book.requests_per_day_of(pages),
         ))
+    }
+
+    /// Notes how many pages are known if the last day has passed: the default allowance
+    /// follows from it.
+    pub(crate) fn begin_discovery_day(&mut self) -> Result<(), CrawlError> {
+        let Some(book) = &self.refresh else {
+            return Ok(());
+        };
+        let now = self.clock.now();
+        let known = match self.discovery.day {
+            None => self.partitions[0].meta(DAY_META)?,
+            day => day,
+        };
+        // A clock that was set back must not make a day longer.
+        let is_over = |day: &DayStart| now < day.at || now.since(day.at) >= DAY;
+        let day = known.filter(|day| !is_over(day)).unwrap_or(DayStart {
+            at: now,
+            pages: book.pages().len() as u64,
+        });
+        if known != Some(day) {
+            self.partitions[0].set_meta(DAY_META, &day);
+        }
+        self.discovery.day = Some(day);
+        Ok(())
+    }
+
+    /// Whether a run with `--once` has spent the allowance of one day.
+    fn has_spent_its_day(&self, per_day: f64) -> bool {
+        let book = self.refresh.as_ref();
+        book.is_some_and(|book| book.config().once)
+            && self.discovery.this_run as f64 + 1.0 > per_day + 1e-6
     }
 
     /// Whether a URL may be asked for, by the budget for new pages.
@@ -108,7 +164,7 @@ impl Journey<'_> {
         };
         let waiting = &mut self.discovery.released.0;
         *waiting = waiting.saturating_sub(1);
-        let is_allowed = self.discovery.take(per_day, now);
+        let is_allowed = !self.has_spent_its_day(per_day) && self.discovery.take(per_day, now);
         if is_allowed {
             self.save_discovery();
         }
@@ -135,6 +191,7 @@ impl Journey<'_> {
     /// Queues URLs again that were postponed, as many as are allowed.
     pub(crate) fn release_postponed(&mut self) -> Result<(), CrawlError> {
         let now = self.clock.now();
+        self.begin_discovery_day()?;
         if self.discovery.postponed == 0 || !self.may_release() {
             return Ok(());
         }
@@ -166,7 +223,10 @@ impl Journey<'_> {
     }
 
     fn may_release(&self) -> bool {
-        self.control.desired() == Desired::Run && self.limit.is_none()
+        let per_day = self.discovery_per_day();
+        self.control.desired() == Desired::Run
+            && self.limit.is_none()
+            && per_day.is_none_or(|per_day| !self.has_spent_its_day(per_day))
     }
 
     /// Whether postponed URLs are still to be queued by this run.
@@ -186,6 +246,18 @@ impl Journey<'_> {
         };
         let ready = self.discovery.ready_at(per_day, now)?;
         (!self.refresh_is_over || ready <= now).then_some(ready)
+    }
+
+    /// Takes the number of postponed URLs from what is left. A URL that was in its queue
+    /// twice may have been counted twice.
+    pub(crate) fn recount_postponed(&mut self) {
+        let groups = self.left.iter().flat_map(|left| &left.groups);
+        let postponed = groups.filter(|group| group.new_pages_per_day.is_some());
+        let postponed = postponed.map(|group| group.urls).sum();
+        if self.discovery.postponed != postponed {
+            self.discovery.postponed = postponed;
+            self.save_discovery();
+        }
     }
 
     fn save_discovery(&mut self) {

@@ -81,6 +81,7 @@ impl Journey<'_> {
         let file = config.drive.file();
         self.table = file.map(|file| TableFile::new(dir.join(file)));
         self.refresh = Some(book);
+        self.begin_discovery_day()?;
         // What limits are about is this run.
         self.round.count_from(Counted::of(&self.counters()));
         Ok(())

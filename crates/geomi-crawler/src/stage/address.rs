@@ -60,7 +60,8 @@ impl Journey<'_> {
                 let reason = refused_address(addr, reason);
                 if self.warn_addresses.allows() {
                     let site = self.frontier.site_key(site);
-                    tracing::warn!(?site, %reason, "address refused");
+                    let site = site.map(ToString::to_string);
+                    tracing::warn!(site, %reason, "address refused");
                 }
                 self.unaddressed.insert(site, Unaddressed::Refused(reason));
                 Resolved::Nowhere(now + UNREACHABLE_FOR)

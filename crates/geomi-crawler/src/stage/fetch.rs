@@ -1,11 +1,19 @@
 //! Fetch: carry a lease out on the network.
+//!
+//! A panic in the network code ends one visit, not the crawl: the lease is kept
+//! outside of what may panic and comes back with a failed outcome.
 
+use std::any::Any;
+use std::future::poll_fn;
 use std::net::IpAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 
 use geomi_fetch::{BodyFilter, FetchConfig, FetchOutcome, FetchRequest, Fetcher, Resolution};
 use geomi_frontier::{Lease, Work};
-use geomi_model::Timestamp;
+use geomi_model::{NetworkState, Timestamp};
 use geomi_url::CrawlUrl;
 
 use crate::credentials::without_secret;
@@ -66,8 +74,8 @@ pub(crate) async fn carry_out(
 ) -> Carried {
     let request = match lease.work() {
         Work::Resolve { host, port, .. } => {
-            // Boxed: looking up is rare, and its future large.
-            let resolution = Box::pin(fetcher.resolve(host, *port)).await;
+            let resolution = caught(Box::pin(fetcher.resolve(host, *port))).await;
+            let resolution = resolution.unwrap_or_else(|error| Resolution::Failed { error });
             return Carried::Resolved(Box::new(lease), resolution);
         }
         Work::Robots(errand, addr) => robots_request(errand.url.clone(), *addr),
@@ -122,12 +130,49 @@ pub(crate) async fn ask(
     if let Some(signer) = &fetcher.config().signer {
         request.signature = Some(Box::new(signer.sign(&request.url, started)));
     }
-    let outcome = fetcher.fetch(request).await;
+    let addr = request.addr;
+    let outcome = caught(Box::pin(fetcher.fetch(request))).await;
+    let outcome = outcome.unwrap_or_else(|error| FetchOutcome {
+        state: NetworkState::HeaderError,
+        ip: Some(addr),
+        error: Some(error),
+        ..FetchOutcome::default()
+    });
     (started, outcome, clock.now())
+}
+
+/// Awaits a future; a panic in it becomes an error text. It is boxed so that it is not
+/// stored twice: as an argument and as what is awaited.
+async fn caught<T>(mut future: Pin<Box<impl Future<Output = T>>>) -> Result<T, String> {
+    poll_fn(|context| {
+        // After a panic the future is dropped and never polled again.
+        let poll = AssertUnwindSafe(|| future.as_mut().poll(context));
+        match catch_unwind(poll) {
+            Ok(poll) => poll.map(Ok),
+            Err(panic) => {
+                let message = panic_message(&*panic);
+                Poll::Ready(Err(format!(
+                    "bug in geomi: the request panicked: {message}"
+                )))
+            }
+        }
+    })
+    .await
+}
+
+/// The message of a panic, shortened: it may quote what a server sent.
+pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> String {
+    const CHARS_MAX: usize = 300;
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    let text = text.unwrap_or("no message");
+    text.chars().take(CHARS_MAX).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read as _, Write as _};
+
     use geomi_fetch::FetchConfig;
     use geomi_frontier::{Action, Config, Entry, Frontier, SiteState};
     use geomi_model::LinkKind;
@@ -135,11 +180,10 @@ mod tests {
     use super::*;
     use crate::clock::SystemClock;
 
-    /// A task is moved several times before it runs, one for every page.
-    #[test]
-    fn the_future_of_a_request_stays_small() {
+    /// The lease of the look-up that comes before the first page of a site.
+    fn first_lease(url: &str) -> Lease {
         let now = Timestamp::from_secs(1);
-        let url = CrawlUrl::parse("http://127.0.0.1/").unwrap();
+        let url = CrawlUrl::parse(url).unwrap();
         let mut frontier = Frontier::new(Config::default());
         frontier.open_site(SiteState::new(url.site()), now, now);
         let entry = Entry {
@@ -159,14 +203,48 @@ mod tests {
         let Action::Lease(lease) = frontier.poll(now) else {
             panic!("there is work")
         };
-        let fetcher = Fetcher::new(FetchConfig::default()).unwrap();
+        lease
+    }
+
+    /// A task is moved several times before it runs, one for every page.
+    #[test]
+    fn the_future_of_a_request_stays_small() {
         let future = carry_out(
-            fetcher,
+            Fetcher::new(FetchConfig::default()).unwrap(),
             Arc::new(SystemClock::default()),
-            lease,
+            first_lease("http://127.0.0.1/"),
             Enclosed::default(),
         );
         let size = size_of_val(&future);
         assert!(size <= 5 << 10, "{size} bytes");
+    }
+
+    /// The filter is asked in the middle of a request: a panic in it stands for any
+    /// panic of the network code.
+    #[test]
+    fn a_panic_in_a_request_is_an_outcome() {
+        let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let addr = server.local_addr().unwrap();
+        let answering = std::thread::spawn(move || {
+            let (mut stream, _) = server.accept().unwrap();
+            let mut request = [0; 4096];
+            let _some = stream.read(&mut request).unwrap();
+            let answer =
+                b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 1\r\n\r\nx";
+            stream.write_all(answer).unwrap();
+        });
+        let mut config = FetchConfig::default();
+        config.address_policy.allow_all = true;
+        let fetcher = Fetcher::new(config).unwrap();
+        let url = CrawlUrl::parse(&format!("http://{addr}/")).unwrap();
+        let mut request = FetchRequest::new(url, addr.ip());
+        request.body_filter = Some(BodyFilter::new(|_| panic!("an unknown type")));
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let clock = SystemClock::default();
+        let (_, outcome, _) = runtime.block_on(ask(&fetcher, &clock, request));
+        answering.join().unwrap();
+        assert_eq!(outcome.state, NetworkState::HeaderError);
+        let error = outcome.error.expect("it says what happened");
+        assert!(error.contains("an unknown type"), "{error}");
     }
 }

@@ -13,8 +13,7 @@ use crate::control::Desired;
 use crate::journey::Journey;
 use crate::novelty::NotWorth;
 use crate::partition::Reading;
-use crate::quarantine::QUARANTINED;
-use crate::script_links::SCRIPT_LINK;
+use crate::refusal::RefusalRule;
 use crate::stage::fetch::{Enclosed, Validators};
 
 /// How many URLs are turned away in one go before the owner looks up again.
@@ -78,7 +77,7 @@ impl Journey<'_> {
         if addr.is_none() {
             match self.unaddressed.get(&lease.site()).cloned() {
                 Some(Unaddressed::Refused(reason)) => {
-                    self.refuse(lease, "address", &reason, now)?;
+                    self.refuse(lease, RefusalRule::Address, &reason, now)?;
                 }
                 Some(Unaddressed::NoAddress(reason)) => {
                     self.give_up(lease, NetworkState::NoIp, reason, now)?;
@@ -95,11 +94,12 @@ impl Journey<'_> {
             self.frontier.settle(lease, Settlement::NotAsked, now);
             return Ok(false);
         }
+        self.restore_robots(lease.site())?;
         self.admit_sitemaps(&entry)?;
         // It may have been queued before the rule was made.
         if let Some(refusal) = self.admit.scope().denies(&entry.url) {
             let reason = self.admit.scope().explain_refusal(&entry.url, refusal);
-            self.refuse(lease, refusal.as_str(), &reason, now)?;
+            self.refuse(lease, RefusalRule::Scope(refusal), &reason, now)?;
             return Ok(false);
         }
         // Queues may hold thousands of a trap's URLs when the verdict falls. What
@@ -119,7 +119,7 @@ impl Journey<'_> {
         if self.quarantine.holds(&entry.url) {
             let reason =
                 "the reader of this version panicked over it; its answer is in quarantine/";
-            self.refuse(lease, QUARANTINED, reason, now)?;
+            self.refuse(lease, RefusalRule::Quarantined, reason, now)?;
             return Ok(false);
         }
         if entry.kind == LinkKind::Script
@@ -127,7 +127,7 @@ impl Journey<'_> {
             && !self.script_links.may_try(&entry.url)
         {
             let reason = "it was found in a script, and others like it led nowhere";
-            self.refuse(lease, SCRIPT_LINK, reason, now)?;
+            self.refuse(lease, RefusalRule::ScriptLink, reason, now)?;
             return Ok(false);
         }
         let path = entry.url.path_and_query();
@@ -143,7 +143,7 @@ impl Journey<'_> {
             }
             Access::Disallowed(reason) => {
                 self.note_forbidden(&entry.url)?;
-                self.refuse(lease, "robots", &reason, now)?;
+                self.refuse(lease, RefusalRule::Robots, &reason, now)?;
             }
             Access::Unreachable(state, reason) => self.give_up(lease, state, reason, now)?,
         }

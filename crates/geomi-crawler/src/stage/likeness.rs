@@ -12,13 +12,9 @@ use geomi_store::{CrawlDir, segment};
 
 use crate::journey::Journey;
 use crate::partition::Partition;
+use crate::refusal::RefusalRule;
 use crate::stage::read::Read;
 use crate::{CrawlConfig, CrawlError};
-
-/// Why links of a page that says nearly what another said are not followed.
-const NEAR_DUPLICATE: &str = "near-duplicate";
-/// Why links of a page that looks like spam are not followed.
-const SPAM: &str = "spam";
 
 /// The pages of earlier runs that near-duplicates are looked for among: the last
 /// visits of the directory, as many as are ever remembered.
@@ -96,12 +92,12 @@ pub(crate) fn shape(document: &Document) -> Option<Shape> {
     })
 }
 
-fn rule(config: &CrawlConfig, document: &Document, is_near: bool) -> Option<&'static str> {
+fn rule(config: &CrawlConfig, document: &Document, is_near: bool) -> Option<RefusalRule> {
     let spam_max = config.likeness.spam_percent_max;
     if spam_max.is_some_and(|max| document.spam_percent > max) {
-        return Some(SPAM);
+        return Some(RefusalRule::Spam);
     }
-    (is_near && config.likeness.skip_near_duplicates).then_some(NEAR_DUPLICATE)
+    (is_near && config.likeness.skip_near_duplicates).then_some(RefusalRule::NearDuplicate)
 }
 
 #[cfg(test)]
@@ -117,11 +113,11 @@ mod tests {
         };
         assert_eq!(rule(&config, &page, true), None);
         config.likeness.skip_near_duplicates = true;
-        assert_eq!(rule(&config, &page, true), Some(NEAR_DUPLICATE));
+        assert_eq!(rule(&config, &page, true), Some(RefusalRule::NearDuplicate));
         assert_eq!(rule(&config, &page, false), None);
         config.likeness.spam_percent_max = Some(80);
         assert_eq!(rule(&config, &page, false), None, "not above it");
         config.likeness.spam_percent_max = Some(79);
-        assert_eq!(rule(&config, &page, true), Some(SPAM));
+        assert_eq!(rule(&config, &page, true), Some(RefusalRule::Spam));
     }
 }

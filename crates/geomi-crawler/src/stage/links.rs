@@ -8,7 +8,7 @@
 
 use geomi_frontier::Entry;
 use geomi_model::{ChangeFrequency, ChangeSignal, Document, DocumentKind, LinkKind};
-use geomi_novelty::{Combines, DomainNovelty, Template};
+use geomi_novelty::{Combines, Template};
 use geomi_scope::{Candidate, Refusal, Requisites, Rule, candidate_seed};
 use geomi_url::{CrawlUrl, UrlHash, registrable_domain};
 
@@ -16,7 +16,7 @@ use crate::fate::GUESSED_SITEMAP;
 use crate::journey::Journey;
 use crate::novelty::{NotWorth, is_asset};
 use crate::refresh::Herald;
-use crate::script_links::SCRIPT_LINK;
+use crate::refusal::RefusalRule;
 use crate::seeds::Added;
 use crate::stage::admit::{Admission, Found, Standing, may_follow};
 use crate::{CrawlError, SeedInput, SitemapMode};
@@ -26,13 +26,6 @@ const SENT_MAX: usize = 1 << 20;
 
 /// Indexes of sitemaps within one another, at most. The protocol allows one.
 const SITEMAP_NESTING_MAX: u8 = 3;
-
-/// Why the sitemaps of an index are refused.
-const SITEMAPS_TOO_DEEP: &str = "sitemaps-too-deep";
-
-/// Why what a page needs is refused, if that page was itself needed by another, and
-/// so on.
-const REQUISITES_TOO_DEEP: &str = "requisites-too-deep";
 
 /// How a URL was come by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,9 +48,6 @@ impl Way {
         }
     }
 }
-
-/// Why a link is refused when its party has as many URLs as it may.
-const PARTY_FULL: &str = "party-full";
 
 /// Where a page leads, and what it tells of that.
 #[derive(Clone, Copy)]
@@ -135,7 +125,9 @@ impl Journey<'_> {
         let way = match document.kind {
             DocumentKind::SitemapIndex if on.redirects >= SITEMAP_NESTING_MAX => {
                 let home = self.partition_of(on.url.site_hash());
-                self.partitions[home].counters.refusal(SITEMAPS_TOO_DEEP);
+                self.partitions[home]
+                    .counters
+                    .refusal(RefusalRule::SitemapsTooDeep);
                 return Ok(taken);
             }
             DocumentKind::SitemapIndex => Way::Sitemap,
@@ -147,15 +139,23 @@ impl Journey<'_> {
         let hashes: Vec<UrlHash> = document.links.iter().map(|l| l.url.hash64()).collect();
         self.importance.warm(&hashes);
         let is_outside = self.is_outside(on)?;
+        if document.links_dropped > 0 {
+            let home = self.partition_of(on.url.site_hash());
+            let dropped = u64::from(document.links_dropped);
+            self.partitions[home]
+                .counters
+                .refusals(RefusalRule::TooManyLinks, dropped);
+        }
         for link in &document.links {
-            if let Some(rule) = self.config.follow.refusal(link) {
+            let refusal = (self.config.follow.refusal(link)).or_else(|| {
+                (!may_follow(&self.config, document, link)).then_some(RefusalRule::Nofollow)
+            });
+            if let Some(rule) = refusal {
                 let home = self.partition_of(on.url.site_hash());
                 self.partitions[home].counters.refusal(rule);
                 continue;
             }
-            if !may_follow(&self.config, document, link)
-                || (is_outside && !link.kind.is_requisite())
-            {
+            if is_outside && !link.kind.is_requisite() {
                 continue;
             }
             // The server's own spelling is kept where it redirects, or the two
@@ -201,7 +201,7 @@ impl Journey<'_> {
     ) -> Result<(), CrawlError> {
         let (site, hash) = (url.site_hash(), url.hash64());
         let to = self.partition_of(site);
-        if self.partitions[to].has_seen(site, hash)? || self.sent.contains(&hash.0) {
+        if self.partitions[to].has_seen(site, hash)? || self.sent.contains(&(site, hash)) {
             self.partitions[to].set_signal(url, signal);
             self.refresh_told(url, signal, herald)?;
         }
@@ -244,7 +244,7 @@ impl Journey<'_> {
             let partition = self.partition_of(on.url.site_hash());
             self.partitions[partition]
                 .counters
-                .refusal("too-many-redirects");
+                .refusal(RefusalRule::TooManyRedirects);
             return Ok(false);
         }
         if on.is_seed {
@@ -292,7 +292,7 @@ impl Journey<'_> {
             self.promote(on, url, kind, credit)?;
         }
         // What was sent is in the mail, and in no queue yet.
-        let is_known = has_seen || self.sent.contains(&hash.0);
+        let is_known = has_seen || self.sent.contains(&(site, hash));
         let depth = on.depth.saturating_add(way.step());
         let may_be_nearer =
             self.admit.tracks_depth() && (!has_seen || self.frontier.may_wait_deeper(site, depth));
@@ -333,7 +333,9 @@ impl Journey<'_> {
                     return Ok(none);
                 }
                 if kind == LinkKind::Script && !self.script_links.may_try(url) {
-                    self.partitions[home].counters.refusal(SCRIPT_LINK);
+                    self.partitions[home]
+                        .counters
+                        .refusal(RefusalRule::ScriptLink);
                     return Ok(none);
                 }
                 if way == Way::Dive {
@@ -342,7 +344,9 @@ impl Journey<'_> {
                 self.admit_worthy(home, to, entry)
             }
             Admission::Refused(refusal) => {
-                self.partitions[home].counters.refusal(refusal.as_str());
+                self.partitions[home]
+                    .counters
+                    .refusal(RefusalRule::Scope(refusal));
                 // A page whose links have grown past a limit is no dead end.
                 let fresh = u32::from(has_grown(&refusal));
                 Ok(Taken {
@@ -369,7 +373,9 @@ impl Journey<'_> {
         entry.redirects = nesting.saturating_add(1);
         let may = entry.redirects <= self.config.redirects_max;
         if !may {
-            self.partitions[home].counters.refusal(REQUISITES_TOO_DEEP);
+            self.partitions[home]
+                .counters
+                .refusal(RefusalRule::RequisitesTooDeep);
         }
         may
     }
@@ -459,7 +465,7 @@ impl Journey<'_> {
             let home = self.partition_of(on.url.site_hash());
             self.partitions[home]
                 .counters
-                .refusal(DomainNovelty::REFUSAL);
+                .refusal(RefusalRule::DomainHosts);
             return Ok(());
         }
         let topic = self.seed(on.seed)?.topic.clone();
@@ -479,7 +485,9 @@ impl Journey<'_> {
         if self.seed(entry.seed)?.urls < max {
             return Ok(true);
         }
-        self.partitions[partition].counters.refusal(PARTY_FULL);
+        self.partitions[partition]
+            .counters
+            .refusal(RefusalRule::PartyFull);
         Ok(false)
     }
 
@@ -491,7 +499,7 @@ impl Journey<'_> {
         if self.sent.len() >= SENT_MAX {
             self.sent.clear();
         }
-        let new = self.sent.insert(entry.url.hash64().0);
+        let new = (self.sent).insert((entry.url.site_hash(), entry.url.hash64()));
         if new {
             self.note_path(to, &mut entry)?;
             self.partitions[from].post(to as u16, entry);
@@ -510,7 +518,7 @@ impl Journey<'_> {
         if !self.may_open(&entry.url, entry.is_seed)? {
             self.partitions[partition]
                 .counters
-                .refusal(DomainNovelty::REFUSAL);
+                .refusal(RefusalRule::DomainHosts);
             self.hold_for_domain(&entry);
             return Ok(false);
         }

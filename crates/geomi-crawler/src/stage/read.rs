@@ -20,8 +20,10 @@ use geomi_model::{
 };
 use geomi_novelty::Shape;
 use geomi_page::{
-    PageInput, ReadLimits, Readers, link_header, refresh_header, robots_tag, validity,
+    PageInput, ReadLimits, Readers, charset_parameter, link_header, refresh_header, robots_tag,
+    validity,
 };
+use geomi_robots::RobotsPolicy;
 use geomi_store::warc::{self, Encoded, Exchange, GzipLevel};
 use geomi_url::CrawlUrl;
 use hashbrown::HashSet;
@@ -29,7 +31,7 @@ use sha1::{Digest as _, Sha1};
 
 use crate::CrawlConfig;
 use crate::quarantine::Culprit;
-use crate::stage::fetch::Fetched;
+use crate::stage::fetch::{Fetched, panic_message};
 use crate::stage::likeness;
 
 /// `Set-Cookie` lines of one answer that are looked at.
@@ -40,9 +42,6 @@ const CHALLENGES_MAX: usize = 16;
 
 /// Links of one header that are taken.
 const HEADER_LINKS_MAX: usize = 200;
-
-/// Characters of a panic's message that are kept.
-const PANIC_CHARS_MAX: usize = 300;
 
 /// A visit with everything that can be known without the crawl's state.
 #[derive(Debug)]
@@ -87,8 +86,8 @@ pub(crate) struct Answer {
     pub(crate) challenges: Vec<String>,
     /// What a page that is not there says, where it is a 404.
     pub(crate) missing: Option<Shape>,
-    /// The decoded body, where the answer is a robots.txt.
-    pub(crate) robots: Option<Bytes>,
+    /// What a robots.txt permits; `None` for pages, and if reading it panicked.
+    pub(crate) robots: Option<Box<RobotsPolicy>>,
 }
 
 impl Answer {
@@ -227,29 +226,33 @@ pub(crate) fn read(readers: &Readers, settings: &ReadSettings, fetched: Fetched)
 
 /// An answer that broke the reader, and what the reader said last.
 fn culprit(panic: &(dyn Any + Send), outcome: &FetchOutcome) -> Culprit {
-    let text = panic.downcast_ref::<&str>().copied();
-    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    let message = text.unwrap_or("a panic without words");
     Culprit {
-        message: message.chars().take(PANIC_CHARS_MAX).collect(),
+        message: panic_message(panic),
         head: outcome.head.clone(),
         body: outcome.body.bytes.clone(),
     }
 }
 
-/// What is known of an answer that broke the reader: all but what it says.
+/// What is known of an answer that broke the reader. Any part of reading may have
+/// panicked, so each part is tried again on its own.
 fn unread(
     settings: &ReadSettings,
     subject: Subject<'_>,
     outcome: &FetchOutcome,
     culprit: &Culprit,
 ) -> Understood {
-    let storing = || store(subject, outcome, settings.gzip);
-    let stored = outcome.state.is_answer() && !outcome.is_left;
+    let is_whole = outcome.state.is_answer() && !outcome.is_left;
+    let storing = || is_whole.then(|| store(subject, outcome, settings.gzip));
     // If this is what panicked, the file in quarantine/ is all there is.
-    let stored = stored.then(|| catch_unwind(AssertUnwindSafe(storing)).ok());
-    let stored = stored.flatten();
-    let answer = answer(subject, outcome, Declared::of(outcome).mime);
+    let stored = catch_unwind(AssertUnwindSafe(storing)).ok().flatten();
+    let answering = || answer(subject, outcome, Declared::of(outcome).mime);
+    let answer = catch_unwind(AssertUnwindSafe(answering)).unwrap_or_else(|_| Answer {
+        code: outcome.code,
+        ip: outcome.ip,
+        phases: outcome.phases,
+        wire_bytes: outcome.wire_bytes(),
+        ..Answer::none(outcome.state, String::new())
+    });
     let is_kept = stored.is_some() || outcome.state != NetworkState::Ok;
     Understood {
         answer: Answer {
@@ -297,6 +300,13 @@ pub(crate) fn understand(
             all.or(robots_tag(&tag, &settings.agent))
         });
         document
+    } else if !subject.is_robots && leads_by_body(subject.url, outcome) {
+        let page = readers.read(&declared.input(subject.url, outcome), &settings.limits);
+        Document {
+            links: page.links,
+            robots: page.robots,
+            ..Document::default()
+        }
     } else {
         Document::default()
     };
@@ -323,6 +333,25 @@ pub(crate) fn understand(
         },
         document,
     }
+}
+
+/// Whether an answer is a redirect without a usable target: its body says where to
+/// go, in a link that people follow.
+fn leads_by_body(url: &CrawlUrl, outcome: &FetchOutcome) -> bool {
+    outcome.state.is_answer()
+        && matches!(outcome.code, Some(300..=303 | 305..=399))
+        && location(url, outcome).is_none()
+}
+
+/// Where a redirect leads. A target that is no URL leads nowhere; the header is in
+/// the archive.
+fn location(url: &CrawlUrl, outcome: &FetchOutcome) -> Option<CrawlUrl> {
+    let is_redirect = matches!(outcome.code, Some(301 | 302 | 303 | 307 | 308));
+    let target = outcome.headers.get_bytes("location")?;
+    let target = location_text(target);
+    (is_redirect && !target.trim().is_empty())
+        .then(|| url.join(target.trim()).ok())
+        .flatten()
 }
 
 /// Adds where the header of an answer leads: `Link`, `Refresh` and
@@ -406,7 +435,6 @@ impl Declared {
 fn answer(subject: Subject<'_>, outcome: &FetchOutcome, mime: Option<String>) -> Answer {
     let Subject { url, ended, .. } = subject;
     let text = |name: &str| outcome.header(name).map(Cow::into_owned);
-    let is_redirect = matches!(outcome.code, Some(301 | 302 | 303 | 307 | 308));
     Answer {
         state: outcome.state,
         code: outcome.code,
@@ -421,10 +449,7 @@ fn answer(subject: Subject<'_>, outcome: &FetchOutcome, mime: Option<String>) ->
         truncated: (outcome.truncated)
             .or_else(|| outcome.body.truncated.then_some(Truncation::Length)),
         validity: None,
-        // A target that is no URL leads nowhere; the header is in the archive.
-        location: (outcome.headers.get_bytes("location"))
-            .filter(|_| is_redirect)
-            .and_then(|target| url.join(location_text(target).trim()).ok()),
+        location: location(url, outcome),
         retry_after: text("retry-after").and_then(|value| retry_after(&value, ended)),
         etag: text("etag"),
         last_modified: text("last-modified"),
@@ -443,7 +468,10 @@ fn answer(subject: Subject<'_>, outcome: &FetchOutcome, mime: Option<String>) ->
             Vec::new()
         },
         missing: None,
-        robots: subject.is_robots.then(|| outcome.body.bytes.clone()),
+        robots: subject.is_robots.then(|| {
+            let code = outcome.code.unwrap_or(0);
+            Box::new(RobotsPolicy::from_answer(code, &outcome.body.bytes))
+        }),
     }
 }
 
@@ -486,12 +514,8 @@ pub(crate) fn split_content_type(value: Option<&str>) -> (Option<String>, Option
     let Some(value) = value else {
         return (None, None);
     };
-    let mime = value.trim_start().split([';', ' ', '\t']).next();
-    let charset = value.split(';').skip(1).find_map(|part| {
-        let (name, label) = part.split_once('=')?;
-        let is_charset = name.trim().eq_ignore_ascii_case("charset");
-        is_charset.then(|| label.trim().trim_matches(['"', '\'']).to_owned())
-    });
+    let mime = value.trim_start().split([';', ',', ' ', '\t']).next();
+    let charset = charset_parameter(value).map(str::to_owned);
     (mime.map(str::to_owned), charset)
 }
 
@@ -540,6 +564,11 @@ mod tests {
             split("text/plain;x=y ; Charset = utf-8"),
             (Some("text/plain".into()), Some("utf-8".into()))
         );
+        assert_eq!(
+            split("text/html;charset=utf-8, text/html"),
+            (Some("text/html".into()), Some("utf-8".into()))
+        );
+        assert_eq!(split("text/html, x"), (Some("text/html".into()), None));
         assert_eq!(split("nonsense"), (Some("nonsense".into()), None));
         assert_eq!(split_content_type(None), (None, None));
     }

@@ -47,8 +47,9 @@ pub(crate) fn robots_word(answer: &Answer, redirects: u8, may_retry: bool) -> Ro
     if may_retry && (code == 429 || code >= 500) {
         return RobotsWord::Retry;
     }
-    let body = answer.robots.as_deref().unwrap_or_default();
-    RobotsWord::Policy(RobotsPolicy::from_answer(code, body))
+    // Without a policy nothing is known of what the site permits.
+    let unread = || RobotsPolicy::unreachable("robots.txt could not be read");
+    RobotsWord::Policy(answer.robots.as_deref().cloned().unwrap_or_else(unread))
 }
 
 impl Journey<'_> {
@@ -58,12 +59,30 @@ impl Journey<'_> {
         self.robots.set(site, access);
     }
 
+    /// Reads the rules of a site again that were dropped from memory.
+    pub(crate) fn restore_robots(&mut self, site: SiteHash) -> Result<(), CrawlError> {
+        if !self.robots.is_missing(site) {
+            return Ok(());
+        }
+        let partition = &self.partitions[self.partition_of(site)];
+        let unreadable = || {
+            let reason = "the rules of robots.txt are not in the state any more";
+            SiteAccess::Policy(RobotsPolicy::unreachable(reason))
+        };
+        let access = partition.access(site)?.unwrap_or_else(unreadable);
+        self.robots.restore(site, access);
+        Ok(())
+    }
+
     /// A robots.txt: its visit is kept like any other, then it is obeyed.
     pub(crate) fn settle_robots(&mut self, read: Read) -> Result<(), CrawlError> {
         let now = self.clock.now();
         let Work::Robots(errand, _) = read.lease.work().clone() else {
             unreachable!("a robots.txt was leased")
         };
+        if let Some(culprit) = &read.culprit {
+            self.quarantine.take(&read.url, culprit)?;
+        }
         let partition = self.partition_of(read.lease.site());
         let capture = self.keep_answer(partition, &read, None)?;
         let story = Story {
@@ -74,6 +93,7 @@ impl Journey<'_> {
             ..Story::default()
         };
         self.add_visit(partition, &read, story, capture)?;
+        self.failing.note(&read.url, &read.answer);
         let timing = timing(&read);
         let signal = signal(&read.answer);
         let next = self.robots_next(&errand, &read.answer, now)?;
@@ -119,6 +139,7 @@ mod tests {
     fn answered(code: u16) -> Answer {
         Answer {
             code: Some(code),
+            robots: Some(Box::new(RobotsPolicy::from_answer(code, b""))),
             ..Answer::none(NetworkState::Code, String::new())
         }
     }
@@ -142,6 +163,18 @@ mod tests {
                 reason: "robots.txt: no header in time".to_owned(),
             }
         );
+    }
+
+    #[test]
+    fn a_robots_txt_that_broke_the_reader_permits_nothing() {
+        let unread = Answer {
+            robots: None,
+            ..answered(200)
+        };
+        let RobotsWord::Policy(policy) = robots_word(&unread, 0, true) else {
+            panic!("it is not asked for again")
+        };
+        assert!(!policy.verdict("geomi", "/").allowed);
     }
 
     #[test]

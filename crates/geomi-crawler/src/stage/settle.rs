@@ -14,6 +14,7 @@ use crate::crew::Event;
 use crate::fate::{Attempt, Fate, is_guess};
 use crate::journey::Journey;
 use crate::partition::{Partition, Stored};
+use crate::refusal::RefusalRule;
 use crate::seeds::SeedOutcome;
 use crate::stage::judge::judge;
 use crate::stage::keep::keep;
@@ -105,6 +106,7 @@ impl Journey<'_> {
         self.importance.done(hash);
         let partition = self.partition_of(read.lease.site());
         let entry = self.by_shortest_path(partition, entry)?;
+        self.failing.note(&entry.url, &read.answer);
         self.admit.settle_state(&mut read.answer);
         if let Some(culprit) = &read.culprit {
             self.quarantine.take(&read.url, culprit)?;
@@ -192,7 +194,13 @@ impl Journey<'_> {
         if is_challenged {
             return Fate::Retry;
         }
-        fate(&entry.url, answer, entry.attempts, self.config.tries)
+        let fate = fate(&entry.url, answer, entry.attempts, self.config.tries);
+        let is_missing = fate == Fate::Failed && answer.state.is_answer();
+        if is_missing && self.is_probe(&entry.url, &Template::of(&entry.url)) {
+            // That there is no such page is what was to be found out.
+            return Fate::Answered;
+        }
+        fate
     }
 
     /// Takes in where a page leads, learns from it, and says how many URLs were
@@ -213,6 +221,14 @@ impl Journey<'_> {
         // script that was no address says nothing about its site.
         let learns = is_first && self.novelty.is_on() && !leads_nowhere;
         let template = learns.then(|| Template::of(&entry.url));
+        if let Some(template) = &template
+            && self.is_probe(&entry.url, template)
+        {
+            if fate != Fate::Retry {
+                self.settle_probe(&entry.url, template, read, fate)?;
+            }
+            return Ok(0);
+        }
         let ties = match &template {
             Some(template) => self.ties(&entry.url, template, &read.document)?,
             None => None,
@@ -330,11 +346,11 @@ impl Journey<'_> {
         Ok(())
     }
 
-    /// A URL that robots.txt or an address rule forbids: never requested.
+    /// A URL that a rule forbids when its turn comes: never requested.
     pub(crate) fn refuse(
         &mut self,
         lease: Lease,
-        rule: &str,
+        rule: RefusalRule,
         reason: &str,
         now: Timestamp,
     ) -> Result<(), CrawlError> {
@@ -344,7 +360,7 @@ impl Journey<'_> {
         tracing::debug!(url = %entry.url, reason, "refused");
         let partition = self.turn_away(&entry, rule, now)?;
         partition.counters.refused += 1;
-        partition.set_refused(&entry);
+        partition.set_refused(&entry, &format!("{}: {reason}", rule.as_str()));
         if entry.is_seed {
             if self.warn_seeds.allows() {
                 tracing::warn!(url = %entry.url, reason, "seed refused");
@@ -366,7 +382,7 @@ impl Journey<'_> {
         let Work::Page(entry, _) = lease.work().clone() else {
             unreachable!("only pages are deferred")
         };
-        self.turn_away(&entry, refusal.as_str(), now)?;
+        self.turn_away(&entry, RefusalRule::Trap(refusal), now)?;
         self.hold(&entry);
         self.refresh_refused(&entry.url, now);
         self.frontier.settle(lease, Settlement::NotAsked, now);
@@ -377,7 +393,7 @@ impl Journey<'_> {
     fn turn_away(
         &mut self,
         entry: &Entry,
-        rule: &str,
+        rule: RefusalRule,
         now: Timestamp,
     ) -> Result<&mut Partition, CrawlError> {
         self.settled_now.insert(entry.url.hash64().0);

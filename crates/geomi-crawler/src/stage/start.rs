@@ -11,6 +11,7 @@ use geomi_url::CrawlUrl;
 
 use crate::control::Desired;
 use crate::journey::Journey;
+use crate::refusal::RefusalRule;
 use crate::seeds::{Added, Seed, SeedOutcome};
 use crate::stage::admit::Admission;
 use crate::{CrawlError, SeedInput};
@@ -140,7 +141,7 @@ impl Journey<'_> {
         }
         book.edit(home, number, |seed| seed.outcome = SeedOutcome::Refused)?;
         home.counters.refused += 1;
-        home.counters.refusal(refusal.as_str());
+        home.counters.refusal(RefusalRule::Scope(*refusal));
         Ok(())
     }
 }

@@ -242,6 +242,7 @@ impl Crawl<'_> {
             },
             images: &[],
             fresh_links: fresh.links,
+            fresh_queued: 0,
             fresh_abroad: fresh.abroad,
             fresh_pairs: fresh.pairs,
             fresh_words: fresh.words,

@@ -22,19 +22,19 @@ use std::borrow::Cow;
 use geomi_model::LinkKind;
 use memchr::memchr;
 
-use super::{FOR_EVER, Inside, NESTING_MAX, Walk};
-use crate::css;
-use crate::element::{Attribute, Element, may_lead};
-use crate::form::{Field, Form};
+use super::Walk;
+use super::nested::Nested;
+use crate::data_url::is_data;
+use crate::element::{Attribute, Element, may_lead, paints};
 use crate::links::Reference;
 use crate::references::{self, Place};
 use crate::robots;
 use crate::script::{self, Code, Found};
-use crate::tokenizer::{Tag, Token, Tokenizer};
-use crate::values::{Rel, each_source, refresh_target};
+use crate::tokenizer::{Token, Tokenizer};
+use crate::values::{Rel, each_source, percent_decoded, refresh_target};
 
 /// Names of `meta` elements whose content is an address.
-const META: [&str; 22] = [
+const META: [&str; 24] = [
     "og:url",
     "og:image",
     "og:image:url",
@@ -57,7 +57,12 @@ const META: [&str; 22] = [
     "url",
     "contenturl",
     "embedurl",
+    "citation_pdf_url",
+    "citation_fulltext_html_url",
 ];
+
+/// How deep scripts may be in one another's strings.
+const CODE_DEPTH_MAX: u32 = 2;
 
 /// Names of `param` elements whose value is an address.
 const PARAMS: [&str; 8] = [
@@ -111,7 +116,7 @@ impl<'a> Walk<'a> {
                 self.link(Src, Embedded, false);
                 self.link(Poster, Embedded, false);
             }
-            Element::Object | Element::Applet => self.object(Data),
+            Element::Object | Element::Applet => self.object(element, Data),
             Element::Param => self.param(),
             Element::Form => self.form(),
             Element::Input => {
@@ -122,10 +127,10 @@ impl<'a> Walk<'a> {
             }
             Element::Button => self.button(),
             Element::Select | Element::Textarea => {
-                if let Some(form) = &mut self.form {
-                    form.wants_input();
-                }
+                self.options_lead = false;
+                self.open_field();
             }
+            Element::Option if self.options_lead => self.option(),
             Element::Base if self.template.is_none() => {
                 if let Some(href) = self.tokenizer.attributes().get(Href) {
                     self.links.set_base(href);
@@ -134,28 +139,6 @@ impl<'a> Walk<'a> {
             Element::Meta if self.template.is_none() => self.meta(),
             Element::Unknown => self.custom_element(),
             _ => {}
-        }
-    }
-
-    /// SVG links, pictures and what drawings use of other files; `MathML` has none
-    /// that is used.
-    pub(super) fn foreign_link(&mut self, tag: Tag) {
-        let kind = match tag.element {
-            Element::A => LinkKind::Anchor,
-            _ => LinkKind::Embedded,
-        };
-        if matches!(tag.element, Element::Style | Element::Script) && !tag.self_closing {
-            self.foreign_code = Some(tag.element);
-        }
-        let attributes = self.tokenizer.attributes();
-        let written = if attributes.get(Attribute::Href).is_some() {
-            Attribute::Href
-        } else {
-            Attribute::XlinkHref
-        };
-        if attributes.get(written).is_some() {
-            let nofollow = self.rel().nofollow;
-            self.link(written, kind, nofollow);
         }
     }
 
@@ -186,15 +169,27 @@ impl<'a> Walk<'a> {
             "background" | "icon" | "lowsrc" | "dynsrc" | "ng-src" => {
                 self.lead(raw, Embedded, false);
             }
-            "cite" | "longdesc" | "itemid" | "implementation" => self.lead(raw, Other, false),
+            _ if paints(name.as_bytes(), raw) => {
+                self.style_sheet(&references::decode(raw, Place::Attribute));
+            }
+            "cite" | "longdesc" | "itemid" | "implementation" | "pluginspage" => {
+                self.lead(raw, Other, false);
+            }
             "manifest" if element == Element::Html => self.lead(raw, Other, false),
             "profile" if element == Element::Head => self.each_word(raw),
             "ping" => self.each_word(raw),
             "ng-href" => self.lead(raw, Anchor, false),
             "action" if element == Element::Isindex => self.lead(raw, Form, false),
-            "srcdoc" => self.nested(&references::decode(raw, Place::Attribute), None),
+            "srcdoc" => {
+                let markup = references::decode(raw, Place::Attribute);
+                self.nested(&markup, Nested::Document);
+            }
             _ if name.starts_with("on") => {
-                self.scan(&references::decode(raw, Place::Attribute), Code::Inline);
+                let code = references::decode(raw, Place::Attribute);
+                if element == Element::Select && name == "onchange" {
+                    self.options_lead = script::opens_value(&code);
+                }
+                self.scan(&code, Code::Inline);
             }
             _ if name.starts_with("data-") => self.data_attribute(name, raw),
             _ => {}
@@ -219,7 +214,9 @@ impl<'a> Walk<'a> {
         };
         if value.starts_with(['{', '[']) {
             self.scan(value, Code::Json);
-        } else if name.contains("srcset") {
+        } else if name == "data-action" && value.contains(['\'', '"']) {
+            self.scan(value, Code::Inline);
+        } else if name.contains("srcset") || name.contains("bgset") {
             each_source(value, |source| self.owned(source, kind));
         } else if value.contains("url(") {
             self.style_sheet(value);
@@ -238,19 +235,19 @@ impl<'a> Walk<'a> {
     }
 
     /// The value of an attribute that is looked at in few elements.
-    fn value_of(&self, wanted: &str) -> Option<&'a str> {
+    pub(super) fn value_of(&self, wanted: &str) -> Option<&'a str> {
         let mut attributes = self.tokenizer.attribute_texts();
         attributes
             .find(|(name, _)| name.eq_ignore_ascii_case(wanted))
             .map(|(_, value)| value)
     }
 
-    fn decoded(&self, wanted: &str) -> Option<Cow<'a, str>> {
+    pub(super) fn decoded(&self, wanted: &str) -> Option<Cow<'a, str>> {
         let value = self.value_of(wanted)?;
         Some(references::decode(value, Place::Attribute))
     }
 
-    fn rel(&self) -> Rel {
+    pub(super) fn rel(&self) -> Rel {
         self.tokenizer
             .attributes()
             .get(Attribute::Rel)
@@ -258,25 +255,31 @@ impl<'a> Walk<'a> {
             .unwrap_or_default()
     }
 
-    fn link(&mut self, attribute: Attribute, kind: LinkKind, nofollow: bool) {
+    pub(super) fn link(&mut self, attribute: Attribute, kind: LinkKind, nofollow: bool) {
         if let Some(value) = self.tokenizer.attributes().get(attribute) {
             self.lead(value, kind, nofollow);
         }
     }
 
     /// Takes an address as an attribute has it, or the script in its place.
-    fn lead(&mut self, raw: &'a str, kind: LinkKind, nofollow: bool) {
-        if let Some(code) = script_address(raw) {
-            let code = references::decode(code, Place::Attribute);
-            self.scan(&percent_decoded(&code), Code::Inline);
-            return;
+    pub(super) fn lead(&mut self, raw: &'a str, kind: LinkKind, nofollow: bool) {
+        if begins_rarely(raw) {
+            if let Some(code) = script_address(raw) {
+                let code = references::decode(code, Place::Attribute);
+                self.scan(&percent_decoded(&code), Code::Inline);
+                return;
+            }
+            if matches!(kind, LinkKind::Embedded | LinkKind::Frame) && is_data(raw) {
+                self.data_link(&references::decode(raw, Place::Attribute));
+                return;
+            }
         }
         let (kind, is_advert) = (self.shown(kind), self.advert.is_some());
         self.links.add(raw, kind, nofollow, is_advert);
     }
 
     /// Takes an address that stands in a larger value, decoded.
-    fn owned(&mut self, text: &str, kind: LinkKind) {
+    pub(super) fn owned(&mut self, text: &str, kind: LinkKind) {
         let reference = Reference {
             text: Cow::Owned(text.to_owned()),
             kind: self.shown(kind),
@@ -303,14 +306,15 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// An element of the page's own making, which has a hyphen in its name.
+    /// An element of the page's own making, which has a hyphen in its name, or one
+    /// that old browsers knew; in XML, any that is not known.
     fn custom_element(&mut self) {
         use Attribute::{Href, Src, Srcset};
         let attributes = self.tokenizer.attributes();
         let leads = [Href, Src, Srcset]
             .iter()
             .any(|&it| attributes.get(it).is_some());
-        if leads && self.tokenizer.tag_name().contains('-') {
+        if leads && (self.is_xml || is_custom(self.tokenizer.tag_name())) {
             self.link(Src, LinkKind::Embedded, false);
             self.link(Href, LinkKind::Other, false);
             self.sources(Srcset);
@@ -331,7 +335,7 @@ impl<'a> Walk<'a> {
     }
 
     /// `object` and `applet`: parts of them are relative to a base of their own.
-    fn object(&mut self, data: Attribute) {
+    fn object(&mut self, element: Element, data: Attribute) {
         let base = self.decoded("codebase");
         if let Some(base) = &base {
             self.owned(base, LinkKind::Embedded);
@@ -339,7 +343,9 @@ impl<'a> Walk<'a> {
         let data = self.tokenizer.attributes().get(data);
         let archive = self.value_of("archive").unwrap_or_default();
         let parts = archive.split([',', ' ', '\t', '\n', '\r']);
-        let whole = [data, self.value_of("classid"), self.value_of("code")];
+        let serialised = (element == Element::Applet).then(|| self.value_of("object"));
+        let code = [self.value_of("classid"), self.value_of("code")];
+        let whole = [data, code[0], code[1], serialised.flatten()];
         for part in whole.into_iter().flatten().chain(parts) {
             let part = references::decode(part, Place::Attribute);
             match base.as_deref() {
@@ -353,6 +359,15 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// An option of a list that opens what is chosen.
+    fn option(&mut self) {
+        let value = self.decoded("value").unwrap_or_default();
+        let value = value.trim_ascii();
+        if script::is_reference(value) && value.contains(['/', '.', '?']) {
+            self.owned(value, LinkKind::Script);
+        }
+    }
+
     fn param(&mut self) {
         let name = self.tokenizer.attributes().get(Attribute::Name);
         let names_address = name.is_some_and(|name| {
@@ -361,63 +376,6 @@ impl<'a> Walk<'a> {
         });
         if names_address && let Some(value) = self.value_of("value") {
             self.lead(value, LinkKind::Embedded, false);
-        }
-    }
-
-    fn form(&mut self) {
-        self.form_ended();
-        if self.template.is_none() {
-            let action = self.decoded("action").unwrap_or_default();
-            if let Some(code) = script_address(&action) {
-                self.scan(&percent_decoded(code), Code::Inline);
-                return;
-            }
-            let method = self.value_of("method").unwrap_or_default();
-            self.form = Some(Form::new(&action, method));
-        }
-    }
-
-    fn input(&mut self) {
-        let sort = self.tokenizer.attributes().get(Attribute::Type);
-        self.field(sort.unwrap_or_default().trim_ascii());
-    }
-
-    fn button(&mut self) {
-        let sort = self.tokenizer.attributes().get(Attribute::Type);
-        let sort = sort.map_or("", str::trim_ascii);
-        let sends = !sort.eq_ignore_ascii_case("button") && !sort.eq_ignore_ascii_case("reset");
-        self.field(if sends { "submit" } else { "button" });
-    }
-
-    /// A field or button of a form.
-    fn field(&mut self, sort: &str) {
-        if self.form.is_none() && !self.tokenizer.attributes().has_rare() {
-            return;
-        }
-        let action = self.decoded("formaction");
-        let [name, value] = ["name", "value"].map(|name| self.decoded(name));
-        let is_checked = self.value_of("checked").is_some();
-        let method = self.value_of("formmethod").unwrap_or_default();
-        let is_sent = !method.trim_ascii().eq_ignore_ascii_case("post");
-        let Some(form) = &mut self.form else {
-            return;
-        };
-        form.field(&Field {
-            sort,
-            name: name.as_deref().unwrap_or_default(),
-            value: value.as_deref(),
-            is_checked,
-        });
-        if let Some(action) = action.filter(|_| is_sent) {
-            form.button_to(&action);
-        }
-    }
-
-    /// A form is complete.
-    pub(super) fn form_ended(&mut self) {
-        let form = self.form.take();
-        for target in form.into_iter().flat_map(Form::targets) {
-            self.owned(&target, LinkKind::Form);
         }
     }
 
@@ -458,15 +416,8 @@ impl<'a> Walk<'a> {
                 }
             }
         } else if content.contains('<') {
-            self.nested(&references::decode(content, Place::Attribute), None);
+            self.nested(&references::decode(content, Place::Attribute), Nested::Part);
         }
-    }
-
-    /// Takes the addresses of a style sheet or a style attribute.
-    pub(super) fn style_sheet(&mut self, style: &str) {
-        css::each_address(style, |span| {
-            self.owned(&css::unescape(&style[span]), LinkKind::Embedded);
-        });
     }
 
     /// Reads the content of a script element, if it is a script or data.
@@ -482,20 +433,19 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Text inside a drawing, where it is code.
-    pub(super) fn foreign_text(&mut self, text: &str) {
-        match self.foreign_code {
-            None => {}
-            Some(Element::Style) => self.style_sheet(text),
-            Some(_) => self.scan(text, Code::Inline),
-        }
+    /// Takes the addresses in a script.
+    pub(super) fn scan(&mut self, code: &str, sort: Code) {
+        self.scan_within(code, sort, 0);
     }
 
-    /// Takes the addresses in a script.
-    fn scan(&mut self, code: &str, sort: Code) {
+    fn scan_within(&mut self, code: &str, sort: Code, depth: u32) {
         script::each_address(code, sort, |found| match found {
             Found::Address(text) => self.owned(&text, LinkKind::Script),
             Found::Markup(markup) => self.written(&markup),
+            Found::Code(code, sort) if depth < CODE_DEPTH_MAX => {
+                self.scan_within(&code, sort, depth + 1);
+            }
+            Found::Code(..) => {}
         });
     }
 
@@ -514,46 +464,19 @@ impl<'a> Walk<'a> {
             }
         }
     }
+}
 
-    /// Takes the links of markup inside the page.
-    pub(super) fn nested(&mut self, markup: &str, kind: Option<LinkKind>) {
-        if self.nested_left == 0 || self.nesting >= NESTING_MAX {
-            self.links.cut();
-            return;
-        }
-        let mut inner = Walk::new(markup, &self.limits);
-        inner.nested_left = self.nested_left - 1;
-        inner.nesting = self.nesting + 1;
-        inner.unseen = Some(Inside {
-            element: Element::Unknown,
-            depth: FOR_EVER,
-        });
-        inner.run();
-        self.nested_left = inner.nested_left;
-        let (references, is_cut) = inner.links.into_references();
-        for reference in references {
-            self.links.add_reference(Reference {
-                text: Cow::Owned(reference.text.into_owned()),
-                kind: self.shown(kind.unwrap_or(reference.kind)),
-                nofollow: reference.nofollow,
-                is_advert: reference.is_advert || self.advert.is_some(),
-            });
-        }
-        if is_cut {
-            self.links.cut();
-        }
-    }
+/// Whether an address may begin with `javascript:` or `data:`. Few do.
+fn begins_rarely(raw: &str) -> bool {
+    matches!(
+        raw.as_bytes().first(),
+        Some(b'j' | b'J' | b'd' | b'D' | b' ' | b'\t' | b'\n' | b'\r')
+    )
 }
 
 /// The code of a `javascript:` address.
-fn script_address(raw: &str) -> Option<&str> {
+pub(super) fn script_address(raw: &str) -> Option<&str> {
     const SCHEME: &str = "javascript:";
-    if !matches!(
-        raw.as_bytes().first()?,
-        b'j' | b'J' | b' ' | b'\t' | b'\n' | b'\r'
-    ) {
-        return None;
-    }
     let raw = raw.trim_ascii_start();
     let scheme = raw.get(..SCHEME.len())?;
     scheme
@@ -561,29 +484,18 @@ fn script_address(raw: &str) -> Option<&str> {
         .then(|| &raw[SCHEME.len()..])
 }
 
+/// Whether an element that is not known may lead somewhere by its name.
+fn is_custom(name: &str) -> bool {
+    // Netscape's layers, and Internet Explorer's data islands and VML.
+    let is = |known: &str| name.eq_ignore_ascii_case(known);
+    let is_vml = name
+        .get(..2)
+        .is_some_and(|it| it.eq_ignore_ascii_case("v:"));
+    name.contains('-') || is_vml || is("layer") || is("ilayer") || is("xml")
+}
+
 /// Whether a reference is relative to a directory.
 fn is_relative(reference: &str) -> bool {
     let reference = reference.trim_ascii();
     !reference.starts_with('/') && !reference.contains(':')
-}
-
-/// Text with its percent-encoding undone.
-fn percent_decoded(text: &str) -> Cow<'_, str> {
-    if memchr(b'%', text.as_bytes()).is_none() {
-        return Cow::Borrowed(text);
-    }
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        let hex = (byte == b'%').then(|| text.get(at + 1..at + 3)).flatten();
-        if let Some(decoded) = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            out.push(decoded);
-            at += 3;
-        } else {
-            out.push(byte);
-            at += 1;
-        }
-    }
-    Cow::Owned(String::from_utf8_lossy(&out).into_owned())
 }

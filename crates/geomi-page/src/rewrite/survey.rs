@@ -26,7 +26,8 @@ pub(super) fn each_tag(text: &str, mut take: impl FnMut(Event<'_, '_>)) {
     let mut foreign = Foreign::default();
     while let Some(token) = tokenizer.next() {
         match token {
-            Token::Text(_) | Token::Verbatim(_) | Token::Conditional(_) => {}
+            Token::Text(_) | Token::Verbatim(_) | Token::Conditional(_) | Token::Instruction(_) => {
+            }
             Token::End(tag) => {
                 foreign.end(tag.element);
                 tokenizer.set_foreign(foreign.is_inside());

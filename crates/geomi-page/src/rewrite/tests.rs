@@ -99,8 +99,8 @@ fn values_with_a_grammar_of_their_own() {
         "<p style=\"background:url(&#39;a.html&#39;)\">",
     );
     check(
-        "<style>@import 'a';b{c:url(/d(e)}</style>",
-        "<style>@import 'a.html';b{c:url(http://e.com/d%28e)}</style>",
+        "<style>@import 'a';b{c:url('/d(e')}</style>",
+        "<style>@import 'a.html';b{c:url('http://e.com/d%28e')}</style>",
     );
     check(
         "<link rel=canonical href=x>",

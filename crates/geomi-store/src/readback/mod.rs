@@ -24,7 +24,7 @@ use geomi_model::{Digest, Timestamp};
 use geomi_url::CrawlUrl;
 use geomi_url::surt::surt_key;
 
-use crate::cdxj::Entry;
+use crate::cdxj::{Entry, Fields};
 use crate::warc::{Captures, ReadError, RecordInfo};
 use crate::{CrawlDir, StoreError, segment};
 use cache::Cache;
@@ -279,7 +279,19 @@ impl Archive {
         // A line may be in a part and, already merged, in the index.
         found.sort_unstable();
         found.dedup();
-        found.iter().map(|line| self.entry(line)).collect()
+        let entries: Result<Vec<Entry>, _> = found.iter().map(|line| self.entry(line)).collect();
+        let mut entries = entries?;
+        // Times have seconds: within one, the order in the archive tells which came first.
+        let place = |entry: &Entry| {
+            let Fields {
+                filename, offset, ..
+            } = &entry.fields;
+            // One without a number is found to be damaged when it is read.
+            let offset = offset.parse::<u64>().unwrap_or_default();
+            (entry.timestamp.clone(), filename.clone(), offset)
+        };
+        entries.sort_by_cached_key(place);
+        Ok(entries)
     }
 
     fn entry(&self, line: &[u8]) -> Result<Entry, ReadbackError> {

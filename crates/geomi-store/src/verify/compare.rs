@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::sources::{IndexLines, VisitRows, record_claim};
-use super::tally::hash64;
+use super::tally::{Claim, hash64};
 use super::{Problem, VerifyReport};
 use crate::warc::{ReadError, WarcReader};
 use crate::{CrawlDir, StoreError};
@@ -42,7 +42,7 @@ pub(super) fn compare_file(
         return Ok(());
     };
     let mut places: BTreeMap<u64, Place> = BTreeMap::new();
-    let readable_end = collect_records(&path, file, &mut places)?;
+    collect_records(&path, file, &mut places)?;
     VisitRows::new(dir).each_capture(|visit, claim, line| {
         if claim.file == file {
             let place = places.entry(claim.offset).or_default();
@@ -64,8 +64,7 @@ pub(super) fn compare_file(
             });
         }
     })?;
-    // Behind the damage nothing is known, and the damage has been reported.
-    for (offset, place) in places.range(..readable_end) {
+    for (offset, place) in &places {
         place.report(&path, *offset, report);
     }
     Ok(())
@@ -77,35 +76,43 @@ fn existing(dir: &CrawlDir, file: &str) -> Option<PathBuf> {
     [closed, open].into_iter().find(|path| path.exists())
 }
 
-/// Collects the captures of a file; returns where its readable part ends, or
-/// the largest number if it is readable as a whole.
+/// Collects the captures of a file. Damaged records, which have been reported, are
+/// skipped.
 fn collect_records(
     path: &Path,
     file: &str,
     places: &mut BTreeMap<u64, Place>,
-) -> Result<u64, StoreError> {
+) -> Result<(), StoreError> {
     let mut reader = WarcReader::open(path)?;
     loop {
-        let info = match reader.next_record() {
-            Ok(Some(info)) => info,
-            Ok(None) => return Ok(u64::MAX),
-            Err(error) => return damaged_at(error),
-        };
-        let length = match reader.finish_record() {
-            Ok(length) => length,
-            Err(error) => return damaged_at(error),
-        };
-        if let Some(claim) = record_claim(file, &info, length) {
-            places.entry(info.offset).or_default().record = Some(hash64(&claim));
+        match next_capture(&mut reader, file) {
+            Ok(None) => return Ok(()),
+            Ok(Some((offset, claim))) => {
+                if let Some(claim) = claim {
+                    places.entry(offset).or_default().record = Some(hash64(&claim));
+                }
+            }
+            Err(ReadError::Store(error)) => return Err(error),
+            Err(ReadError::Damaged { offset, .. }) => {
+                match WarcReader::open_behind(path, offset)? {
+                    Some(behind) => reader = behind,
+                    None => return Ok(()),
+                }
+            }
         }
     }
 }
 
-fn damaged_at(error: ReadError) -> Result<u64, StoreError> {
-    match error {
-        ReadError::Store(error) => Err(error),
-        ReadError::Damaged { offset, .. } => Ok(offset),
-    }
+/// Reads one record: where it starts, and a claim if it is a capture.
+fn next_capture(
+    reader: &mut WarcReader,
+    file: &str,
+) -> Result<Option<(u64, Option<Claim>)>, ReadError> {
+    let Some(info) = reader.next_record()? else {
+        return Ok(None);
+    };
+    let length = reader.finish_record()?;
+    Ok(Some((info.offset, record_claim(file, &info, length))))
 }
 
 impl Place {

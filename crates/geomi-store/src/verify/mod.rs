@@ -106,7 +106,8 @@ pub struct Counts {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Problem {
-    /// A record cannot be read; what follows it in the file was not looked at.
+    /// A record cannot be read. What follows it is looked at from the next record on
+    /// that can be found.
     RecordDamaged {
         /// The WARC file.
         path: PathBuf,

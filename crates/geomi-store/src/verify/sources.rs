@@ -52,7 +52,10 @@ impl<'a> RecordPass<'a> {
                 Err(ReadError::Store(error)) => return Err(error),
                 Err(ReadError::Damaged { offset, damage, .. }) => {
                     self.damaged(offset, damage, report);
-                    break;
+                    match WarcReader::open_behind(self.path, offset)? {
+                        Some(behind) => reader = behind,
+                        None => break,
+                    }
                 }
             }
             is_first = false;

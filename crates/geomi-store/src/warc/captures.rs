@@ -7,14 +7,13 @@
 //!
 //! A file that a crawl is still writing is found by its name with `.open`.
 
-use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use geomi_model::Capture;
 
 use super::reader::{ReadError, RecordInfo, WarcReader};
-use crate::{CrawlDir, StoreError};
+use crate::{CrawlDir, StoreError, open_within};
 
 /// Bytes copied at once.
 const CHUNK_BYTES: usize = 64 << 10;
@@ -73,7 +72,7 @@ impl Captures {
             bytes += reader.finish_record()?;
             has_request = true;
         }
-        let mut file = File::open(&path).map_err(StoreError::io("open", &path))?;
+        let mut file = open_within(&self.folder, &path).map_err(StoreError::io("open", &path))?;
         file.seek(SeekFrom::Start(capture.offset))
             .map_err(StoreError::io("read", &path))?;
         let mut left = bytes;
@@ -127,13 +126,17 @@ impl Captures {
         // A file may be closed between two looks: the last look is at the name
         // it has then.
         for path in [&closed, &open] {
-            match WarcReader::open_at(path, capture.offset) {
-                Ok(reader) => return Ok((path.clone(), reader)),
-                Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(error.into()),
+            match open_within(&self.folder, path) {
+                Ok(file) => {
+                    let reader = WarcReader::of_file(path, file, capture.offset)?;
+                    return Ok((path.clone(), reader));
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(StoreError::io("open", path)(error).into()),
             }
         }
-        let reader = WarcReader::open_at(&closed, capture.offset)?;
+        let file = open_within(&self.folder, &closed).map_err(StoreError::io("open", &closed))?;
+        let reader = WarcReader::of_file(&closed, file, capture.offset)?;
         Ok((closed, reader))
     }
 

@@ -7,7 +7,8 @@
 //! The order of calls is [`WarcReader::next_record`], any number of
 //! [`WarcReader::read_block`], [`WarcReader::finish_record`] (or the next
 //! `next_record`, which finishes for you). After an error the place of the next
-//! record is unknown, and the reader stays at its end.
+//! record is unknown, and the reader stays at its end; [`WarcReader::open_behind`] looks
+//! for it.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek as _, SeekFrom};
@@ -17,7 +18,7 @@ use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
 
 use super::gzip::HEADER;
-use crate::StoreError;
+use crate::{StoreError, open_regular};
 
 /// A WARC header longer than this is not one of ours.
 const HEADER_BYTES_MAX: usize = 64 << 10;
@@ -135,7 +136,12 @@ impl WarcReader {
 
     /// Opens a file at a record that is known to start there.
     pub fn open_at(path: &Path, offset: u64) -> Result<Self, StoreError> {
-        let mut file = File::open(path).map_err(StoreError::io("open", path))?;
+        let file = open_regular(path).map_err(StoreError::io("open", path))?;
+        Self::of_file(path, file, offset)
+    }
+
+    /// Reads an open file from a record that is known to start there.
+    pub(super) fn of_file(path: &Path, mut file: File, offset: u64) -> Result<Self, StoreError> {
         file.seek(SeekFrom::Start(offset))
             .map_err(StoreError::io("read", path))?;
         Ok(Self {
@@ -146,6 +152,23 @@ impl WarcReader {
             }),
             offset,
         })
+    }
+
+    /// Opens a damaged file at the first record behind `offset` whose header can be read;
+    /// `None` if there is none.
+    ///
+    /// It is found by the bytes with which our gzip members begin. If the damaged record
+    /// itself contains a WARC file, a record of that one may be found.
+    pub fn open_behind(path: &Path, offset: u64) -> Result<Option<Self>, StoreError> {
+        let mut from = offset + 1;
+        while let Some(found) = find_member(path, from)? {
+            match Self::open_at(path, found)?.next_record() {
+                Ok(Some(_)) => return Self::open_at(path, found).map(Some),
+                Err(ReadError::Store(error)) => return Err(error),
+                Ok(None) | Err(ReadError::Damaged { .. }) => from = found + 1,
+            }
+        }
+        Ok(None)
     }
 
     /// The next record's header; `None` at the end of the file.
@@ -203,6 +226,30 @@ impl WarcReader {
                 damage,
             },
         }
+    }
+}
+
+/// Where the first member at or behind `from` seems to begin.
+fn find_member(path: &Path, from: u64) -> Result<Option<u64>, StoreError> {
+    let failed = |error| StoreError::from_io("read", path, error);
+    let mut file = File::open(path).map_err(failed)?;
+    file.seek(SeekFrom::Start(from)).map_err(failed)?;
+    let mut chunk = vec![0; CHUNK_BYTES];
+    let (mut seen, mut start) = (Vec::new(), from);
+    loop {
+        let len = file.read(&mut chunk).map_err(failed)?;
+        if len == 0 {
+            return Ok(None);
+        }
+        seen.extend_from_slice(&chunk[..len]);
+        let mut windows = seen.windows(HEADER.len());
+        if let Some(at) = windows.position(|window| window == HEADER) {
+            return Ok(Some(start + at as u64));
+        }
+        // A header may begin in this chunk and end in the next one.
+        let passed = seen.len().saturating_sub(HEADER.len() - 1);
+        seen.drain(..passed);
+        start += passed as u64;
     }
 }
 

@@ -35,7 +35,7 @@ use super::encode::encode_warcinfo;
 use super::gzip::GzipLevel;
 use super::name::FileName;
 use crate::StoreError;
-use crate::dir::{file_names, sync_dir};
+use crate::dir::{file_names, open_in_place, sync_dir};
 
 /// A place in the WARC files.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -109,12 +109,9 @@ impl WarcFile for File {
 pub(super) type OpenFile = fn(&Path) -> io::Result<Box<dyn WarcFile>>;
 
 fn open_on_disk(path: &Path) -> io::Result<Box<dyn WarcFile>> {
-    let file = File::options()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(path)?;
-    Ok(Box::new(file))
+    let mut options = File::options();
+    options.create(true).truncate(false).write(true);
+    Ok(Box::new(open_in_place(&mut options, path)?))
 }
 
 /// Appends gzip members to the files of one worker.
@@ -360,10 +357,8 @@ fn parse_position(position: &Position) -> Result<(FileName, u64), StoreError> {
 
 /// Removes what lies behind the committed offset.
 fn cut(path: &Path, offset: u64) -> Result<(), StoreError> {
-    let file = File::options()
-        .write(true)
-        .open(path)
-        .map_err(StoreError::io("open", path))?;
+    let file =
+        open_in_place(File::options().write(true), path).map_err(StoreError::io("open", path))?;
     let len = file
         .metadata()
         .map_err(StoreError::io("measure", path))?

@@ -52,7 +52,8 @@ pub(crate) fn run(args: &CatArgs, global: &Global) -> anyhow::Result<Exit> {
         Some(moment) => nearest(&entries, moment),
         None => entries.len().checked_sub(1),
     };
-    let entry = &entries[at.expect("a URL that was not captured was refused")];
+    let at = at.expect("a URL that was not captured was refused");
+    let entry = &entries[at];
     let read = archive.read(entry).with_context(|| {
         format!(
             "cannot read the capture of {} at {}",
@@ -61,7 +62,7 @@ pub(crate) fn run(args: &CatArgs, global: &Global) -> anyhow::Result<Exit> {
         )
     })?;
     if !global.quiet {
-        note(entry, &read);
+        note(before(&entries, at), entry, &read);
     }
     match global.format {
         Format::Human => show(&part(args, entry, &read)?)?,
@@ -135,12 +136,31 @@ fn find(
     Err(Problems::one(what).into())
 }
 
+/// The capture of the same URL before that one.
+fn before(entries: &[Entry], at: usize) -> Option<&Entry> {
+    let mut earlier = entries[..at].iter().rev();
+    earlier.find(|earlier| earlier.fields.url == entries[at].fields.url)
+}
+
+/// How a capture whose content is stored elsewhere compares with the one `before` it.
+fn compared(before: Option<&Entry>, entry: &Entry) -> String {
+    match before {
+        Some(before) if before.fields.digest == entry.fields.digest => "as unchanged".to_owned(),
+        Some(before) => format!(
+            "as changed since the capture at {}, with content that was stored before",
+            list::time(before)
+        ),
+        None => "for the first time, with content that was stored before".to_owned(),
+    }
+}
+
 /// Says what the bytes alone do not tell.
-fn note(entry: &Entry, read: &Readback) {
+fn note(before: Option<&Entry>, entry: &Entry, read: &Readback) {
     if let Some((original, _)) = &read.original {
         stderr_line!(
-            "note: captured at {} as unchanged; its content is that of {} at {}",
+            "note: captured at {} {}; its content is that of {} at {}",
             list::time(entry),
+            compared(before, entry),
             original.fields.url,
             list::time(original)
         );
@@ -262,5 +282,32 @@ mod tests {
             b"HTTP/1.1 200 OK\r\nA: b\r\n\r\n"
         );
         assert_eq!(head(b"HTTP/1.1 200 OK"), b"HTTP/1.1 200 OK");
+    }
+
+    fn entry(url: &str, second: u32, digest: &str) -> Entry {
+        let fields = format!(
+            "{{\"url\": \"http://a.test/{url}\", \"status\": \"200\", \"digest\": \"sha1:{digest}\", \
+             \"length\": \"31\", \"offset\": \"400\", \"filename\": \"a.warc.gz\"}}"
+        );
+        Entry::parse(&format!("test,a)/{url} 202611150942{second:02} {fields}")).unwrap()
+    }
+
+    #[test]
+    fn content_that_came_back_is_not_called_unchanged() {
+        let all = [
+            entry("a", 1, "X"),
+            entry("a", 2, "Y"),
+            entry("b", 3, "X"),
+            entry("a", 4, "X"),
+            entry("a", 5, "X"),
+        ];
+        let told = |at| compared(before(&all, at), &all[at]);
+        assert!(told(2).starts_with("for the first time"), "{}", told(2));
+        let back = told(3);
+        assert!(
+            back.starts_with("as changed since the capture at 2026-11-15T09:42:02Z"),
+            "{back}"
+        );
+        assert_eq!(told(4), "as unchanged");
     }
 }

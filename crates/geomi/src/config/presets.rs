@@ -201,6 +201,11 @@ const ARCHIVE: Preset = Preset {
             "an archive is whole or says why; limits and exclusions bound it",
         ),
         choice(
+            "scope.path_repeat_max",
+            "\"none\"",
+            "a folder may well stand in a folder of its name",
+        ),
+        choice(
             "scope.url_chars_max",
             "8000",
             "the length RFC 9110 asks everybody to support",

@@ -486,7 +486,7 @@ pub(crate) const KEYS: &[Key] = &[
     ),
     key(
         "scope.path_repeat_max",
-        "2",
+        "8",
         Kind::MaybeCount(1, 1_000, |d, n| {
             d.crawl.scope.path_repeat_max = n.map(|n| n as u16);
         }),
@@ -627,7 +627,7 @@ pub(crate) const KEYS: &[Key] = &[
         "refresh.discovery_per_day",
         "500",
         Kind::MaybeCount(0, MAX_BUDGET, |d, n| d.crawl.plan.discovery_per_day = n),
-        "First requests a day for pages found while a crawl is kept fresh; unset: as many as the plan's own budget, at least 24.",
+        "First requests a day for pages found while a crawl is kept fresh; unset: as many as the plan's own budget for the pages known when the day began, at least 24.",
     ),
     key(
         "refresh.timezone",

@@ -289,6 +289,7 @@ fn links(step: &ExchangeStep, told: &Told<'_>) -> Value {
         "nofollow": document.links.iter().filter(|link| link.nofollow).count(),
         "type": document.link_type().as_str(),
         "truncated": document.truncated,
+        "dropped": document.links_dropped,
         "accepted": accepted.count(),
         "refused": refused,
     });

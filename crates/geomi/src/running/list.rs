@@ -161,7 +161,7 @@ fn state(crawl: &Listed) -> String {
         (Some(_), _) => format!("{:?}", crawl.status.state).to_lowercase(),
         (None, Some(reason)) => match &crawl.status.left {
             Some(left) => format!("{}: {}", reason.as_str(), left.in_words()),
-            None => reason.as_str().to_owned(),
+            None => crawl.status.reason_in_words().unwrap_or_default(),
         },
         (None, None) => "not closed".to_owned(),
     }

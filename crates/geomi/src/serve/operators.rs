@@ -2,7 +2,7 @@
 //!
 //! An operator starts and steers crawls, but does not decide for the machine: by
 //! default, keys that read files or environment variables, send credentials, choose
-//! proxies and addresses or ignore robots.txt are for admins, and so are hosts on this
+//! proxies and addresses, take memory or ignore robots.txt are for admins, and so are hosts on this
 //! machine and in private networks. Admins open more of them in `operators.toml` in the
 //! folder `console`, which is read for every order:
 //!
@@ -171,12 +171,14 @@ mod tests {
             "fetch.ca_file=/dev/zero",
             "fetch.allow_private=all",
             "crawl.tries=2",
+            "crawl.connections=100000",
             "scope.exclude+=*x*",
         ];
         let toml = "[fetch]\nsignature_key_file = \"/etc/shadow\"\ncontact = \"https://a.example\"\n\
                     [[site]]\nmatch = \"evil.example\"\nauth = \"env:SHOP\"\nsite_delay = \"2s\"\n";
         let found = check("", &["example.com"], &settings, toml);
         let expected = keys(&[
+            "crawl.connections",
             "fetch.allow_private",
             "fetch.ca_file",
             "fetch.signature_key_file",

@@ -212,6 +212,13 @@ fn link_lines(sheet: &mut Sheet, step: &ExchangeStep, told: &Told<'_>) {
         "{} would be followed, {turned_away} would not{why}",
         step.links.len() - turned_away
     ));
+    match step.document.links_dropped {
+        0 if step.document.truncated => sheet.more("a limit of the reader left links out"),
+        0 => {}
+        dropped => sheet.more(&format!(
+            "{dropped} more left out: a page has more links than are read"
+        )),
+    }
     if told.links {
         for (link, step) in links.iter().zip(&step.links) {
             let (kind, verdict) = (link.kind.name(), json::verdict(step.verdict));

@@ -1,0 +1,677 @@
+//! Probes: whether a part of a site has an end, asked of the server itself.
+//!
+//! A list of a thousand days and an endless calendar look the same for their first
+//! hundred pages. What tells them apart is a URL that no page links to: a generator
+//! answers it like any other, a site that has so many pages and no more does not. So
+//! where a template or section is suspect, one such URL is made from a page that leads
+//! on, and asked for:
+//!
+//! | the page | the probe |
+//! |---|---|
+//! | leads further down, or to a URL that contains its own | the step from the page to its link, two more times |
+//! | bears a date | the same date in the years 2090 and 1850 |
+//! | leads to combinations of filters or words | those of two of its links together, in another order |
+//! | has a number | the number that steps from page to page, a thousand times larger |
+//! | nothing of that | two URLs with another name of the same form |
+//!
+//! It **leads on** if its answer is a page with a link, not known yet, that goes further
+//! in the same direction. Then there is no end, and the template is deferred at once.
+//! Otherwise, and if all probes of the page say so, there is an end: nothing the pages
+//! say is held against the template any more. Links of a probe are not followed.
+//!
+//! Redirects of a combination, failures and what robots.txt forbids decide nothing.
+
+use std::cmp::Ordering;
+use std::fmt::Write as _;
+
+use geomi_url::CrawlUrl;
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::Template;
+use crate::template::is_id;
+
+/// Years in which no site has events, and every calendar has days.
+const FUTURE: u16 = 2_090;
+const PAST: u16 = 1_850;
+/// Links of a page that are combined.
+const LINKS_MAX: usize = 32;
+/// Digits of a number that is multiplied; longer ones are names.
+const DIGITS_MAX: usize = 6;
+/// Probes of one subject, those that decide nothing included.
+const ASKED_MAX: u8 = 5;
+
+/// What is known of whether there is an end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum End {
+    /// Nobody asked, or the answers decided nothing.
+    #[default]
+    Unknown,
+    /// There is one.
+    Exists,
+    /// There is none.
+    Missing,
+}
+
+/// How a probe was made, and so what its links must be like to lead on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+enum Form {
+    Date(u16),
+    Far,
+    Combined,
+    /// With the segments from which on paths grow.
+    Grown(usize),
+    Token,
+}
+
+/// The probes of a template or a section.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Probes {
+    pub(crate) end: End,
+    /// Probes made so far.
+    asked: u8,
+    /// Of the last page, probes that found an end.
+    ended: u8,
+    /// The probe under way.
+    awaited: Option<(u64, Form)>,
+    /// What a first probe with another name led to.
+    led_to: Option<u64>,
+}
+
+/// A page that leads on, and of which a probe may be made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Suspect<'a> {
+    pub(crate) url: &'a CrawlUrl,
+    pub(crate) template: &'a Template,
+    /// The page it was found on.
+    pub(crate) via: Option<&'a CrawlUrl>,
+    /// Its links in the same section.
+    pub(crate) links: &'a [&'a CrawlUrl],
+    /// Whether it leads to combinations of what other URLs have.
+    pub(crate) combines: bool,
+}
+
+impl Probes {
+    /// Whether another probe may be made.
+    pub(crate) fn may_ask(&self) -> bool {
+        self.end == End::Unknown && self.awaited.is_none() && self.asked < ASKED_MAX
+    }
+
+    /// The next probe, if one can be made of this page. If all were answered, there is
+    /// an end.
+    pub(crate) fn next(&mut self, suspect: Suspect<'_>) -> Option<CrawlUrl> {
+        if !self.may_ask() {
+            return None;
+        }
+        let probes = candidates(suspect);
+        let done = usize::from(self.ended) + usize::from(self.led_to.is_some());
+        let Some((url, form)) = probes.into_iter().nth(done) else {
+            if self.ended > 0 && !needs_combining(suspect) {
+                self.end = End::Exists;
+            }
+            self.asked = ASKED_MAX;
+            return None;
+        };
+        self.asked += 1;
+        self.awaited = Some((url.hash64().0, form));
+        Some(url)
+    }
+
+    /// Whether this URL is the probe under way.
+    pub(crate) fn awaits(&self, url: &CrawlUrl) -> bool {
+        self.awaited
+            .is_some_and(|(probe, _)| probe == url.hash64().0)
+    }
+
+    /// Whether a link of the probe, not known yet, goes further in its direction.
+    pub(crate) fn leads_on(&self, probe: &CrawlUrl, link: &CrawlUrl) -> bool {
+        let Some((_, form)) = self.awaited else {
+            return false;
+        };
+        let (own, other) = (probe.path_and_query(), link.path_and_query());
+        match form {
+            Form::Date(year) => {
+                let towards = if year == PAST {
+                    Ordering::Less
+                } else {
+                    Ordering::Greater
+                };
+                step(own, other) == Some(towards)
+            }
+            Form::Far => step(own, other) == Some(Ordering::Greater),
+            Form::Token => Template::of(link) == Template::of(probe),
+            Form::Combined | Form::Grown(_) => {
+                Template::of(link).section() == Template::of(probe).section()
+            }
+        }
+    }
+
+    /// Takes in the answer. If paths grow without an end, that concerns the longer ones
+    /// only: says from how many segments on.
+    pub(crate) fn answered(&mut self, answer: ProbeAnswer<'_>) -> Option<usize> {
+        let (_, form) = self.awaited.take()?;
+        match (answer, form) {
+            (ProbeAnswer::Undecided, _) | (ProbeAnswer::Redirect, Form::Combined) => {}
+            (ProbeAnswer::NoPage | ProbeAnswer::Redirect | ProbeAnswer::Page([]), _) => {
+                self.ended += 1;
+            }
+            (ProbeAnswer::Page(_), Form::Grown(segments)) => {
+                // A server that answers any path says nothing by other answers.
+                self.asked = ASKED_MAX;
+                return Some(segments);
+            }
+            (ProbeAnswer::Page(onward), Form::Token) => {
+                // A site that shows its newest pages under any name shows the same twice.
+                let first = onward.iter().map(|link| link.hash64().0).min();
+                match (self.led_to, first) {
+                    (None, first) => self.led_to = first,
+                    (Some(before), Some(now)) if before != now => self.end = End::Missing,
+                    _ => self.ended += 2,
+                }
+            }
+            (ProbeAnswer::Page(_), _) => self.end = End::Missing,
+        }
+        None
+    }
+}
+
+/// What came of a probe.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ProbeAnswer<'a> {
+    /// A page, with the links by which it leads on.
+    Page(&'a [CrawlUrl]),
+    /// No page: an error, or words to that effect.
+    NoPage,
+    /// A redirect.
+    Redirect,
+    /// Nothing that decides.
+    Undecided,
+}
+
+/// The probes that can be made of a page, in order.
+fn candidates(suspect: Suspect<'_>) -> Vec<(CrawlUrl, Form)> {
+    let Suspect { url, template, .. } = suspect;
+    let text = url.path_and_query();
+    let mut probes = Vec::new();
+    let mut add = |text: Option<String>, form| {
+        let url = text.and_then(|text| parse(url, &text));
+        probes.extend(url.map(|url| (url, form)));
+    };
+    let links = suspect.links.iter().map(|link| link.path_and_query());
+    if let Some((grown, from)) = growth(text, &links.collect::<Vec<_>>()) {
+        add(Some(grown), Form::Grown(from));
+    }
+    if template.year().is_some() {
+        add(in_year(text, FUTURE), Form::Date(FUTURE));
+        add(in_year(text, PAST), Form::Date(PAST));
+    }
+    if suspect.combines {
+        add(combined(suspect.links), Form::Combined);
+    }
+    if template.year().is_none() {
+        add(
+            far(text, suspect.via.map(CrawlUrl::path_and_query)),
+            Form::Far,
+        );
+    }
+    if probes.is_empty() {
+        let probe = |turn| Some((parse(url, &renamed(text, turn)?)?, Form::Token));
+        probes.extend((1..=2).filter_map(probe));
+    }
+    probes
+}
+
+/// Whether only a combination could tell whether there is an end, and none was made: the
+/// page leads to combinations of other names than its own, of repeated names, or of
+/// words. A table, whose pages all have the same names, is none.
+fn needs_combining(suspect: Suspect<'_>) -> bool {
+    let names = |url: &CrawlUrl| {
+        let pairs = url.query().into_iter().flat_map(|query| query.split('&'));
+        let name = |pair: &str| pair.split('=').next().unwrap_or(pair).to_owned();
+        let mut names: Vec<String> = pairs.map(name).collect();
+        names.sort_unstable();
+        names
+    };
+    let own = names(suspect.url);
+    let is_table = |link: &&CrawlUrl| {
+        let theirs = names(link);
+        !theirs.is_empty() && theirs == own && theirs.windows(2).all(|pair| pair[0] != pair[1])
+    };
+    suspect.combines && !suspect.links.iter().all(is_table)
+}
+
+fn parse(base: &CrawlUrl, path_and_query: &str) -> Option<CrawlUrl> {
+    let url = CrawlUrl::parse(&format!("{}{path_and_query}", base.origin())).ok()?;
+    (url != *base).then_some(url)
+}
+
+/// The numbers in a text, each with where its digits begin and how many they are. Digits
+/// of escaped bytes (`%20`) are none.
+fn numbers(text: &str) -> impl Iterator<Item = (u64, (usize, usize))> {
+    let bytes = text.as_bytes();
+    let mut from = 0;
+    let runs = std::iter::from_fn(move || {
+        while !bytes.get(from)?.is_ascii_digit() {
+            from += if bytes[from] == b'%' { 3 } else { 1 };
+        }
+        let rest = bytes[from..].iter();
+        let (start, len) = (from, rest.take_while(|byte| byte.is_ascii_digit()).count());
+        from += len;
+        Some((start, len))
+    });
+    runs.filter_map(|(start, len)| Some((text[start..start + len].parse().ok()?, (start, len))))
+}
+
+/// In which direction one URL goes on from another: by the first number in which they
+/// differ, if they have as many.
+fn step(from: &str, to: &str) -> Option<Ordering> {
+    let numbers = |text| numbers(text).map(|(value, _)| value).collect::<Vec<u64>>();
+    let (from, to) = (numbers(from), numbers(to));
+    if from.len() != to.len() {
+        return None;
+    }
+    let steps = from.iter().zip(&to).map(|(from, to)| to.cmp(from));
+    steps.into_iter().find(|step| step.is_ne())
+}
+
+/// The URL with its year replaced.
+fn in_year(text: &str, year: u16) -> Option<String> {
+    let is_year = |start: usize, len: usize| {
+        let digits = &text[start..start + len];
+        matches!(len, 4 | 6 | 8) && (digits.starts_with("19") || digits.starts_with("20"))
+    };
+    let (_, (start, _)) = numbers(text).find(|(_, (start, len))| is_year(*start, *len))?;
+    Some(format!("{}{year}{}", &text[..start], &text[start + 4..]))
+}
+
+/// The URL with the number far out that steps from the page before it: the last that
+/// differs, or else the last of all.
+fn far(text: &str, via: Option<&str>) -> Option<String> {
+    let own: Vec<_> = counted(text).collect();
+    let before: Vec<_> = via.map(|via| counted(via).collect()).unwrap_or_default();
+    let steps = own.len() == before.len();
+    let differs = own.iter().zip(&before).rev().find(|(a, b)| a.0 != b.0);
+    let (value, (start, len)) = *match differs.filter(|_| steps) {
+        Some((moving, _)) => moving,
+        None => own.last()?,
+    };
+    if len > DIGITS_MAX {
+        return None;
+    }
+    let far = (value + 1) * 1_000 + 7;
+    Some(format!("{}{far}{}", &text[..start], &text[start + len..]))
+}
+
+/// The numbers in a text that are not part of a name drawn by a machine.
+fn counted(text: &str) -> impl Iterator<Item = (u64, (usize, usize))> {
+    numbers(text).filter(|(_, (start, len))| {
+        let from = text[..*start].rfind(is_mark).map_or(0, |at| at + 1);
+        let rest = &text[start + len..];
+        let to = rest.find(is_mark).map_or(text.len(), |at| start + len + at);
+        !is_id(&text[from..to])
+    })
+}
+
+/// Whether a character separates parts of a URL.
+const fn is_mark(c: char) -> bool {
+    matches!(c, '/' | '?' | '&' | '=')
+}
+
+/// The step from a page to a link that contains it, or that is further down, two more
+/// times; and from which [depth](Template::depth) on such URLs grow.
+fn growth(page: &str, links: &[&str]) -> Option<(String, usize)> {
+    let (path, _) = page.split_once('?').unwrap_or((page, ""));
+    if path.len() > 1 {
+        let quoted = quote(page);
+        let step = links.iter().find_map(|link| link.split_once(&*quoted));
+        if let Some((before, after)) = step {
+            // What a page gives itself to come back to.
+            let once = format!(
+                "{before}{}{after}",
+                quote(&format!("{before}{quoted}{after}"))
+            );
+            let depth = 1 + before.matches('/').count();
+            return Some((format!("{before}{}{after}", quote(&once)), depth));
+        }
+        let step = links.iter().find_map(|link| link.strip_suffix(page));
+        if let Some(before) = step.filter(|before| before.len() > 1) {
+            // A language before the path, whatever is there already.
+            let is_step = |segment: &&str| {
+                links.iter().any(|link| {
+                    let first = link.trim_start_matches('/').split('/').next();
+                    link.ends_with(page) && first == Some(*segment)
+                })
+            };
+            let own: Vec<&str> = path.split('/').skip(1).collect();
+            let stepped = own.iter().copied().take_while(is_step).count();
+            let added = before.matches('/').count();
+            let from = own.len() - stepped + 2 * added;
+            return Some((format!("{before}{before}{before}{page}"), from));
+        }
+    }
+    let only_path = |text: &'_ str| text.find('?').unwrap_or(text.len());
+    let paths = links.iter().map(|link| &link[..only_path(link)]);
+    let growing: Vec<&str> = paths.filter(|link| grown(path, link).is_some()).collect();
+    let probe = grown(path, growing.first()?)?;
+    Some((probe, grows_from(path, &growing)))
+}
+
+/// A text as the value of a parameter.
+fn quote(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() * 2);
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
+            quoted.push(char::from(byte));
+        } else {
+            write!(quoted, "%{byte:02X}").expect("a string takes everything");
+        }
+    }
+    quoted
+}
+
+/// The step from a page to a link further down, two more times: what a link that is
+/// relative by mistake leads to.
+fn grown(page: &str, link: &str) -> Option<String> {
+    let folder = |path: &str| path.rfind('/').map_or(0, |at| at + 1);
+    let (above, step) = link.split_at_checked(folder(page))?;
+    let is_further = step.matches('/').count() > page[folder(page)..].matches('/').count();
+    if !page.starts_with(above) || !is_further {
+        return None;
+    }
+    let once = format!("{}{step}", &link[..folder(link)]);
+    Some(format!("{}{step}", &once[..folder(&once)]))
+}
+
+/// From how many segments on the paths of growing links grow: where the segments begin
+/// of which their steps are made, and the shortest step.
+fn grows_from(page: &str, growing: &[&str]) -> usize {
+    let folder = page.rfind('/').map_or(0, |at| at + 1);
+    let last = &page[folder..];
+    let steps = growing.iter().filter_map(|path| path.get(folder..));
+    // A step below the page itself begins with the page.
+    let below = |step: &'_ str| {
+        step.strip_prefix(last)
+            .is_some_and(|rest| rest.starts_with('/'))
+    };
+    let is_below = !last.is_empty() && steps.clone().all(below);
+    let skipped = usize::from(is_below);
+    let steps: Vec<Vec<&str>> = steps
+        .map(|step| step.split('/').skip(skipped).collect())
+        .collect();
+    let is_number = |segment: &str| segment.bytes().all(|byte| byte.is_ascii_digit());
+    let is_step = |segment: &&&str| {
+        let mut made_of = steps.iter().flatten();
+        made_of.any(|made| made == *segment || (is_number(made) && is_number(segment)))
+    };
+    let own: Vec<&str> = page.split('/').skip(1).collect();
+    let stepped = own.iter().rev().take_while(is_step).count();
+    let replaced = usize::from(!is_below && stepped == 0);
+    let shortest = steps.iter().map(Vec::len).min().unwrap_or(1);
+    own.len() - stepped - replaced + shortest
+}
+
+/// The parts of two links together, in the opposite order, if that is more than each of
+/// them has: a table of rows and columns answers any row and column, but not three.
+fn combined(links: &[&CrawlUrl]) -> Option<String> {
+    let texts = links
+        .iter()
+        .take(LINKS_MAX)
+        .map(|link| link.path_and_query());
+    let texts: Vec<&str> = texts.collect();
+    let pairs = texts.iter().enumerate();
+    let mut pairs = pairs.flat_map(|(at, one)| texts[..at].iter().map(move |other| (one, other)));
+    pairs.find_map(|(one, other)| together(one, other))
+}
+
+fn together(one: &str, other: &str) -> Option<String> {
+    let word_start = |text: &str| text.rfind(['/', '=']).map_or(0, |at| at + 1);
+    let queries = one.split_once('?').zip(other.split_once('?'));
+    if let Some(((path, own), (_, others))) = queries.filter(|(one, other)| one.0 == other.0) {
+        let name = |pair: &str| pair.split('=').next().unwrap_or(pair).to_owned();
+        let is_repeated = |query: &str| {
+            let names: Vec<String> = query.split('&').map(name).collect();
+            (1..names.len()).any(|at| names[..at].contains(&names[at]))
+        };
+        let repeats = is_repeated(own) || is_repeated(others);
+        let same = |a: &str, b: &str| a == b || (!repeats && name(a) == name(b));
+        let pairs = union(own, others, "&", same);
+        if let Some(pairs) = pairs {
+            return Some(format!("{path}?{pairs}"));
+        }
+    }
+    let from = word_start(one);
+    if from != word_start(other) || one[..from] != other[..from] {
+        return None;
+    }
+    let (before, words) = one.split_at(from);
+    let marks = ["%20", "+", ",", "%2B", "%2C", "-", "_", "."];
+    let mark = marks.into_iter().find(|mark| words.contains(mark))?;
+    let words = union(words, &other[from..], mark, |a, b| a == b)?;
+    Some(format!("{before}{words}"))
+}
+
+/// All parts of two texts, in the opposite order; `None` if one of them has all.
+fn union(one: &str, other: &str, mark: &str, same: impl Fn(&str, &str) -> bool) -> Option<String> {
+    let mut parts: Vec<&str> = one.split(mark).collect();
+    let (own, others) = (parts.len(), other.split(mark).count());
+    let more = other
+        .split(mark)
+        .filter(|part| !one.split(mark).any(|known| same(known, part)));
+    parts.extend(more);
+    parts.reverse();
+    (parts.len() > own.max(others)).then(|| parts.join(mark))
+}
+
+/// The URL with the last name that a machine drew, or else the last word, replaced by
+/// another of the same form.
+fn renamed(text: &str, turn: u8) -> Option<String> {
+    let mut parts = Vec::new();
+    let mut from = 0;
+    for part in text.split(is_mark) {
+        parts.push((from, part));
+        from += part.len() + 1;
+    }
+    let is_name = |part: &str| is_id(part) || part.len() > 3;
+    let (start, part) = parts.into_iter().rev().find(|(_, part)| is_name(part))?;
+    let (stem, rest) = part
+        .rsplit_once('.')
+        .map_or((part, ""), |(stem, _)| (stem, &part[stem.len()..]));
+    let mut seed = xxh3_64(stem.as_bytes()) ^ u64::from(turn);
+    let mut other = |from: u8, len: u8| {
+        seed = seed
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        char::from(from + ((seed >> 33) % u64::from(len)) as u8)
+    };
+    let is_hex = stem
+        .bytes()
+        .all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+    let name: String = stem
+        .chars()
+        .map(|c| match c {
+            '0'..='9' => other(b'0', 10),
+            'a'..='z' => other(b'a', if is_hex { 6 } else { 26 }),
+            'A'..='Z' => other(b'A', if is_hex { 6 } else { 26 }),
+            c => c,
+        })
+        .collect();
+    Some(format!(
+        "{}{name}{rest}{}",
+        &text[..start],
+        &text[start + part.len()..]
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(text: &str) -> CrawlUrl {
+        CrawlUrl::parse(&format!("http://e.com{text}")).unwrap()
+    }
+
+    /// The probes of a page.
+    fn probes(page: &str, via: &str, links: &[&str]) -> Vec<String> {
+        let (page, via) = (url(page), url(via));
+        let links: Vec<CrawlUrl> = links.iter().map(|link| url(link)).collect();
+        let links: Vec<&CrawlUrl> = links.iter().collect();
+        let probes = candidates(Suspect {
+            url: &page,
+            template: &Template::of(&page),
+            via: Some(&via),
+            links: &links,
+            combines: true,
+        });
+        let probes = probes.into_iter();
+        probes
+            .map(|(url, _)| url.path_and_query().to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn probes_are_far_out() {
+        for (page, via, links, expected) in [
+            (
+                "/day/2024/05/07",
+                "/day/2024/05/06",
+                &[][..],
+                &["/day/2090/05/07", "/day/1850/05/07"][..],
+            ),
+            (
+                "/tide?port=3&y=2024&m=5",
+                "/",
+                &[],
+                &["/tide?port=3&y=2090&m=5", "/tide?port=3&y=1850&m=5"],
+            ),
+            (
+                "/s?code=593&page=7",
+                "/s?code=593&page=6",
+                &[],
+                &["/s?code=593&page=8007"],
+            ),
+            ("/win?no=12", "/win?no=13", &[], &["/win?no=13007"]),
+            (
+                "/shop?f1=a",
+                "/",
+                &["/shop?f1=a&f2=b", "/shop?f1=a&f7=c"],
+                &["/shop?f2=b&f7=c&f1=a", "/shop?f2007=a"],
+            ),
+            (
+                "/tag/red",
+                "/",
+                &["/tag/red+wool", "/tag/red+big"],
+                &["/tag/wool+big+red"],
+            ),
+            (
+                "/search?q=red",
+                "/",
+                &["/search?q=red%20wool", "/search?q=red%20big"],
+                &["/search?q=wool%20big%20red"],
+            ),
+            (
+                "/p/x/related/3",
+                "/p/x",
+                &["/p/x/related/3/related/4"],
+                &[
+                    "/p/x/related/3/related/3/related/3/related/4",
+                    "/p/x/related/4007",
+                ],
+            ),
+            (
+                "/list?year=2021&dept=CS",
+                "/",
+                &["/list?year=2021&dept=EE", "/list?year=2020&dept=CS"],
+                &["/list?year=2022007&dept=CS"],
+            ),
+        ] {
+            assert_eq!(probes(page, via, links), expected, "{page}");
+        }
+        let tokens = probes("/maze/9f8a7b6c5d", "/maze/1a2b3c4d5e", &[]);
+        assert_eq!(tokens.len(), 2);
+        assert!(
+            tokens
+                .iter()
+                .all(|it| it.starts_with("/maze/") && it.len() == 16)
+        );
+        assert_ne!(tokens[0], tokens[1]);
+    }
+
+    #[test]
+    fn growing_paths_grow_from_where_their_steps_begin() {
+        for (page, growing, from) in [
+            (
+                "/p/x/related/3/related/7",
+                &["/p/x/related/3/related/7/related/9"][..],
+                4,
+            ),
+            ("/p/x", &["/p/x/related/9"], 4),
+            (
+                "/article/shop/item.html",
+                &["/article/shop/shop/item.html"],
+                3,
+            ),
+            (
+                "/list/about/news/",
+                &["/list/about/news/about/", "/list/about/news/news/"],
+                3,
+            ),
+            ("/article/x", &["/article/about/"], 3),
+        ] {
+            assert_eq!(grows_from(page, growing), from, "{page}");
+        }
+    }
+
+    #[test]
+    fn a_probe_that_leads_further_out_finds_no_end() {
+        let page = url("/day/2024/05/07");
+        let template = Template::of(&page);
+        let suspect = Suspect {
+            url: &page,
+            template: &template,
+            via: None,
+            links: &[],
+            combines: false,
+        };
+        let mut probes = Probes::default();
+        let far = probes.next(suspect).unwrap();
+        assert!(probes.awaits(&far));
+        assert!(probes.leads_on(&far, &url("/day/2090/05/08")));
+        for back in ["/day/2090/05/06", "/day/2024/05/08", "/"] {
+            assert!(!probes.leads_on(&far, &url(back)), "{back}");
+        }
+        probes.answered(ProbeAnswer::NoPage);
+        assert_eq!(probes.end, End::Unknown, "it may go back for ever");
+        let past = probes.next(suspect).unwrap();
+        assert_eq!(past.path(), "/day/1850/05/07");
+        let mut endless = probes.clone();
+        endless.answered(ProbeAnswer::Page(&[url("/day/1850/05/06")]));
+        assert_eq!(endless.end, End::Missing);
+        probes.answered(ProbeAnswer::Page(&[]));
+        assert_eq!(probes.next(suspect), None);
+        assert_eq!(probes.end, End::Exists);
+    }
+
+    #[test]
+    fn a_page_shown_under_any_name_is_no_generator() {
+        let page = url("/item/9f8a7b6c5d");
+        let template = Template::of(&page);
+        let suspect = Suspect {
+            url: &page,
+            template: &template,
+            via: None,
+            links: &[],
+            combines: false,
+        };
+        let mut probes = Probes::default();
+        let newest = [url("/item/1a2b3c4d5e")];
+        probes.next(suspect).unwrap();
+        probes.answered(ProbeAnswer::Page(&newest));
+        let mut generator = probes.clone();
+        probes.next(suspect).unwrap();
+        probes.answered(ProbeAnswer::Page(&newest));
+        assert_eq!((probes.next(suspect), probes.end), (None, End::Exists));
+        generator.next(suspect).unwrap();
+        generator.answered(ProbeAnswer::Page(&[url("/item/77aa77aa77")]));
+        assert_eq!(generator.end, End::Missing);
+    }
+}
