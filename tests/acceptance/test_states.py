@@ -106,7 +106,7 @@ class States(Case):
         with ScriptedWeb() as web:
             host = web.addresses[0]
             web[host, "/robots.txt"] = robots("User-agent: *\nDisallow: /\n")
-            run = self.crawl(web.url(), *QUICK)
+            run = self.crawl(web.url(), *QUICK, code=3)
             self.assertEqual(web.paths(), ["/robots.txt"])
         self.assertEqual(archive.query("select state from seeds", self.dir), [("not tried",)])
         self.assertEqual(run.done[:2], (0, 0), "refused is not failed")
