@@ -350,10 +350,26 @@ fn growth(page: &str, links: &[&str]) -> Option<(String, usize)> {
         }
     }
     let only_path = |text: &'_ str| text.find('?').unwrap_or(text.len());
-    let paths = links.iter().map(|link| &link[..only_path(link)]);
-    let growing: Vec<&str> = paths.filter(|link| grown(path, link).is_some()).collect();
+    let paths: Vec<&str> = links.iter().map(|link| &link[..only_path(link)]).collect();
+    let grows = |link: &&str| grown(path, link).is_some();
+    let growing: Vec<&str> = paths.iter().copied().filter(grows).collect();
     let probe = grown(path, growing.first()?)?;
-    Some((probe, grows_from(path, &growing)))
+    let from = grows_from(path, &growing);
+    Some((probe, from.min(combined_from(path, &paths).unwrap_or(from))))
+}
+
+/// From how many segments on paths combine filters: two more than are left when every
+/// segment is dropped that the page has a link to drop. `None` if there is no such link.
+fn combined_from(page: &str, links: &[&str]) -> Option<usize> {
+    let own: Vec<&str> = page.split('/').collect();
+    let is_dropped = |at: &usize| {
+        let mut rest = own.clone();
+        rest.remove(*at);
+        links.contains(&&*rest.join("/"))
+    };
+    let named = (1..own.len()).filter(|at| !own[*at].is_empty());
+    let dropped = named.filter(is_dropped).count();
+    (dropped > 0).then(|| own.len() - 1 - dropped + 2)
 }
 
 /// A text as the value of a parameter.
@@ -618,6 +634,17 @@ mod tests {
             ("/article/x", &["/article/about/"], 3),
         ] {
             assert_eq!(grows_from(page, growing), from, "{page}");
+        }
+    }
+
+    #[test]
+    fn filters_in_a_path_combine_from_the_second_on() {
+        for (page, links, from) in [
+            ("/by/red/wool/", &["/by/red/", "/by/wool/"][..], Some(4)),
+            ("/by/red", &["/by", "/by/red/wool"], Some(3)),
+            ("/docs/guide/intro", &["/docs/guide/intro/next"], None),
+        ] {
+            assert_eq!(combined_from(page, links), from, "{page}");
         }
     }
 
