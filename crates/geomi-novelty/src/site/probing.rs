@@ -1,0 +1,116 @@
+//! When the server is asked whether there is an end, and what follows from its answer.
+
+use geomi_url::CrawlUrl;
+
+use super::{Sight, SiteNovelty};
+use crate::probe::{End, ProbeAnswer, Probes, Suspect};
+use crate::{Account, NoveltyConfig, Template};
+
+/// Probes of a site.
+const PROBES_MAX: u32 = 40;
+
+impl SiteNovelty {
+    /// Whether probes have found an end to a template or its section, or none.
+    pub fn end_of(&self, template: &Template) -> End {
+        let section = self.section(template.section());
+        let grows_from = section.and_then(|section| section.grows_from);
+        if grows_from.is_some_and(|from| template.depth() >= from) {
+            return End::Missing;
+        }
+        let kind = self.kinds.get(&template.hash());
+        match kind.map_or(End::Unknown, |kind| kind.probes.end) {
+            End::Unknown => section.map_or(End::Unknown, |section| section.probes.end),
+            end => end,
+        }
+    }
+
+    /// A URL to be asked for that no page links to, if there is doubt whether the page's
+    /// template or section has an end; see [`probe`](crate::probe). `links` are links of
+    /// the page that were not known.
+    pub fn probe<'a>(
+        &mut self,
+        config: &NoveltyConfig,
+        sight: &Sight<'_>,
+        links: impl Iterator<Item = &'a CrawlUrl>,
+    ) -> Option<CrawlUrl> {
+        let template = sight.template;
+        let known = self.kinds.get(&template.hash()).map(|kind| &kind.account);
+        let led_on = known.is_some_and(|known| known.led_on > 0);
+        let is_end = sight.is_dead_end() && (led_on || !template.is_dated());
+        // A few filters are fetched whole, though any combination of them is answered.
+        let is_few = self.choices.are_few(sight.url);
+        let is_idle = is_end || is_few || self.probed >= PROBES_MAX || !config.is_on;
+        if is_idle || self.end_of(template) != End::Unknown {
+            return None;
+        }
+        let section = template.section();
+        let is_suspect =
+            |account: &Account, probes: &Probes| account.is_suspect() && probes.may_ask();
+        let kind = self.kinds.get_mut(&template.hash());
+        let kind = kind.filter(|kind| is_suspect(&kind.account, &kind.probes));
+        if kind.is_none() {
+            let section = self.section(section);
+            section.filter(|section| is_suspect(&section.account, &section.probes))?;
+        }
+        let links: Vec<&CrawlUrl> = links
+            .filter(|link| Template::of(link).section() == section)
+            .collect();
+        let suspect = Suspect {
+            url: sight.url,
+            template,
+            via: sight.via_url,
+            links: &links,
+            combines: sight.fresh_words > 0,
+        };
+        let kind = self.kinds.get_mut(&template.hash());
+        let kind = kind.filter(|kind| is_suspect(&kind.account, &kind.probes));
+        let probe = match kind {
+            Some(kind) => kind.probes.next(suspect),
+            None => self.section_mut(section).probes.next(suspect),
+        };
+        self.probed += u32::from(probe.is_some());
+        probe
+    }
+
+    /// Whether a URL is a probe that was not answered yet.
+    pub fn is_probe(&self, url: &CrawlUrl, template: &Template) -> bool {
+        self.probes_of(url, template).is_some()
+    }
+
+    pub(super) fn probes_of(&self, url: &CrawlUrl, template: &Template) -> Option<&Probes> {
+        if self.probed == 0 {
+            return None;
+        }
+        // Another name may have another form: the template is that of the page.
+        let kinds = self.kinds.values().map(|kind| &kind.probes);
+        let section = self
+            .section(template.section())
+            .map(|section| &section.probes);
+        kinds.chain(section).find(|probes| probes.awaits(url))
+    }
+
+    /// Whether a link of a probe, not known yet, goes further in its direction.
+    pub fn leads_on(&self, probe: &CrawlUrl, template: &Template, link: &CrawlUrl) -> bool {
+        let probes = self.probes_of(probe, template);
+        probes.is_some_and(|probes| probes.leads_on(probe, link))
+    }
+
+    /// Takes in what came of a probe.
+    pub fn answer_probe(&mut self, url: &CrawlUrl, template: &Template, answer: ProbeAnswer<'_>) {
+        let kinds = self.kinds.values_mut().map(|kind| &mut kind.probes);
+        let sections = self
+            .sections
+            .values_mut()
+            .map(|section| &mut section.probes);
+        let mut all = kinds.chain(sections);
+        let probes = all.find(|probes| probes.awaits(url));
+        let Some(grows_from) = probes.and_then(|probes| probes.answered(answer)) else {
+            return;
+        };
+        let section = self.section_mut(template.section());
+        let least = section
+            .grows_from
+            .map_or(grows_from, |from| from.min(grows_from));
+        section.grows_from = Some(least);
+    }
+}
