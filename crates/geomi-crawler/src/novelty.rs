@@ -106,7 +106,9 @@ impl NoveltyBook {
     /// A link without the parameters that are dropped by name; `None` if it
     /// stays as it is.
     pub(crate) fn shortened(&self, url: &CrawlUrl) -> Option<CrawlUrl> {
-        self.drop_params.apply(url)
+        let known = self.sites.get(&url.site_hash());
+        let kept = known.map_or(&[][..], SiteNovelty::identifiers);
+        self.drop_params.apply_except(url, kept)
     }
 
     /// What is known of a site, for an explanation.
@@ -244,6 +246,27 @@ fn content(read: &Read, images: &[u64]) -> Option<Content> {
 }
 
 impl Journey<'_> {
+    /// Notes parameters that look like sessions and tell the links of a page apart.
+    pub(crate) fn note_identifiers(
+        &mut self,
+        url: &CrawlUrl,
+        document: &Document,
+    ) -> Result<(), CrawlError> {
+        let site = url.site_hash();
+        let links = document.links.iter().map(|link| &link.url);
+        let links = links.filter(|link| link.site_hash() == site);
+        let names = self.novelty.drop_params.identifiers(links);
+        if !names.is_empty() {
+            let at = self.partition_of(site);
+            let known = self.novelty.site(&self.partitions[at], site)?;
+            for name in names {
+                known.note_identifier(name);
+            }
+            self.novelty.unsaved.insert(site);
+        }
+        Ok(())
+    }
+
     /// Whether robots.txt of a site that is open forbids a URL.
     pub(crate) fn is_disallowed(&self, url: &CrawlUrl) -> bool {
         let (site, path) = (url.site_hash(), url.path_and_query());
@@ -407,8 +430,10 @@ impl Journey<'_> {
         let known = self.novelty.site(&self.partitions[at], site)?;
         let images = images(&read.document);
         let Some(content) = content(read, &images) else {
-            known.miss(&entry.url, template);
-            return Ok(());
+            // A redirect to a page that was not known leads on like a link to it.
+            let leads_on = taken.admitted > 0;
+            let probe = known.miss(&config, &entry.url, template, leads_on);
+            return probe.map_or(Ok(()), |probe| self.queue_probe(entry, probe));
         };
         let via = entry.via.as_ref();
         let via = via.filter(|via| via.site_hash() == site).map(Template::of);
@@ -434,7 +459,9 @@ impl Journey<'_> {
         let observation = known.observe(&config, &sight);
         let links = read.document.links.iter().map(|link| &link.url);
         let links = links.filter(|link| link.site_hash() == site && **link != entry.url);
-        let probe = known.probe(&config, &sight, links);
+        let partition = &self.partitions[at];
+        let is_known = |url: &CrawlUrl| partition.has_seen(site, url.hash64()).unwrap_or(false);
+        let probe = known.probe(&config, &sight, links, is_known);
         let stripped = known.stripped(&config, &entry.url, template);
         let (requests, supported) = (known.requests(), known.supported());
         if observation.has_reopened {
@@ -550,7 +577,7 @@ impl Journey<'_> {
             let site = url.site_hash();
             let at = self.partition_of(site);
             let known = self.novelty.site(&self.partitions[at], site)?;
-            known.miss(url, &Template::of(url));
+            known.note_forbidden(url, &Template::of(url));
         }
         Ok(())
     }

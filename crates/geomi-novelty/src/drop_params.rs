@@ -4,8 +4,11 @@
 //! only where its value looks drawn by a machine (`sid:token`), for names that
 //! mean something else elsewhere. The same names are dropped as parameters of a
 //! path segment (`;jsessionid=…`). Names are compared without case.
+//!
+//! A name that is dropped for its values may still be that of an item: `/view?sid=…`. A
+//! session has one value on a page, items have many ([`DropParams::identifiers`]).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use geomi_url::CrawlUrl;
 
@@ -115,8 +118,33 @@ impl DropParams {
         Ok(())
     }
 
+    /// Names that would be dropped for their values, and tell the links of a page apart:
+    /// two links are the same without them.
+    pub fn identifiers<'a>(&self, links: impl Iterator<Item = &'a CrawlUrl>) -> Vec<String> {
+        let mut values = BTreeMap::new();
+        let mut found = Vec::new();
+        for url in links {
+            let pairs = url.query().into_iter().flat_map(|query| query.split('&'));
+            let tokens = pairs
+                .filter_map(|pair| self.token(pair))
+                .collect::<Vec<_>>();
+            for (name, value) in tokens {
+                let key = (name.clone(), self.apply(url));
+                if *values.entry(key).or_insert(value) != value && !found.contains(&name) {
+                    found.push(name);
+                }
+            }
+        }
+        found
+    }
+
     /// The URL without what is dropped; `None` if it stays as it is.
     pub fn apply(&self, url: &CrawlUrl) -> Option<CrawlUrl> {
+        self.apply_except(url, &[])
+    }
+
+    /// The same, with names that are not dropped for their values.
+    pub fn apply_except(&self, url: &CrawlUrl, kept: &[String]) -> Option<CrawlUrl> {
         // Asked of every link: most have neither a query nor path parameters.
         let mut bytes = url.path_and_query().bytes();
         if !bytes.any(|byte| matches!(byte, b'?' | b';' | b'(')) {
@@ -128,9 +156,10 @@ impl DropParams {
             let mut params = path
                 .split('/')
                 .flat_map(|segment| segment.split(';').skip(1));
-            params.any(|param| self.drops(param))
+            params.any(|param| self.drops(param, kept))
         };
-        let drops_in_query = query.is_some_and(|query| query.split('&').any(|p| self.drops(p)));
+        let drops_in_query =
+            query.is_some_and(|query| query.split('&').any(|p| self.drops(p, kept)));
         if !drops_in_path && !drops_in_query && !drops_segment {
             return None;
         }
@@ -145,7 +174,7 @@ impl DropParams {
             for (at, param) in segment.split(';').enumerate() {
                 if at == 0 {
                     text.push_str(param);
-                } else if !self.drops(param) {
+                } else if !self.drops(param, kept) {
                     text.push(';');
                     text.push_str(param);
                 }
@@ -153,7 +182,7 @@ impl DropParams {
         }
         let mut separator = '?';
         for pair in query.into_iter().flat_map(|query| query.split('&')) {
-            if !self.drops(pair) {
+            if !self.drops(pair, kept) {
                 text.push(separator);
                 text.push_str(pair);
                 separator = '&';
@@ -162,7 +191,14 @@ impl DropParams {
         CrawlUrl::parse(&text).ok()
     }
 
-    fn drops(&self, pair: &str) -> bool {
+    /// The name, in lower case, and the value of a pair that is dropped for its value.
+    fn token<'a>(&self, pair: &'a str) -> Option<(String, &'a str)> {
+        let (name, value) = pair.split_once('=').filter(|(_, value)| is_token(value))?;
+        let lower = name.to_ascii_lowercase();
+        self.tokens.contains(&lower).then_some((lower, value))
+    }
+
+    fn drops(&self, pair: &str, kept: &[String]) -> bool {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         if name.is_empty() {
             return false;
@@ -170,7 +206,7 @@ impl DropParams {
         let lower = name.to_ascii_lowercase();
         self.names.contains(&lower)
             || self.beginnings.iter().any(|start| lower.starts_with(start))
-            || (self.tokens.contains(&lower) && is_token(value))
+            || (self.tokens.contains(&lower) && is_token(value) && !kept.contains(&lower))
     }
 }
 
@@ -234,6 +270,21 @@ mod tests {
         ] {
             check(url, None);
         }
+    }
+
+    #[test]
+    fn a_token_that_tells_links_apart_is_no_session() {
+        let drop = DropParams::new(DEFAULT_DROP_PARAMS).unwrap();
+        let url = |text: &str| CrawlUrl::parse(text).unwrap();
+        let one = url("http://e.com/view?sid=0123456789abcdef");
+        let other = url("http://e.com/view?sid=fedcba9876543210");
+        let elsewhere = url("http://e.com/list?sid=fedcba9876543210");
+        assert_eq!(drop.identifiers([&one, &other].into_iter()), ["sid"]);
+        assert!(
+            drop.identifiers([&one, &elsewhere, &one].into_iter())
+                .is_empty()
+        );
+        assert_eq!(drop.apply_except(&one, &["sid".to_owned()]), None);
     }
 
     #[test]

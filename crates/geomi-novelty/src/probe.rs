@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::Template;
-use crate::template::is_id;
+use crate::template::{DATE_NAMES, is_id, is_year};
 
 /// Years in which no site has events, and every calendar has days.
 const FUTURE: u16 = 2_090;
@@ -57,11 +57,14 @@ pub enum End {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 enum Form {
     Date(u16),
-    Far,
+    /// Which of the URL's numbers is far out.
+    Far(usize),
     Combined,
     /// With the segments from which on paths grow.
     Grown(usize),
     Token,
+    /// Another name where all known ones redirect to known pages.
+    Redirect,
 }
 
 /// The probes of a template or a section.
@@ -79,7 +82,7 @@ pub(crate) struct Probes {
 }
 
 /// A page that leads on, and of which a probe may be made.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) struct Suspect<'a> {
     pub(crate) url: &'a CrawlUrl,
     pub(crate) template: &'a Template,
@@ -89,6 +92,8 @@ pub(crate) struct Suspect<'a> {
     pub(crate) links: &'a [&'a CrawlUrl],
     /// Whether it leads to combinations of what other URLs have.
     pub(crate) combines: bool,
+    /// Whether a URL of the site was found before.
+    pub(crate) is_known: &'a dyn Fn(&CrawlUrl) -> bool,
 }
 
 impl Probes {
@@ -117,6 +122,19 @@ impl Probes {
         Some(url)
     }
 
+    /// A probe with another name, where a template only redirects to known pages.
+    pub(crate) fn next_redirect(&mut self, url: &CrawlUrl) -> Option<CrawlUrl> {
+        if !self.may_ask() {
+            return None;
+        }
+        let text = url.path_and_query();
+        let other = far(text, None).map_or_else(|| renamed(text, 1), |(text, _)| Some(text));
+        let probe = parse(url, &other?)?;
+        self.asked = ASKED_MAX;
+        self.awaited = Some((probe.hash64().0, Form::Redirect));
+        Some(probe)
+    }
+
     /// Whether this URL is the probe under way.
     pub(crate) fn awaits(&self, url: &CrawlUrl) -> bool {
         self.awaited
@@ -138,7 +156,12 @@ impl Probes {
                 };
                 step(own, other) == Some(towards)
             }
-            Form::Far => step(own, other) == Some(Ordering::Greater),
+            Form::Far(at) => match nth_number(other, at).cmp(&nth_number(own, at)) {
+                Ordering::Less => false,
+                Ordering::Equal => step(own, other) == Some(Ordering::Greater),
+                Ordering::Greater => step(own, other).is_some(),
+            },
+            Form::Redirect => false,
             Form::Token => Template::of(link) == Template::of(probe),
             Form::Combined | Form::Grown(_) => {
                 Template::of(link).section() == Template::of(probe).section()
@@ -151,6 +174,8 @@ impl Probes {
     pub(crate) fn answered(&mut self, answer: ProbeAnswer<'_>) -> Option<usize> {
         let (_, form) = self.awaited.take()?;
         match (answer, form) {
+            (ProbeAnswer::Redirect, Form::Redirect) => self.end = End::Missing,
+            (_, Form::Redirect) => self.end = End::Exists,
             (ProbeAnswer::Undecided, _) | (ProbeAnswer::Redirect, Form::Combined) => {}
             (ProbeAnswer::NoPage | ProbeAnswer::Redirect | ProbeAnswer::Page([]), _) => {
                 self.ended += 1;
@@ -198,10 +223,11 @@ fn candidates(suspect: Suspect<'_>) -> Vec<(CrawlUrl, Form)> {
         probes.extend(url.map(|url| (url, form)));
     };
     let links = suspect.links.iter().map(|link| link.path_and_query());
-    if let Some((grown, from)) = growth(text, &links.collect::<Vec<_>>()) {
+    let is_known = |text: &str| parse(url, text).is_some_and(|url| (suspect.is_known)(&url));
+    if let Some((grown, from)) = growth(text, &links.collect::<Vec<_>>(), is_known) {
         add(Some(grown), Form::Grown(from));
     }
-    if template.year().is_some() {
+    if template.year().is_some() || has_named_year(text) {
         add(in_year(text, FUTURE), Form::Date(FUTURE));
         add(in_year(text, PAST), Form::Date(PAST));
     }
@@ -209,10 +235,10 @@ fn candidates(suspect: Suspect<'_>) -> Vec<(CrawlUrl, Form)> {
         add(combined(suspect.links), Form::Combined);
     }
     if template.year().is_none() {
-        add(
-            far(text, suspect.via.map(CrawlUrl::path_and_query)),
-            Form::Far,
-        );
+        let via = suspect.via.map(CrawlUrl::path_and_query);
+        if let Some((far, at)) = far(text, via) {
+            add(Some(far), Form::Far(at));
+        }
     }
     if probes.is_empty() {
         let probe = |turn| Some((parse(url, &renamed(text, turn)?)?, Form::Token));
@@ -284,9 +310,26 @@ fn in_year(text: &str, year: u16) -> Option<String> {
     Some(format!("{}{year}{}", &text[..start], &text[start + 4..]))
 }
 
+/// The number that stands at a place among the numbers of a text.
+fn nth_number(text: &str, at: usize) -> Option<u64> {
+    numbers(text).nth(at).map(|(value, _)| value)
+}
+
+/// Whether a number in a URL is a year by its name: `/year/2020`, `?from=2020`. A number
+/// without a name may be that of an item.
+fn has_named_year(text: &str) -> bool {
+    let is_named = |(_, (start, len)): (u64, (usize, usize))| {
+        let digits = &text[start..start + len];
+        let before = text[..start].trim_end_matches(is_mark);
+        let name = &before[before.rfind(is_mark).map_or(0, |at| at + 1)..];
+        is_year(digits) && len == 4 && (DATE_NAMES.contains(&name) || name.contains("year"))
+    };
+    numbers(text).any(is_named)
+}
+
 /// The URL with the number far out that steps from the page before it: the last that
-/// differs, or else the last of all.
-fn far(text: &str, via: Option<&str>) -> Option<String> {
+/// differs, or else the last of all. With the place of that number among all of them.
+fn far(text: &str, via: Option<&str>) -> Option<(String, usize)> {
     let own: Vec<_> = counted(text).collect();
     let before: Vec<_> = via.map(|via| counted(via).collect()).unwrap_or_default();
     let steps = own.len() == before.len();
@@ -299,7 +342,8 @@ fn far(text: &str, via: Option<&str>) -> Option<String> {
         return None;
     }
     let far = (value + 1) * 1_000 + 7;
-    Some(format!("{}{far}{}", &text[..start], &text[start + len..]))
+    let far = format!("{}{far}{}", &text[..start], &text[start + len..]);
+    Some((far, numbers(&text[..start]).count()))
 }
 
 /// The numbers in a text that are not part of a name drawn by a machine.
@@ -319,8 +363,14 @@ const fn is_mark(c: char) -> bool {
 
 /// The step from a page to a link that contains it, or that is further down, two more
 /// times; and from which [depth](Template::depth) on such URLs grow.
-fn growth(page: &str, links: &[&str]) -> Option<(String, usize)> {
+fn growth(page: &str, links: &[&str], is_known: impl Fn(&str) -> bool) -> Option<(String, usize)> {
     let (path, _) = page.split_once('?').unwrap_or((page, ""));
+    let appended = links.iter().find_map(|link| link.strip_prefix(page));
+    if let Some(step) = appended.filter(|step| step.starts_with(';')) {
+        // Parameters of a segment, one after the other.
+        let segments = path.matches('/').count();
+        return Some((format!("{page}{step}{step}{step}"), segments + 2));
+    }
     if path.len() > 1 {
         let quoted = quote(page);
         let step = links.iter().find_map(|link| link.split_once(&*quoted));
@@ -355,17 +405,20 @@ fn growth(page: &str, links: &[&str]) -> Option<(String, usize)> {
     let growing: Vec<&str> = paths.iter().copied().filter(grows).collect();
     let probe = grown(path, growing.first()?)?;
     let from = grows_from(path, &growing);
-    Some((probe, from.min(combined_from(path, &paths).unwrap_or(from))))
+    Some((
+        probe,
+        from.min(combined_from(path, is_known).unwrap_or(from)),
+    ))
 }
 
 /// From how many segments on paths combine filters: two more than are left when every
-/// segment is dropped that the page has a link to drop. `None` if there is no such link.
-fn combined_from(page: &str, links: &[&str]) -> Option<usize> {
+/// segment is dropped without which the URL is known, too. `None` if there is none.
+fn combined_from(page: &str, is_known: impl Fn(&str) -> bool) -> Option<usize> {
     let own: Vec<&str> = page.split('/').collect();
     let is_dropped = |at: &usize| {
         let mut rest = own.clone();
         rest.remove(*at);
-        links.contains(&&*rest.join("/"))
+        is_known(&rest.join("/"))
     };
     let named = (1..own.len()).filter(|at| !own[*at].is_empty());
     let dropped = named.filter(is_dropped).count();
@@ -537,6 +590,7 @@ mod tests {
             via: Some(&via),
             links: &links,
             combines: true,
+            is_known: &|_| false,
         });
         let probes = probes.into_iter();
         probes
@@ -597,7 +651,11 @@ mod tests {
                 "/list?year=2021&dept=CS",
                 "/",
                 &["/list?year=2021&dept=EE", "/list?year=2020&dept=CS"],
-                &["/list?year=2022007&dept=CS"],
+                &[
+                    "/list?year=2090&dept=CS",
+                    "/list?year=1850&dept=CS",
+                    "/list?year=2022007&dept=CS",
+                ],
             ),
         ] {
             assert_eq!(probes(page, via, links), expected, "{page}");
@@ -644,7 +702,8 @@ mod tests {
             ("/by/red", &["/by", "/by/red/wool"], Some(3)),
             ("/docs/guide/intro", &["/docs/guide/intro/next"], None),
         ] {
-            assert_eq!(combined_from(page, links), from, "{page}");
+            let is_known = |path: &str| links.contains(&path);
+            assert_eq!(combined_from(page, is_known), from, "{page}");
         }
     }
 
@@ -658,6 +717,7 @@ mod tests {
             via: None,
             links: &[],
             combines: false,
+            is_known: &|_| false,
         };
         let mut probes = Probes::default();
         let far = probes.next(suspect).unwrap();
@@ -688,6 +748,7 @@ mod tests {
             via: None,
             links: &[],
             combines: false,
+            is_known: &|_| false,
         };
         let mut probes = Probes::default();
         let newest = [url("/item/1a2b3c4d5e")];

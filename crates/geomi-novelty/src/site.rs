@@ -26,6 +26,8 @@ const TEMPLATES_MAX: usize = 256;
 const SECTIONS_MAX: usize = 16;
 /// The section of all that have none of their own.
 const OTHER_SECTIONS: &str = "*";
+/// Names of parameters that are not dropped on a site.
+const IDENTIFIERS_MAX: usize = 16;
 /// Shelves a site may have.
 const SHELVES_MAX: usize = 64;
 /// A calendar page more years ahead than this is no event.
@@ -209,6 +211,8 @@ pub struct SiteNovelty {
     /// Names of parameters whose values a machine draws and which make no difference on
     /// any template.
     drawn: Vec<String>,
+    /// Names of parameters that look like sessions and are not: they tell pages apart.
+    identifiers: Vec<String>,
     /// Probes made so far.
     probed: u32,
     /// Pages with new content that led on without support, of all templates, less
@@ -229,6 +233,18 @@ impl SiteNovelty {
     /// Supported pages so far.
     pub const fn supported(&self) -> u32 {
         self.account.supported
+    }
+
+    /// Names of parameters that look like sessions and are not.
+    pub fn identifiers(&self) -> &[String] {
+        &self.identifiers
+    }
+
+    /// A page has shown that a parameter is no session.
+    pub fn note_identifier(&mut self, name: String) {
+        if self.identifiers.len() < IDENTIFIERS_MAX && !self.identifiers.contains(&name) {
+            self.identifiers.push(name);
+        }
     }
 
     /// Whether a URL was ever deferred.
@@ -304,8 +320,10 @@ impl SiteNovelty {
             _ => {}
         }
         let kind = self.kinds.get(&template.hash());
-        let is_bounded = self.end_of(template) == End::Exists;
-        let mut is_proven = is_bounded || kind.is_some_and(|kind| kind.account.is_proven());
+        // A verdict about its template says all there is to say: the rest of the site does
+        // not pay for it.
+        let is_judged = self.end_of(template) != End::Unknown;
+        let mut is_proven = is_judged || kind.is_some_and(|kind| kind.account.is_proven());
         let shelf = template.shelf();
         if self.shelves.len() < SHELVES_MAX || self.shelves.contains_key(&shelf) {
             let shelf = self.shelves.entry(shelf).or_default();

@@ -12,7 +12,7 @@ const SEGMENTS_MAX: usize = 8;
 /// A longer word is no word.
 const WORD_MAX: usize = 24;
 /// Names of parameters that say when.
-const DATE_NAMES: [&str; 12] = [
+pub(crate) const DATE_NAMES: [&str; 12] = [
     "year", "month", "day", "date", "week", "from", "to", "end", "y", "m", "ym", "ymd",
 ];
 
@@ -54,8 +54,10 @@ pub struct Template {
     pairs: usize,
     /// Whether it is one page of a list.
     is_list: bool,
-    /// How often its query was quoted within itself.
+    /// How often it was quoted within itself.
     nesting: usize,
+    /// Parameters of its path segments.
+    appended: usize,
 }
 
 /// URLs of different years have one template.
@@ -114,13 +116,20 @@ impl Template {
             year,
             pairs,
             is_list,
-            nesting: nesting(url.query().unwrap_or("")),
+            nesting: nesting(url.path_and_query()),
+            appended: url.path().matches(';').count(),
         }
     }
 
-    /// Segments of its path, and how often its query was quoted within itself.
+    /// Segments of its path with their parameters, and how often it was quoted within
+    /// itself.
     pub(crate) const fn depth(&self) -> usize {
-        self.segments + self.nesting
+        self.segments + self.appended + self.nesting
+    }
+
+    /// How often it was quoted within itself.
+    pub(crate) const fn nesting(&self) -> usize {
+        self.nesting
     }
 
     /// As it is shown.
@@ -221,9 +230,9 @@ fn last_number(url: &CrawlUrl) -> Option<u64> {
     Some(digits.fold(0, |number, digit| number * 10 + u64::from(digit - b'0')))
 }
 
-/// How often a query was quoted within itself: `%2F`, `%252F`, `%25252F`.
-fn nesting(query: &str) -> usize {
-    let escapes = query.split('%').skip(1);
+/// How often a URL was quoted within itself: `%2F`, `%252F`, `%25252F`.
+fn nesting(text: &str) -> usize {
+    let escapes = text.split('%').skip(1);
     let depth = |rest: &str| {
         let pairs = rest.as_bytes().chunks_exact(2);
         pairs.take_while(|digits| digits == b"25").count()
@@ -239,6 +248,7 @@ fn year_in(query: &str) -> Option<u16> {
         let year = value.get(..4).filter(|year| is_year(year))?;
         let is_it = match value.len() {
             4 => YEAR_NAMES.contains(&name) && has_month(),
+            10 => is_full_date(value),
             _ => DATE_NAMES.contains(&name) && Kind::of(value) == Kind::Date,
         };
         is_it.then(|| year.parse().ok()).flatten()
@@ -303,7 +313,9 @@ impl Kind {
         if digits >= 5 && digits + dashes == name.len() && name.get(..4).is_some_and(is_year) {
             return Self::Date;
         }
-        if is_id(name) {
+        if let Some(part) = korean_date(name) {
+            part
+        } else if is_id(name) {
             Self::Id
         } else if dashes >= 2 || name.contains('%') || name.len() > WORD_MAX {
             Self::Slug
@@ -321,7 +333,24 @@ fn is_date(digits: &str) -> bool {
     is_year(&digits[..4]) && within(digits.get(4..6), 12) && within(digits.get(6..8), 31)
 }
 
-fn is_year(text: &str) -> bool {
+/// Whether a text is a date like `2026-11-15`, whatever it is the value of.
+fn is_full_date(text: &str) -> bool {
+    let is_mark = |at: usize| matches!(text.as_bytes()[at], b'-' | b'.' | b'_');
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    text.len() == 10 && is_mark(4) && is_mark(7) && digits == 8 && is_year(&text[..4])
+}
+
+/// A part of a date with the word that Korean dates have after it, escaped.
+fn korean_date(name: &str) -> Option<Kind> {
+    let digits = &name[..name.find(|c: char| !c.is_ascii_digit())?];
+    match &name[digits.len()..] {
+        "%EB%85%84" if digits.len() == 4 && is_year(digits) => Some(Kind::Year),
+        "%EC%9B%94" | "%EC%9D%BC" | "%EC%A3%BC" if !digits.is_empty() => Some(Kind::Number),
+        _ => None,
+    }
+}
+
+pub(crate) fn is_year(text: &str) -> bool {
     (text.starts_with("19") || text.starts_with("20")) && text.bytes().all(|b| b.is_ascii_digit())
 }
 

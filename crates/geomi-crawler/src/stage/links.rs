@@ -133,6 +133,7 @@ impl Journey<'_> {
             DocumentKind::SitemapIndex => Way::Sitemap,
             _ => Way::Link,
         };
+        self.note_identifiers(&on.url, document)?;
         let share = self
             .importance
             .visited(on.url.hash64(), document.links.len());
@@ -387,7 +388,7 @@ impl Journey<'_> {
         to: usize,
         mut entry: Entry,
     ) -> Result<Taken, CrawlError> {
-        let is_exempt = entry.is_seed || entry.redirects > 0;
+        let is_exempt = entry.is_seed || (entry.redirects > 0 && entry.kind.is_requisite());
         let template = self.novelty.is_on().then(|| Template::of(&entry.url));
         let template = template.as_ref();
         let mut taken = self.growth(&entry, template)?;
@@ -396,7 +397,9 @@ impl Journey<'_> {
         } else {
             self.not_worth(&entry.url, template)?
         };
-        match not_worth {
+        // The target of a redirect may be a spelling that the server insists on.
+        let is_deferred = |reason: &NotWorth| matches!(reason, NotWorth::Deferred(_));
+        match not_worth.filter(|reason| entry.redirects == 0 || is_deferred(reason)) {
             None => taken.admitted = u32::from(self.hand_over(home, to, entry)?),
             Some(reason) => {
                 self.partitions[home].counters.refusal(reason.rule());

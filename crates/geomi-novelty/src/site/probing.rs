@@ -7,14 +7,17 @@ use crate::probe::{End, ProbeAnswer, Probes, Suspect};
 use crate::{Account, NoveltyConfig, Template};
 
 /// Probes of a site.
-const PROBES_MAX: u32 = 40;
+pub(super) const PROBES_MAX: u32 = 40;
+/// How often a URL that is fetched in its turn may be quoted within itself.
+const NESTING_MAX: usize = 3;
 
 impl SiteNovelty {
     /// Whether probes have found an end to a template or its section, or none.
     pub fn end_of(&self, template: &Template) -> End {
         let section = self.section(template.section());
         let grows_from = section.and_then(|section| section.grows_from);
-        if grows_from.is_some_and(|from| template.depth() >= from) {
+        let grows = grows_from.is_some_and(|from| template.depth() >= from);
+        if grows || template.nesting() >= NESTING_MAX {
             return End::Missing;
         }
         let kind = self.kinds.get(&template.hash());
@@ -25,13 +28,14 @@ impl SiteNovelty {
     }
 
     /// A URL to be asked for that no page links to, if there is doubt whether the page's
-    /// template or section has an end; see [`probe`](crate::probe). `links` are links of
-    /// the page that were not known.
+    /// template or section has an end; see [`probe`](crate::probe). `links` are the links
+    /// of the page to its site, `is_known` says whether a URL of the site was found before.
     pub fn probe<'a>(
         &mut self,
         config: &NoveltyConfig,
         sight: &Sight<'_>,
         links: impl Iterator<Item = &'a CrawlUrl>,
+        is_known: impl Fn(&CrawlUrl) -> bool,
     ) -> Option<CrawlUrl> {
         let template = sight.template;
         let known = self.kinds.get(&template.hash()).map(|kind| &kind.account);
@@ -61,6 +65,7 @@ impl SiteNovelty {
             via: sight.via_url,
             links: &links,
             combines: sight.fresh_words > 0,
+            is_known: &is_known,
         };
         let kind = self.kinds.get_mut(&template.hash());
         let kind = kind.filter(|kind| is_suspect(&kind.account, &kind.probes));
@@ -103,8 +108,15 @@ impl SiteNovelty {
             .values_mut()
             .map(|section| &mut section.probes);
         let mut all = kinds.chain(sections);
-        let probes = all.find(|probes| probes.awaits(url));
-        let Some(grows_from) = probes.and_then(|probes| probes.answered(answer)) else {
+        let Some(probes) = all.find(|probes| probes.awaits(url)) else {
+            return;
+        };
+        let grows_from = probes.answered(answer);
+        if grows_from.is_some() || probes.end == End::Missing {
+            // What was repeated is explained: the rest of the site is not to blame.
+            self.account.repeated = 0;
+        }
+        let Some(grows_from) = grows_from else {
             return;
         };
         let section = self.section_mut(template.section());

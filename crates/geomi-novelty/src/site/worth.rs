@@ -2,6 +2,7 @@
 
 use geomi_url::CrawlUrl;
 
+use super::probing::PROBES_MAX;
 use super::{OWN_TEXT_MIN, Sight, SiteNovelty, kind_of};
 use crate::account::Worth;
 use crate::dive::Pick;
@@ -11,6 +12,10 @@ use crate::{Account, NoveltyConfig, Template};
 
 /// Pages of a dated template among which dives look for its end.
 const DATED_DIVES: u32 = 100;
+
+/// Answers without content, in a row, after which it is asked whether any name is
+/// answered so.
+const IDLE_SUSPECT: u32 = 40;
 
 impl SiteNovelty {
     /// Whether it is worth looking for links sideways on pages of this template:
@@ -86,14 +91,42 @@ impl SiteNovelty {
         self.dive.step(url, template, link);
     }
 
-    /// A URL brought no content: a redirect, an error, or robots.txt forbids it.
-    pub fn miss(&mut self, url: &CrawlUrl, template: &Template) {
+    /// robots.txt forbids a URL: links to its template are no sign of growth.
+    pub fn note_forbidden(&mut self, url: &CrawlUrl, template: &Template) {
         if let Some(kind) = kind_of(&mut self.kinds, template) {
             kind.idle = kind.idle.saturating_add(1);
         }
         if self.dive.awaits(url) {
             self.dive.end();
         }
+    }
+
+    /// A URL brought no content: an error or a redirect, which leads on if its target was
+    /// not known. Returns a URL to be asked for if the template only redirects to what is
+    /// known: if any name does, there is no end to them.
+    pub fn miss(
+        &mut self,
+        config: &NoveltyConfig,
+        url: &CrawlUrl,
+        template: &Template,
+        leads_on: bool,
+    ) -> Option<CrawlUrl> {
+        if self.dive.awaits(url) {
+            self.dive.end();
+        }
+        let kind = kind_of(&mut self.kinds, template)?;
+        if leads_on {
+            kind.idle = 0;
+            return None;
+        }
+        kind.idle = kind.idle.saturating_add(1);
+        let is_suspect = kind.account.requests == 0 && kind.idle >= IDLE_SUSPECT;
+        if !config.is_on || !is_suspect || self.probed >= PROBES_MAX {
+            return None;
+        }
+        let probe = kind.probes.next_redirect(url);
+        self.probed += u32::from(probe.is_some());
+        probe
     }
 
     pub(super) fn worth(&mut self, sight: &Sight<'_>) -> Worth {

@@ -211,7 +211,9 @@ impl Crawl<'_> {
         let Some(page) = page else {
             self.fetched.insert(entry.url.hash64().0);
             let template = Template::of(&entry.url);
-            self.site(&entry.url).known.miss(&entry.url, &template);
+            self.site(&entry.url)
+                .known
+                .note_forbidden(&entry.url, &template);
             return;
         };
         let template = Template::of(&entry.url);
