@@ -111,6 +111,15 @@ impl NoveltyBook {
         self.drop_params.apply_except(url, kept)
     }
 
+    /// The same for a link of a page, with the names that are no sessions there.
+    pub(crate) fn shortened_link(&self, url: &CrawlUrl, kept: &[String]) -> Option<CrawlUrl> {
+        let shortened = self.shortened(url)?;
+        if kept.is_empty() {
+            return Some(shortened);
+        }
+        self.drop_params.apply_except(url, kept)
+    }
+
     /// What is known of a site, for an explanation.
     pub(crate) fn look(
         &self,
@@ -246,25 +255,24 @@ fn content(read: &Read, images: &[u64]) -> Option<Content> {
 }
 
 impl Journey<'_> {
-    /// Notes parameters that look like sessions and tell the links of a page apart.
-    pub(crate) fn note_identifiers(
+    /// Names of parameters that look like sessions and are none by the links of a page.
+    /// Those of items are none on the whole site.
+    pub(crate) fn not_sessions(
         &mut self,
         url: &CrawlUrl,
         document: &Document,
-    ) -> Result<(), CrawlError> {
+    ) -> Result<Vec<String>, CrawlError> {
         let site = url.site_hash();
         let links = document.links.iter().map(|link| &link.url);
         let links = links.filter(|link| link.site_hash() == site);
-        let names = self.novelty.drop_params.identifiers(links);
-        if !names.is_empty() {
+        let names = self.novelty.drop_params.not_sessions(links);
+        for item in names.iter().filter(|name| name.is_item) {
             let at = self.partition_of(site);
             let known = self.novelty.site(&self.partitions[at], site)?;
-            for name in names {
-                known.note_identifier(name);
-            }
+            known.note_identifier(item.name.clone());
             self.novelty.unsaved.insert(site);
         }
-        Ok(())
+        Ok(names.into_iter().map(|name| name.name).collect())
     }
 
     /// Whether robots.txt of a site that is open forbids a URL.
@@ -401,11 +409,12 @@ impl Journey<'_> {
                 fresh.push(&link.url);
             }
         }
-        let link = pick.among(template, fresh.into_iter());
-        Ok(link.map(|link| {
-            let shortened = self.novelty.shortened(link);
-            shortened.unwrap_or_else(|| link.clone())
-        }))
+        let Some(link) = pick.among(template, fresh.into_iter()) else {
+            return Ok(None);
+        };
+        let kept = self.not_sessions(&entry.url, document)?;
+        let shortened = self.novelty.shortened_link(link, &kept);
+        Ok(Some(shortened.unwrap_or_else(|| link.clone())))
     }
 
     /// A link of a page has jumped the queue.

@@ -6,9 +6,9 @@
 //! path segment (`;jsessionid=…`). Names are compared without case.
 //!
 //! A name that is dropped for its values may still be that of an item: `/view?sid=…`. A
-//! session has one value on a page, items have many ([`DropParams::identifiers`]).
+//! session has one value on all links of a page ([`DropParams::not_sessions`]).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use geomi_url::CrawlUrl;
 
@@ -48,6 +48,15 @@ pub const DEFAULT_DROP_PARAMS: [&str; 30] = [
 
 /// Values shorter than this are no session.
 const TOKEN_LEN_MIN: usize = 16;
+
+/// A parameter that looks like a session by name and value, and is none.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NotSession {
+    /// Its name, in lower case.
+    pub name: String,
+    /// Whether it is that of items on the whole site.
+    pub is_item: bool,
+}
 
 /// An entry that names no parameter.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -118,24 +127,34 @@ impl DropParams {
         Ok(())
     }
 
-    /// Names that would be dropped for their values, and tell the links of a page apart:
-    /// two links are the same without them.
-    pub fn identifiers<'a>(&self, links: impl Iterator<Item = &'a CrawlUrl>) -> Vec<String> {
-        let mut values = BTreeMap::new();
-        let mut found = Vec::new();
+    /// Names that would be dropped for their values but are no session by the links of a
+    /// page: only one link has them, or there are several values. In the second case they
+    /// are those of items.
+    pub fn not_sessions<'a>(&self, links: impl Iterator<Item = &'a CrawlUrl>) -> Vec<NotSession> {
+        let mut found: Vec<(NotSession, &str, Option<CrawlUrl>)> = Vec::new();
+        let mut sessions = BTreeSet::new();
         for url in links {
-            let pairs = url.query().into_iter().flat_map(|query| query.split('&'));
-            let tokens = pairs
-                .filter_map(|pair| self.token(pair))
-                .collect::<Vec<_>>();
-            for (name, value) in tokens {
-                let key = (name.clone(), self.apply(url));
-                if *values.entry(key).or_insert(value) != value && !found.contains(&name) {
-                    found.push(name);
+            for pair in url.query().into_iter().flat_map(|query| query.split('&')) {
+                let Some((name, value)) = self.token(pair) else {
+                    continue;
+                };
+                let known = found.iter_mut().find(|(it, ..)| it.name == name);
+                match known {
+                    None => {
+                        let is_item = false;
+                        found.push((NotSession { name, is_item }, value, self.apply(url)));
+                    }
+                    Some((it, before, _)) if *before != value => it.is_item = true,
+                    Some((it, _, plain)) if *plain != self.apply(url) => {
+                        sessions.insert(it.name.clone());
+                    }
+                    Some(_) => {}
                 }
             }
         }
-        found
+        let found = found.into_iter().map(|(it, ..)| it);
+        let is_session = |it: &NotSession| !it.is_item && sessions.contains(&it.name);
+        found.filter(|it| !is_session(it)).collect()
     }
 
     /// The URL without what is dropped; `None` if it stays as it is.
@@ -273,17 +292,19 @@ mod tests {
     }
 
     #[test]
-    fn a_token_that_tells_links_apart_is_no_session() {
+    fn a_session_has_one_value_on_several_links() {
         let drop = DropParams::new(DEFAULT_DROP_PARAMS).unwrap();
         let url = |text: &str| CrawlUrl::parse(text).unwrap();
         let one = url("http://e.com/view?sid=0123456789abcdef");
         let other = url("http://e.com/view?sid=fedcba9876543210");
-        let elsewhere = url("http://e.com/list?sid=fedcba9876543210");
-        assert_eq!(drop.identifiers([&one, &other].into_iter()), ["sid"]);
-        assert!(
-            drop.identifiers([&one, &elsewhere, &one].into_iter())
-                .is_empty()
-        );
+        let same = url("http://e.com/list?sid=0123456789abcdef");
+        let found = |links: &[&CrawlUrl]| {
+            let found = drop.not_sessions(links.iter().copied()).into_iter();
+            found.map(|it| it.is_item).collect::<Vec<_>>()
+        };
+        assert_eq!(found(&[&one, &same, &one]), [], "a session");
+        assert_eq!(found(&[&one, &one]), [false], "one link");
+        assert_eq!(found(&[&one, &same, &other]), [true], "items");
         assert_eq!(drop.apply_except(&one, &["sid".to_owned()]), None);
     }
 

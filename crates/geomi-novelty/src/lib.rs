@@ -144,7 +144,7 @@ mod template;
 pub use account::Account;
 pub use dive::Pick;
 pub use domain::DomainNovelty;
-pub use drop_params::{BadParam, DEFAULT_DROP_PARAMS, DropParams};
+pub use drop_params::{BadParam, DEFAULT_DROP_PARAMS, DropParams, NotSession};
 pub use mirrors::{Met, Mirror, MirrorPage, Mirrors, PAGES_MAX as MIRROR_PAGES_MAX};
 pub use missing::{Missing, Shape};
 pub use nearby::{BUCKET_MAX, DISTANCE_MAX, Near, Nearby, PAGES_MAX};

@@ -12,12 +12,12 @@ const SEGMENTS_MAX: usize = 8;
 /// A longer word is no word.
 const WORD_MAX: usize = 24;
 /// Names of parameters that say when.
-pub(crate) const DATE_NAMES: [&str; 12] = [
+const DATE_NAMES: [&str; 12] = [
     "year", "month", "day", "date", "week", "from", "to", "end", "y", "m", "ym", "ymd",
 ];
 
-/// Of these, those of a year, and those that stand beside it.
-const YEAR_NAMES: [&str; 2] = ["year", "y"];
+/// Of these, those of a year, and those that stand beside a short one.
+const YEAR_NAMES: [&str; 6] = ["year", "years", "from", "to", "since", "until"];
 const MONTH_NAMES: [&str; 7] = ["month", "m", "mon", "day", "d", "week", "w"];
 /// Names of parameters that say which page of a list it is.
 pub(crate) const LIST_NAMES: [&str; 9] = [
@@ -247,7 +247,7 @@ fn year_in(query: &str) -> Option<u16> {
     pairs().find_map(|(name, value)| {
         let year = value.get(..4).filter(|year| is_year(year))?;
         let is_it = match value.len() {
-            4 => YEAR_NAMES.contains(&name) && has_month(),
+            4 => YEAR_NAMES.contains(&name) || (name == "y" && has_month()),
             10 => is_full_date(value),
             _ => DATE_NAMES.contains(&name) && Kind::of(value) == Kind::Date,
         };
@@ -262,9 +262,14 @@ fn push_segment(text: &mut String, segment: &str, is_last: bool) -> Option<u16> 
         Some((name, extension)) if is_last && is_extension(extension) => (name, Some(extension)),
         _ => (segment, None),
     };
+    let is_named = || {
+        YEAR_NAMES
+            .iter()
+            .any(|name| text.ends_with(&format!("/{name}/")))
+    };
     let kind = match Kind::of(name) {
-        // A year has months below it; a number that ends a path is one.
-        Kind::Year if is_last => Kind::Number,
+        // A year has months below it, or a name; else a number that ends a path is one.
+        Kind::Year if is_last && !is_named() => Kind::Number,
         kind => kind,
     };
     match kind {
@@ -350,7 +355,7 @@ fn korean_date(name: &str) -> Option<Kind> {
     }
 }
 
-pub(crate) fn is_year(text: &str) -> bool {
+fn is_year(text: &str) -> bool {
     (text.starts_with("19") || text.starts_with("20")) && text.bytes().all(|b| b.is_ascii_digit())
 }
 

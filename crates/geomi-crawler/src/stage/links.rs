@@ -133,7 +133,7 @@ impl Journey<'_> {
             DocumentKind::SitemapIndex => Way::Sitemap,
             _ => Way::Link,
         };
-        self.note_identifiers(&on.url, document)?;
+        let kept = self.not_sessions(&on.url, document)?;
         let share = self
             .importance
             .visited(on.url.hash64(), document.links.len());
@@ -161,7 +161,7 @@ impl Journey<'_> {
             }
             // The server's own spelling is kept where it redirects, or the two
             // would send each other round in circles.
-            let shortened = self.novelty.shortened(&link.url);
+            let shortened = self.novelty.shortened_link(&link.url, &kept);
             let url = shortened.as_ref().unwrap_or(&link.url);
             let lead = Lead {
                 url,

@@ -7,7 +7,7 @@ use crate::probe::End;
 use crate::{Account, NoveltyConfig, NoveltyRefusal, Template};
 
 /// Pages that far ahead after which a calendar counts as endless.
-const FAR_PAGES: u32 = 3;
+pub(super) const FAR_PAGES: u32 = 3;
 /// Last calls in a row that lead nowhere new after which there is an end.
 const ENDS_MIN: u32 = 3;
 

@@ -2,6 +2,7 @@
 
 use geomi_url::CrawlUrl;
 
+use super::deferral::FAR_PAGES;
 use super::{Sight, SiteNovelty};
 use crate::probe::{End, ProbeAnswer, Probes, Suspect};
 use crate::{Account, NoveltyConfig, Template};
@@ -48,8 +49,11 @@ impl SiteNovelty {
             return None;
         }
         let section = template.section();
-        let is_suspect =
-            |account: &Account, probes: &Probes| account.is_suspect() && probes.may_ask();
+        let is_ahead = template.year().is_some()
+            && (self.section(section)).is_some_and(|section| section.far >= FAR_PAGES);
+        let is_suspect = |account: &Account, probes: &Probes| {
+            (is_ahead || account.is_suspect()) && probes.may_ask()
+        };
         let kind = self.kinds.get_mut(&template.hash());
         let kind = kind.filter(|kind| is_suspect(&kind.account, &kind.probes));
         if kind.is_none() {
@@ -64,7 +68,7 @@ impl SiteNovelty {
             template,
             via: sight.via_url,
             links: &links,
-            combines: sight.fresh_words > 0,
+            combines: sight.fresh_words > 0 || self.parts.is_combined(sight.url, section),
             is_known: &is_known,
         };
         let kind = self.kinds.get_mut(&template.hash());

@@ -15,7 +15,7 @@ const DATED_DIVES: u32 = 100;
 
 /// Answers without content, in a row, after which it is asked whether any name is
 /// answered so.
-const IDLE_SUSPECT: u32 = 40;
+const IDLE_SUSPECT: u32 = 20;
 
 impl SiteNovelty {
     /// Whether it is worth looking for links sideways on pages of this template:
