@@ -20,8 +20,9 @@
 //! and a picture only. So a page is evidence only if it *leads on*, that is, links
 //! to pages of its site that were not known. Not counted as leading on are links
 //! that robots.txt or the scope refuses, images and other files, links to templates
-//! that only redirect or fail, and links to templates that are closed. A page that leads nowhere is never
-//! evidence, unless its URL bears a date and it repeats what other dates say.
+//! that fail or only redirect to known pages, and links to templates that are closed. A
+//! page that leads nowhere is never evidence, unless its URL bears a date and it repeats
+//! what other dates say.
 //!
 //! # Accounts
 //!
@@ -64,13 +65,18 @@
 //! # Probes
 //!
 //! Evidence takes long, and alike pages look endless. So where a template or section is
-//! suspect (12 points of repeated content, 60 unsupported pages, or 60 pages that led on
-//! and as many URLs that wait, without links sideways), the server is asked for a URL that no page links to
-//! ([`probe`]): another century, a thousand times the number, two combinations in one.
-//! A generator answers it and leads on from there. That decides:
+//! suspect, the server is asked for a URL that no page links to ([`probe`]): another
+//! century, a thousand times the number, two combinations in one. A template or section
+//! is suspect after 12 points of repeated content, 60 unsupported pages, 3 pages more
+//! than a year ahead, or 60 pages that led on and as many URLs that wait, without links
+//! sideways. A template that has only redirected to known pages is suspect after 20
+//! redirects in a row.
+//!
+//! A generator answers the probe and leads on from there. That decides:
 //!
 //! * **There is no end:** the template is deferred at once. Where paths grow, the longer
-//!   ones are.
+//!   ones are; where paths combine filters, those with two filters or more are. What the
+//!   template has repeated is not held against the rest of the site.
 //! * **There is an end:** the template is never deferred for what its pages say, however
 //!   alike they are. Only the budget of its site remains.
 //! * **Nothing was decided** (no probe can be made, robots.txt forbids it, failures): the
@@ -79,6 +85,7 @@
 //! # When URLs are deferred
 //!
 //! * Their template, section or length of path has no end by its probes.
+//! * They were quoted within themselves three times (`%252525`).
 //! * An account without a verdict with 80 (template), 90 (shelf and section) or 100
 //!   (site) repeated is closed.
 //! * An account without a verdict with 400 unsupported and 400 pending URLs, and fewer
@@ -117,8 +124,9 @@
 //!   more than 100 pages in a chain stays deferred.
 //! * A generator that answers only the URLs it has linked to looks like a site: 25,000
 //!   requests.
-//! * Spellings in random upper and lower case, and redirects that count up, are not
-//!   recognised; they cost a few hundred requests.
+//! * Spellings in random upper and lower case are not recognised, nor are finite variants
+//!   of a page (print, share, old revisions): they cost a few requests per page. Pages
+//!   that link to each other over redirects cost up to 260 requests.
 //!
 //! Memory is bounded: 256 templates, 64 shelves, 17 sections, 3 x 512 content
 //! hashes, 512 comparisons, 1,024 query pairs and the filters of 8 paths per site. What does not fit is
