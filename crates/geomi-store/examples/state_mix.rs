@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use geomi_store::StoreError;
-use geomi_store::state::{Batch, FjallOptions, FjallStore, Scan, StateStore};
+use geomi_store::state::{Batch, CommitNo, FjallOptions, FjallStore, Scan, StateStore};
 
 const SITES: u64 = 200_000;
 const VISITS_A_COMMIT: u64 = 32;
@@ -285,8 +285,11 @@ impl StateStore for Nothing {
     ) -> Result<(), StoreError> {
         Ok(())
     }
-    fn commit(&mut self, _: &Batch) -> Result<(), StoreError> {
-        Ok(())
+    fn commit(&mut self, _: &Batch) -> Result<CommitNo, StoreError> {
+        Ok(CommitNo::default())
+    }
+    fn durable(&self) -> CommitNo {
+        CommitNo::default()
     }
 }
 

@@ -42,7 +42,13 @@ fn open<P: Place>(place: &mut P) -> P::Store {
 fn commit(store: &mut impl StateStore, fill: impl FnOnce(&mut Batch)) {
     let mut batch = Batch::new();
     fill(&mut batch);
-    store.commit(&batch).expect("the commit is acknowledged");
+    let before = store.durable();
+    let number = store.commit(&batch).expect("the commit is acknowledged");
+    assert!(number > before, "commits are numbered upwards");
+    assert!(
+        store.durable() <= number,
+        "what is durable was committed before"
+    );
 }
 
 fn get(store: &impl StateStore, key: &[u8]) -> Option<Vec<u8>> {

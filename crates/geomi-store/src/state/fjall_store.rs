@@ -23,7 +23,7 @@ use fjall::{
     KvSeparationOptions, OwnedWriteBatch, PersistMode,
 };
 
-use super::{Batch, Operation, Scan, StateStore};
+use super::{Batch, CommitNo, Operation, Scan, StateStore};
 use crate::StoreError;
 
 /// The one keyspace of a state database.
@@ -131,6 +131,7 @@ pub struct FjallStore {
     database: Database,
     memtable_bytes: u64,
     options: FjallOptions,
+    committed: CommitNo,
     poisoned: bool,
 }
 
@@ -182,6 +183,7 @@ impl FjallStore {
             database,
             memtable_bytes: options.memtable_at(found),
             options,
+            committed: CommitNo::default(),
             poisoned: false,
         })
     }
@@ -251,14 +253,20 @@ impl StateStore for FjallStore {
         Ok(())
     }
 
-    fn commit(&mut self, batch: &Batch) -> Result<(), StoreError> {
+    fn commit(&mut self, batch: &Batch) -> Result<CommitNo, StoreError> {
         if self.poisoned {
             return Err(StoreError::Poisoned);
         }
         self.write(batch).map_err(|error| {
             self.poisoned = true;
             self.fail(error)
-        })
+        })?;
+        self.committed = self.committed.next();
+        Ok(self.committed)
+    }
+
+    fn durable(&self) -> CommitNo {
+        self.committed
     }
 }
 

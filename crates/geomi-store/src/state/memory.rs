@@ -2,15 +2,18 @@
 //!
 //! A [`MemoryDisk`] plays the disk: it outlives the [`MemoryStore`] opened on
 //! it, as a disk outlives a process. Dropping the store is the crash; opening
-//! the disk again is the restart. Since every commit is durable when it
-//! returns, nothing but an unfinished commit can be lost, and
-//! [`CommitFault`] chooses which way such a commit ends.
+//! the disk again is the restart.
+//!
+//! On a usual disk every commit is durable when it returns, and nothing but an
+//! unfinished commit can be lost; [`CommitFault`] chooses which way such a commit
+//! ends. On a [late](MemoryDisk::late) disk commits become durable when the test
+//! says so, and a crash loses the others: that is how an object store behaves.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use super::{Batch, Operation, Scan, StateStore};
+use super::{Batch, CommitNo, Operation, Scan, StateStore};
 use crate::StoreError;
 
 type Map = BTreeMap<Vec<u8>, Vec<u8>>;
@@ -23,9 +26,21 @@ pub struct MemoryDisk {
 
 #[derive(Clone, Debug, Default)]
 struct Inner {
+    /// What readers see.
     committed: Map,
+    /// What a crash leaves, on a late disk; elsewhere that is all of it.
+    late: Option<Late>,
     is_open: bool,
     fault: Option<CommitFault>,
+}
+
+/// A disk whose commits become durable later.
+#[derive(Clone, Debug, Default)]
+struct Late {
+    durable: Map,
+    durable_no: CommitNo,
+    /// Commits that are not durable yet, in order.
+    waiting: VecDeque<Batch>,
 }
 
 /// How a commit that is made to fail leaves the disk. The writer cannot tell
@@ -44,6 +59,28 @@ impl MemoryDisk {
         Self::default()
     }
 
+    /// An empty disk on which commits become durable when
+    /// [`MemoryDisk::flush`] is called.
+    pub fn late() -> Self {
+        let inner = Inner {
+            late: Some(Late::default()),
+            ..Inner::default()
+        };
+        Self {
+            inner: Arc::new(Mutex::new(inner)),
+        }
+    }
+
+    /// Makes the oldest commits of a late disk durable, so many at most.
+    pub fn flush(&self, commits: usize) {
+        if let Some(late) = &mut self.lock().late {
+            for batch in late.waiting.drain(..commits.min(late.waiting.len())) {
+                apply(&mut late.durable, &batch);
+                late.durable_no = late.durable_no.next();
+            }
+        }
+    }
+
     /// Opens the store on this disk; refused while another handle is open.
     pub fn open(&self) -> Result<MemoryStore, StoreError> {
         let mut inner = self.lock();
@@ -54,9 +91,13 @@ impl MemoryDisk {
             });
         }
         inner.is_open = true;
+        if let Some(late) = &mut inner.late {
+            late.durable_no = CommitNo::default();
+        }
         drop(inner);
         Ok(MemoryStore {
             disk: self.clone(),
+            committed: CommitNo::default(),
             poisoned: false,
         })
     }
@@ -66,14 +107,24 @@ impl MemoryDisk {
         self.lock().fault = Some(fault);
     }
 
-    /// A second disk with what is committed on this one now: what a crash at
+    /// A second disk with what is durable on this one now: what a crash at
     /// this moment would leave.
     #[must_use]
     pub fn crash_image(&self) -> Self {
-        let committed = self.lock().committed.clone();
+        let inner = self.lock();
+        let late = inner.late.as_ref().map(|late| Late {
+            durable: late.durable.clone(),
+            ..Late::default()
+        });
+        let committed = match &late {
+            Some(late) => late.durable.clone(),
+            None => inner.committed.clone(),
+        };
+        drop(inner);
         Self {
             inner: Arc::new(Mutex::new(Inner {
                 committed,
+                late,
                 ..Inner::default()
             })),
         }
@@ -100,6 +151,7 @@ impl MemoryDisk {
 #[derive(Debug)]
 pub struct MemoryStore {
     disk: MemoryDisk,
+    committed: CommitNo,
     poisoned: bool,
 }
 
@@ -123,7 +175,13 @@ impl Default for MemoryStore {
 
 impl Drop for MemoryStore {
     fn drop(&mut self) {
-        self.disk.lock().is_open = false;
+        let mut inner = self.disk.lock();
+        inner.is_open = false;
+        let inner = &mut *inner;
+        if let Some(late) = &mut inner.late {
+            late.waiting.clear();
+            inner.committed.clone_from(&late.durable);
+        }
     }
 }
 
@@ -158,15 +216,16 @@ impl StateStore for MemoryStore {
         Ok(())
     }
 
-    fn commit(&mut self, batch: &Batch) -> Result<(), StoreError> {
+    fn commit(&mut self, batch: &Batch) -> Result<CommitNo, StoreError> {
         if self.poisoned {
             return Err(StoreError::Poisoned);
         }
         let mut inner = self.disk.lock();
         match inner.fault.take() {
             None => {
-                apply(&mut inner.committed, batch);
-                Ok(())
+                inner.take(batch);
+                self.committed = self.committed.next();
+                Ok(self.committed)
             }
             Some(CommitFault::DiskFull) => {
                 self.poisoned = true;
@@ -176,9 +235,26 @@ impl StateStore for MemoryStore {
             }
             Some(CommitFault::WrittenButUnacknowledged) => {
                 self.poisoned = true;
-                apply(&mut inner.committed, batch);
+                inner.take(batch);
                 Err(StoreError::State("acknowledgement lost".to_owned()))
             }
+        }
+    }
+
+    fn durable(&self) -> CommitNo {
+        let inner = self.disk.lock();
+        inner
+            .late
+            .as_ref()
+            .map_or(self.committed, |late| late.durable_no)
+    }
+}
+
+impl Inner {
+    fn take(&mut self, batch: &Batch) {
+        apply(&mut self.committed, batch);
+        if let Some(late) = &mut self.late {
+            late.waiting.push_back(batch.clone());
         }
     }
 }
@@ -247,6 +323,24 @@ mod tests {
         assert!(store.commit(&put(b"a")).is_err());
         drop(store);
         assert!(disk.open().unwrap().get(b"a").unwrap().is_some());
+    }
+
+    #[test]
+    fn a_late_disk_loses_what_was_not_flushed() {
+        let disk = MemoryDisk::late();
+        let mut store = disk.open().unwrap();
+        let first = store.commit(&put(b"a")).unwrap();
+        let second = store.commit(&put(b"b")).unwrap();
+        assert!(store.get(b"b").unwrap().is_some(), "readable at once");
+        assert!(store.durable() < first);
+        disk.flush(1);
+        assert_eq!(store.durable(), first);
+        assert!(store.durable() < second);
+        assert_eq!(disk.crash_image().len(), 1);
+        drop(store);
+        let store = disk.open().unwrap();
+        assert!(store.get(b"a").unwrap().is_some());
+        assert_eq!(store.get(b"b").unwrap(), None);
     }
 
     #[test]

@@ -9,8 +9,10 @@
 //! What every engine promises, and [`conformance`] checks:
 //!
 //! - a commit is all or nothing, also across `kill -9`;
-//! - what a commit acknowledged by returning `Ok` is on the disk (`fdatasync`)
-//!   and is found by whoever opens the store next;
+//! - a commit is readable when it returns its number, and durable once
+//!   [`StateStore::durable`] has reached that number: whoever opens the store next
+//!   finds it. A local disk is as far when the commit returns; an object store
+//!   follows later;
 //! - within a batch the last operation on a key wins;
 //! - after a failed commit the store refuses all further commits with
 //!   [`StoreError::Poisoned`](crate::StoreError::Poisoned): nobody knows what
@@ -28,10 +30,12 @@ mod batch;
 pub mod conformance;
 mod fjall_store;
 mod memory;
+mod pending;
 
 pub use batch::{Batch, Operation};
 pub use fjall_store::{FjallOptions, FjallStore};
 pub use memory::{CommitFault, MemoryDisk, MemoryStore};
+pub use pending::State;
 
 use crate::StoreError;
 
@@ -55,9 +59,24 @@ pub trait StateStore: Send {
         visit: &mut dyn FnMut(&[u8], &[u8]) -> Scan,
     ) -> Result<(), StoreError>;
 
-    /// Applies a batch: atomic, and durable when this returns `Ok`. The batch
-    /// is left as it was; [`Batch::clear`] makes it ready for reuse.
-    fn commit(&mut self, batch: &Batch) -> Result<(), StoreError>;
+    /// Applies a batch, atomically: it is readable when this returns its number.
+    /// The batch is left as it was; [`Batch::clear`] makes it ready for reuse.
+    fn commit(&mut self, batch: &Batch) -> Result<CommitNo, StoreError>;
+
+    /// The last commit that is durable; all before it are as well.
+    fn durable(&self) -> CommitNo;
+}
+
+/// The number of a commit since its store was opened, from 1.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct CommitNo(pub u64);
+
+impl CommitNo {
+    /// The number after this one.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
 }
 
 /// Whether a scan goes on.
