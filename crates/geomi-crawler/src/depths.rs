@@ -103,10 +103,10 @@ impl Journey<'_> {
             return Ok(());
         }
         tracing::debug!(url = %entry.url, depth = entry.depth, "shorter path");
-        self.partitions[to].set_shortest(&entry.url, ShortestPath::of(&entry));
+        self.partitions[to].set_shortest(&entry.url, &ShortestPath::of(&entry));
         let hash = entry.url.hash64();
         let is_queued = self.partitions[to].has_seen(entry.url.site_hash(), hash)?
-            && !self.is_settling(hash)
+            && !self.under_way.contains(&hash.0)
             && self.partitions[to].record(&entry.url)?.is_none();
         if self.config.page_order() != PageOrder::BreadthFirst || !is_queued {
             return Ok(());
@@ -134,7 +134,7 @@ impl Journey<'_> {
         }
         match self.partitions[to].shortest(&entry.url)? {
             Some(known) if known.depth <= entry.depth => follow(entry, known),
-            _ => self.partitions[to].set_shortest(&entry.url, ShortestPath::of(entry)),
+            _ => self.partitions[to].set_shortest(&entry.url, &ShortestPath::of(entry)),
         }
         Ok(())
     }
@@ -149,7 +149,7 @@ impl Journey<'_> {
                 seed: found.on.seed,
                 via: Some(found.on.url.clone()),
             };
-            self.partitions[to].set_shortest(found.url, path);
+            self.partitions[to].set_shortest(found.url, &path);
             self.partitions[to].set_too_deep(&Entry {
                 url: found.url.clone(),
                 seed: found.on.seed,

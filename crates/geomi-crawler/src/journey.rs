@@ -136,9 +136,6 @@ pub(crate) struct Journey<'a> {
     pub(crate) under_way: HashSet<u64>,
     /// What links say of how important URLs are.
     pub(crate) importance: Importance,
-    /// URLs visited or refused since the last commit: their records cannot be read
-    /// yet.
-    pub(crate) settled_now: HashSet<u64>,
     /// Whether URLs were ever promoted in this crawl.
     pub(crate) has_promoted: bool,
     /// URLs of sites that are not in memory.

@@ -695,16 +695,14 @@ impl Journey<'_> {
         Ok(answer)
     }
 
-    /// Writes what is not written yet and lets go of sites that are closed. What
-    /// is written only now stays until the next time, when it is durable.
+    /// Writes what is not written yet of sites that are closed, and lets go of them.
     pub(crate) fn close_novelty(&mut self) {
-        let (frontier, unsaved) = (&self.frontier, &self.novelty.unsaved);
-        self.novelty
-            .sites
-            .retain(|site, _| frontier.is_open(*site) || unsaved.contains(site));
-        let closed = |site: &SiteHash| !frontier.is_open(*site);
-        let due: Vec<SiteHash> = unsaved.iter().copied().filter(closed).collect();
+        let frontier = &self.frontier;
+        let unsaved = self.novelty.unsaved.iter().copied();
+        let due: Vec<SiteHash> = unsaved.filter(|site| !frontier.is_open(*site)).collect();
         self.save_novelty(&due);
+        let frontier = &self.frontier;
+        self.novelty.sites.retain(|site, _| frontier.is_open(*site));
         if self.novelty.domains.len() > DOMAINS_MAX {
             self.novelty.domains.clear();
         }

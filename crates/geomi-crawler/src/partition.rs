@@ -19,13 +19,11 @@ use std::path::Path;
 
 use geomi_frontier::{Entry, SiteState};
 use geomi_model::{Digest, Timestamp, Visit};
-use geomi_store::state::{Batch, Scan, StateStore};
+use geomi_store::state::{Scan, State, StateStore};
 use geomi_url::{CrawlUrl, SiteHash, UrlHash};
-use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::CrawlError;
-use crate::depths::ShortestPath;
 use crate::keys;
 use crate::seeds::Seed;
 use crate::status::{Answers, Counters};
@@ -61,8 +59,7 @@ pub(crate) struct MailBody {
 }
 
 pub(crate) struct Partition {
-    store: Box<dyn StateStore>,
-    batch: Batch,
+    state: State,
     seen: SeenLog,
     /// `None` in a partition of an earlier version, until it is made.
     sites: Option<SiteList>,
@@ -71,10 +68,6 @@ pub(crate) struct Partition {
     visits_from: u64,
     /// What URLs gathered for sites not in memory may take of it.
     gather_bytes: usize,
-    /// Content first stored in this round: the same may come twice in one.
-    fresh_stored: HashMap<Digest, Stored>,
-    /// Paths noted in this round: the batch cannot be read.
-    fresh_paths: HashMap<u64, ShortestPath>,
     pub(crate) counters: Counters,
     counted: Counters,
     pub(crate) answers: Answers,
@@ -103,21 +96,18 @@ impl Partition {
         seen: &Path,
         seen_bytes: usize,
     ) -> Result<Self, CrawlError> {
-        let counters: Option<Counters> = read(&*store, "counters", &keys::meta("counters"))?;
+        let state = State::new(store);
+        let counters: Option<Counters> = read(&state, "counters", &keys::meta("counters"))?;
         let counters = counters.unwrap_or_default().of_any_version();
         // Gathered URLs may take as much as the seen test.
         let gather_bytes = seen_bytes;
-        let answers: Answers =
-            read(&*store, "answers", &keys::meta("answers"))?.unwrap_or_default();
+        let answers: Answers = read(&state, "answers", &keys::meta("answers"))?.unwrap_or_default();
         let mut partition = Self {
-            seen: SeenLog::open(&*store, seen, seen_bytes)?,
-            sites: SiteList::open(&*store, gather_bytes)?,
+            seen: SeenLog::open(&state, seen, seen_bytes)?,
+            sites: SiteList::open(&state, gather_bytes)?,
             visits_from: 0,
             gather_bytes,
-            store,
-            batch: Batch::new(),
-            fresh_stored: HashMap::new(),
-            fresh_paths: HashMap::new(),
+            state,
             counted: counters.clone(),
             counters,
             answers,
@@ -134,7 +124,7 @@ impl Partition {
     fn load_post(&mut self) -> Result<(), CrawlError> {
         let (from, to) = keys::all(b'o');
         let mut rows = Vec::new();
-        self.store.scan(&from, &to, &mut |key, body| {
+        self.state.scan(&from, &to, &mut |key, body| {
             rows.push((key.to_vec(), body.to_vec()));
             Scan::Continue
         })?;
@@ -160,12 +150,12 @@ impl Partition {
         &self,
         name: &str,
     ) -> Result<Option<T>, CrawlError> {
-        read(&*self.store, name, &keys::meta(name))
+        read(&self.state, name, &keys::meta(name))
     }
 
     /// Sets a single record in the next commit.
     pub(crate) fn set_meta<T: Serialize>(&mut self, name: &str, value: &T) {
-        self.batch.put(&keys::meta(name), &keys::encode(value));
+        self.state.put(&keys::meta(name), &keys::encode(value));
     }
 
     /// Whether a URL was admitted before.
@@ -185,19 +175,19 @@ impl Partition {
 
     /// A site's saved state.
     pub(crate) fn site(&self, site: SiteHash) -> Result<Option<SiteState>, CrawlError> {
-        read(&*self.store, "site", &keys::site(site))
+        read(&self.state, "site", &keys::site(site))
     }
 
     /// Adds a visit that waits for its Parquet file.
     pub(crate) fn add_visit(&mut self, visit: &Visit) {
-        self.batch
+        self.state
             .put(&keys::visit(visit.number), &keys::encode_visit(visit));
     }
 
     /// Forgets a visit that is in a Parquet file now, as are all before it.
     pub(crate) fn forget_visit(&mut self, number: u64) {
         self.visits_from = self.visits_from.max(number + 1);
-        self.batch.delete(&keys::visit(number));
+        self.state.delete(&keys::visit(number));
     }
 
     /// Visits that are not in a Parquet file yet, in order.
@@ -205,7 +195,7 @@ impl Partition {
         let (_, to) = keys::all(b'v');
         let from = keys::visit(self.visits_from);
         let mut broken = None;
-        self.store.scan(
+        self.state.scan(
             &from,
             &to,
             &mut |_, value| match keys::decode_visit(value) {
@@ -224,12 +214,12 @@ impl Partition {
 
     /// Adds a seed, in its stored form.
     pub(crate) fn set_seed(&mut self, number: u32, seed: &[u8]) {
-        self.batch.put(&keys::seed(number), seed);
+        self.state.put(&keys::seed(number), seed);
     }
 
     /// A seed.
     pub(crate) fn seed(&self, number: u32) -> Result<Option<Seed>, CrawlError> {
-        let stored = self.store.get(&keys::seed(number))?;
+        let stored = self.state.get(&keys::seed(number))?;
         stored.map(|value| Seed::decode(&value)).transpose()
     }
 
@@ -241,7 +231,7 @@ impl Partition {
     ) -> Result<(), CrawlError> {
         let (_, to) = keys::all(b'e');
         let mut broken = None;
-        self.store.scan(&keys::seed(from), &to, &mut |key, value| {
+        self.state.scan(&keys::seed(from), &to, &mut |key, value| {
             let shown =
                 keys::seed_number(key).and_then(|number| visit(number, Seed::decode(value)?));
             shown.unwrap_or_else(|error| {
@@ -259,7 +249,7 @@ impl Partition {
 
     /// Notes that mail was taken in; durable with the next commit.
     pub(crate) fn advance_cursor(&mut self, from: u16, number: u64) {
-        self.batch.put(&keys::inbox(from), &keys::encode(&number));
+        self.state.put(&keys::inbox(from), &keys::encode(&number));
         self.cursors.insert(from, number);
     }
 
@@ -268,7 +258,7 @@ impl Partition {
         if let Some(cursor) = self.cursors.get(&from) {
             return Ok(Some(*cursor));
         }
-        let stored = read(&*self.store, "inbox", &keys::inbox(from))?;
+        let stored = read(&self.state, "inbox", &keys::inbox(from))?;
         if let Some(cursor) = stored {
             self.cursors.insert(from, cursor);
         }
@@ -280,11 +270,11 @@ impl Partition {
         let Some(rows) = self.unacknowledged.get_mut(&to) else {
             return;
         };
-        let batch = &mut self.batch;
+        let state = &mut self.state;
         rows.retain(|row| {
             let done = *row <= number;
             if done {
-                batch.delete(&keys::outbox(to, *row));
+                state.delete(&keys::outbox(to, *row));
             }
             !done
         });
@@ -305,7 +295,7 @@ impl Partition {
 
     /// Whether the next commit would write anything.
     pub(crate) fn is_dirty(&self) -> bool {
-        !self.batch.is_empty()
+        !self.state.is_clean()
             || self.seen.is_dirty()
             || self.sites.as_ref().is_some_and(SiteList::is_dirty)
             || !self.outgoing.is_empty()
@@ -315,15 +305,15 @@ impl Partition {
     /// Makes everything since the last commit durable, with where the archive
     /// stands.
     pub(crate) fn commit(&mut self, mark: &ArchiveMark) -> Result<(), CrawlError> {
-        self.seen.write(&mut self.batch)?;
+        self.seen.write(&mut self.state)?;
         if let Some(sites) = &mut self.sites {
-            sites.write(&mut self.batch);
+            sites.write(&mut self.state);
         }
         for (to, entries) in std::mem::take(&mut self.outgoing) {
             for entries in parcels(entries) {
                 self.next_mail += 1;
                 let body = keys::encode(&MailBody { entries });
-                self.batch.put(&keys::outbox(to, self.next_mail), &body);
+                self.state.put(&keys::outbox(to, self.next_mail), &body);
                 self.unacknowledged
                     .entry(to)
                     .or_default()
@@ -332,20 +322,17 @@ impl Partition {
             }
         }
         if self.counters != self.counted {
-            self.batch
+            self.state
                 .put(&keys::meta("counters"), &keys::encode(&self.counters));
             // An answer is a visit, which is counted too.
-            self.batch
+            self.state
                 .put(&keys::meta("answers"), &keys::encode(&self.answers));
             self.counted.clone_from(&self.counters);
         }
-        self.batch.put(&keys::meta("archive"), &keys::encode(mark));
-        self.batch
+        self.state.put(&keys::meta("archive"), &keys::encode(mark));
+        self.state
             .put(&keys::meta("mail"), &keys::encode(&self.next_mail));
-        self.store.commit(&self.batch)?;
-        self.batch.clear();
-        self.fresh_stored.clear();
-        self.fresh_paths.clear();
+        self.state.commit()?;
         self.seen.committed()
     }
 
@@ -357,7 +344,7 @@ impl Partition {
         take: &mut dyn FnMut(T),
     ) -> Result<(), CrawlError> {
         let mut broken = None;
-        self.store
+        self.state
             .scan(from, to, &mut |_, value| match keys::decode(kind, value) {
                 Ok(value) => {
                     take(value);
@@ -373,11 +360,11 @@ impl Partition {
 }
 
 fn read<T: serde::de::DeserializeOwned>(
-    store: &dyn StateStore,
+    state: &State,
     kind: &str,
     key: &[u8],
 ) -> Result<Option<T>, CrawlError> {
-    store
+    state
         .get(key)?
         .map(|value| keys::decode(kind, &value))
         .transpose()

@@ -12,7 +12,7 @@
 
 use geomi_frontier::{Credit, Entry, Known};
 use geomi_model::LinkKind;
-use geomi_url::{CrawlUrl, UrlHash};
+use geomi_url::CrawlUrl;
 
 use crate::CrawlError;
 use crate::journey::Journey;
@@ -33,7 +33,7 @@ impl Journey<'_> {
     ) -> Result<(), CrawlError> {
         let hash = url.hash64();
         let known = self.importance.known(hash);
-        let is_over = known == Known::Done || self.is_settling(hash);
+        let is_over = known == Known::Done || self.under_way.contains(&hash.0);
         if is_over || !self.admit.promotes() || self.seeds.knows(url) {
             return Ok(());
         }
@@ -87,7 +87,7 @@ impl Journey<'_> {
             return Ok(false);
         }
         let hash = entry.url.hash64();
-        if self.is_settling(hash) {
+        if self.under_way.contains(&hash.0) {
             return Ok(true);
         }
         // Its last place, and nothing was heard of it since: no need to look.
@@ -95,11 +95,5 @@ impl Journey<'_> {
             return Ok(false);
         }
         self.partitions[self.partition_of(entry.url.site_hash())].is_dealt_with(entry)
-    }
-
-    /// Whether a URL is being visited, or was settled and its record cannot be
-    /// read yet.
-    pub(crate) fn is_settling(&self, hash: UrlHash) -> bool {
-        self.under_way.contains(&hash.0) || self.settled_now.contains(&hash.0)
     }
 }

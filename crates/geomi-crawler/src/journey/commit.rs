@@ -51,7 +51,6 @@ impl Journey<'_> {
         }
         let committed = self.commit_partitions()?;
         self.seeds.committed();
-        self.settled_now.clear();
         if self.signs.len() > SIGNS_MAX {
             // All of them can be read back now.
             self.signs.clear();

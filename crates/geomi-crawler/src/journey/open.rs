@@ -105,7 +105,6 @@ impl<'a> Journey<'a> {
             in_flight: 0,
             under_way: HashSet::new(),
             importance: Importance::new(IMPORTANCE_PLACES),
-            settled_now: HashSet::new(),
             has_promoted: partitions[0].meta(promotion::META)?.unwrap_or_default(),
             parked: 0,
             round,

@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use geomi_frontier::Entry;
-use geomi_store::state::{Batch, Scan, StateStore};
+use geomi_store::state::{Scan, State};
 use geomi_url::{CrawlUrl, SiteHash};
 use hashbrown::HashMap;
 
@@ -71,9 +71,9 @@ impl Gather {
     }
 
     /// Reads the log.
-    pub(super) fn open(store: &dyn StateStore, bytes_max: usize) -> Result<Self, CrawlError> {
+    pub(super) fn open(state: &State, bytes_max: usize) -> Result<Self, CrawlError> {
         let mut gather = Self::new(bytes_max);
-        let first: Option<u64> = super::read(store, "gathered", &keys::gathered_from())?;
+        let first: Option<u64> = super::read(state, "gathered", &keys::gathered_from())?;
         let Some(first) = first else {
             return Ok(gather);
         };
@@ -81,7 +81,7 @@ impl Gather {
         gather.written_from = Some(first);
         let (_, end) = keys::all(b'k');
         let mut broken = None;
-        store.scan(&keys::gathered(first), &end, &mut |key, row| {
+        state.scan(&keys::gathered(first), &end, &mut |key, row| {
             let read = keys::gathered_row(key)
                 .ok_or_else(|| damaged("key"))
                 .and_then(|number| gather.replay(number, row));
@@ -208,21 +208,21 @@ impl Gather {
     }
 
     /// Adds the row of this commit to it, and removes those that came free.
-    pub(super) fn write(&mut self, batch: &mut Batch) {
+    pub(super) fn write(&mut self, state: &mut State) {
         self.commits += 1;
         if !self.fresh.is_empty() {
-            batch.put(&keys::gathered(self.rows.end), &self.fresh);
+            state.put(&keys::gathered(self.rows.end), &self.fresh);
             self.fresh.clear();
             self.fresh_via = None;
             self.rows.end += 1;
         }
         let first = self.line.front().map_or(self.rows.end, |(row, _)| *row);
         for row in self.rows.start..first {
-            batch.delete(&keys::gathered(row));
+            state.delete(&keys::gathered(row));
         }
         self.rows.start = first;
         if self.rows.end > 0 && self.written_from != Some(first) {
-            batch.put(&keys::gathered_from(), &keys::encode(&first));
+            state.put(&keys::gathered_from(), &keys::encode(&first));
             self.written_from = Some(first);
         }
     }
@@ -260,41 +260,40 @@ mod tests {
         }
     }
 
-    fn commit(gather: &mut Gather, store: &mut MemoryStore) {
-        let mut batch = Batch::new();
-        gather.write(&mut batch);
-        store.commit(&batch).unwrap();
+    fn commit(gather: &mut Gather, state: &mut State) {
+        gather.write(state);
+        state.commit().unwrap();
     }
 
-    fn rows(store: &MemoryStore) -> usize {
+    fn rows(state: &State) -> usize {
         let (from, to) = keys::all(b'k');
         let mut rows = 0;
         let count = &mut |_: &[u8], _: &[u8]| {
             rows += 1;
             Scan::Continue
         };
-        store.scan(&from, &to, count).unwrap();
+        state.scan(&from, &to, count).unwrap();
         rows
     }
 
     #[test]
     fn what_was_gathered_and_not_taken_is_there_when_opened_again() {
-        let mut store = MemoryStore::new();
+        let mut state = State::new(Box::new(MemoryStore::new()));
         let mut gather = Gather::new(1 << 20);
         for page in 0..4 {
             gather.park(&entry(1, page));
             gather.park(&entry(2, page));
-            commit(&mut gather, &mut store);
+            commit(&mut gather, &mut state);
         }
-        assert_eq!(rows(&store), 4);
+        assert_eq!(rows(&state), 4);
         let one = entry(1, 0).url.site_hash();
         let two = entry(2, 0).url.site_hash();
         assert_eq!(gather.first(), Some(one));
         assert_eq!(gather.take(one).unwrap().len(), 4);
         gather.park(&entry(1, 9));
-        commit(&mut gather, &mut store);
+        commit(&mut gather, &mut state);
 
-        let mut opened = Gather::open(&store, 1 << 20).unwrap();
+        let mut opened = Gather::open(&state, 1 << 20).unwrap();
         assert_eq!(opened.entries(one).unwrap(), [entry(1, 9)]);
         assert_eq!(opened.entries(two).unwrap().len(), 4);
         assert_eq!(opened.bytes, gather.bytes);
@@ -302,18 +301,18 @@ mod tests {
         assert!(!opened.is_dirty());
 
         opened.take(two).unwrap();
-        commit(&mut opened, &mut store);
+        commit(&mut opened, &mut state);
         // Only the row with what is left, and the one that says what is not.
-        assert_eq!(rows(&store), 2);
+        assert_eq!(rows(&state), 2);
         opened.take(one).unwrap();
-        commit(&mut opened, &mut store);
-        assert_eq!((rows(&store), opened.bytes), (0, 0));
-        assert!(Gather::open(&store, 0).unwrap().is_empty());
+        commit(&mut opened, &mut state);
+        assert_eq!((rows(&state), opened.bytes), (0, 0));
+        assert!(Gather::open(&state, 0).unwrap().is_empty());
     }
 
     #[test]
     fn the_oldest_is_due_when_memory_is_short_and_when_time_has_passed() {
-        let mut store = MemoryStore::new();
+        let mut state = State::new(Box::new(MemoryStore::new()));
         let mut gather = Gather::new(4 * SITE_BYTES);
         gather.park(&entry(1, 0));
         assert_eq!(gather.due(), None);
@@ -328,9 +327,9 @@ mod tests {
         assert!(!gather.is_empty() && !gather.contains(first));
         for _ in 0..COMMITS_MAX {
             assert_eq!(gather.due(), None);
-            commit(&mut gather, &mut store);
+            commit(&mut gather, &mut state);
         }
-        commit(&mut gather, &mut store);
+        commit(&mut gather, &mut state);
         assert!(gather.due().is_some());
     }
 }

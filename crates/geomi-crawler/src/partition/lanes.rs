@@ -36,17 +36,17 @@ impl Partition {
             chunk.push(entry);
         }
         let key = keys::chunk(append.site, append.lane, append.chunk);
-        self.batch.put(&key, chunk.as_bytes());
+        self.state.put(&key, chunk.as_bytes());
     }
 
     /// Writes a site's state and drops the chunks it is done with.
     pub(crate) fn save(&mut self, save: &Save) {
         let site = save.state.key.hash64();
-        self.batch
+        self.state
             .put(&keys::site(site), &keys::encode(&save.state));
         for (lane, chunks) in &save.freed {
             for chunk in chunks.clone() {
-                self.batch.delete(&keys::chunk(site, *lane, chunk));
+                self.state.delete(&keys::chunk(site, *lane, chunk));
             }
         }
     }
@@ -62,7 +62,7 @@ impl Partition {
     ) -> Result<(Vec<(Position, Entry)>, Position), CrawlError> {
         let mut out = Vec::with_capacity(len.min(FIND_QUEUED_LEN));
         let mut at = from;
-        while let Some(chunk) = self.store.get(&keys::chunk(site, lane, at.chunk))? {
+        while let Some(chunk) = self.state.get(&keys::chunk(site, lane, at.chunk))? {
             let mut entries = compact::Entries::of(&chunk)?;
             entries.pass_over(at.index)?;
             while !entries.is_over() && out.len() < len {

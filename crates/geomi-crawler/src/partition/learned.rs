@@ -20,17 +20,17 @@ const DOMAIN_FORMAT: u8 = 2;
 impl Partition {
     /// What a site's robots.txt permitted.
     pub(crate) fn access(&self, site: SiteHash) -> Result<Option<SiteAccess>, CrawlError> {
-        read(&*self.store, "robots", &keys::robots(site))
+        read(&self.state, "robots", &keys::robots(site))
     }
 
     /// Keeps what a site's robots.txt permits.
     pub(crate) fn set_access(&mut self, site: SiteHash, access: &SiteAccess) {
-        self.batch.put(&keys::robots(site), &keys::encode(access));
+        self.state.put(&keys::robots(site), &keys::encode(access));
     }
 
     /// What was learned of a site's URLs.
     pub(crate) fn novelty(&self, site: SiteHash) -> Result<Option<SiteNovelty>, CrawlError> {
-        match self.store.get(&keys::novelty(site))? {
+        match self.state.get(&keys::novelty(site))? {
             // What an earlier version learned is learned anew.
             Some(bytes) if bytes.first() != Some(&NOVELTY_FORMAT) => Ok(None),
             Some(bytes) => keys::decode_as(NOVELTY_FORMAT, "novelty", &bytes).map(Some),
@@ -40,7 +40,7 @@ impl Partition {
 
     /// Keeps what was learned of a site's URLs.
     pub(crate) fn set_novelty(&mut self, site: SiteHash, novelty: &SiteNovelty) {
-        self.batch.put(
+        self.state.put(
             &keys::novelty(site),
             &keys::encode_as(NOVELTY_FORMAT, novelty),
         );
@@ -48,7 +48,7 @@ impl Partition {
 
     /// How many hosts of a domain were opened.
     pub(crate) fn domain(&self, domain: u64) -> Result<Option<DomainNovelty>, CrawlError> {
-        match self.store.get(&keys::domain(domain))? {
+        match self.state.get(&keys::domain(domain))? {
             Some(bytes) if bytes.first() != Some(&DOMAIN_FORMAT) => Ok(None),
             Some(bytes) => keys::decode_as(DOMAIN_FORMAT, "domain", &bytes).map(Some),
             None => Ok(None),
@@ -57,7 +57,7 @@ impl Partition {
 
     /// Keeps how many hosts of a domain were opened.
     pub(crate) fn set_domain(&mut self, domain: u64, novelty: &DomainNovelty) {
-        self.batch.put(
+        self.state.put(
             &keys::domain(domain),
             &keys::encode_as(DOMAIN_FORMAT, novelty),
         );
@@ -66,22 +66,22 @@ impl Partition {
     /// Keeps a page of a site's sample.
     pub(crate) fn set_mirror_page(&mut self, site: SiteHash, place: u8, page: &MirrorPage) {
         let key = keys::mirror(site, place);
-        self.batch.put(&key, &keys::encode(page));
+        self.state.put(&key, &keys::encode(page));
     }
 
     /// Keeps that a site is a mirror, or that it is none after all.
     pub(crate) fn set_mirror_record(&mut self, site: SiteHash, record: Option<&MirrorRecord>) {
         let key = keys::mirror(site, keys::MIRROR_RECORD);
         match record {
-            Some(record) => self.batch.put(&key, &keys::encode(record)),
-            None => self.batch.delete(&key),
+            Some(record) => self.state.put(&key, &keys::encode(record)),
+            None => self.state.delete(&key),
         }
     }
 
     /// What a site is a mirror of, if it is one.
     pub(crate) fn mirror_record(&self, site: SiteHash) -> Result<Option<MirrorRecord>, CrawlError> {
         let key = keys::mirror(site, keys::MIRROR_RECORD);
-        read(&*self.store, "mirror", &key)
+        read(&self.state, "mirror", &key)
     }
 
     /// Every page of every sample, and every mirror.
@@ -92,7 +92,7 @@ impl Partition {
     ) -> Result<(), CrawlError> {
         let (from, to) = keys::all(b'j');
         let mut broken = None;
-        self.store.scan(&from, &to, &mut |key, value| {
+        self.state.scan(&from, &to, &mut |key, value| {
             let took = match keys::mirror_place(key) {
                 Some((site, keys::MIRROR_RECORD)) => {
                     keys::decode("mirror", value).map(|record| mirror(site, record))
@@ -118,24 +118,24 @@ impl Partition {
     /// What sitemaps and feeds say of a URL.
     pub(crate) fn signal(&self, url: &CrawlUrl) -> Result<Option<ChangeSignal>, CrawlError> {
         let key = keys::signal(url.site_hash(), url.hash64());
-        read(&*self.store, "signal", &key)
+        read(&self.state, "signal", &key)
     }
 
     /// Keeps what a sitemap or feed says of a URL; the last word counts.
     pub(crate) fn set_signal(&mut self, url: &CrawlUrl, signal: &ChangeSignal) {
         let key = keys::signal(url.site_hash(), url.hash64());
-        self.batch.put(&key, &keys::encode(signal));
+        self.state.put(&key, &keys::encode(signal));
     }
 
     /// What was learned of a site's own words.
     pub(crate) fn signs(&self, site: SiteHash) -> Result<Option<SiteSigns>, CrawlError> {
-        let stored = self.store.get(&keys::signs(site))?;
+        let stored = self.state.get(&keys::signs(site))?;
         stored.map(|bytes| keys::decode_signs(&bytes)).transpose()
     }
 
     /// Keeps what was learned of a site's own words.
     pub(crate) fn set_signs(&mut self, site: SiteHash, signs: &SiteSigns) {
-        self.batch
+        self.state
             .put(&keys::signs(site), &keys::encode_signs(signs));
     }
 }

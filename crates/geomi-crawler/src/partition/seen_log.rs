@@ -16,7 +16,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::path::Path;
 
 use geomi_store::seen::{Manifest, Seen};
-use geomi_store::state::{Batch, Scan, StateStore};
+use geomi_store::state::{Scan, State};
 use geomi_url::{SiteHash, UrlHash};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -69,16 +69,16 @@ impl Seed {
 impl SeenLog {
     /// Reads the base file and the rows of the log that it does not cover.
     pub(super) fn open(
-        store: &dyn StateStore,
+        state: &State,
         folder: &Path,
         memory_bytes: usize,
     ) -> Result<Self, CrawlError> {
-        let manifest: Option<Manifest> = super::read(store, "seen", &keys::seen_base())?;
+        let manifest: Option<Manifest> = super::read(state, "seen", &keys::seen_base())?;
         let mut seen = Seen::open(folder, memory_bytes, manifest)?;
         let first = manifest.map_or(0, |manifest| manifest.log_from);
         let mut next = first;
         let (_, end) = keys::all(b'h');
-        store.scan(&keys::seen(first), &end, &mut |_, hashes| {
+        state.scan(&keys::seen(first), &end, &mut |_, hashes| {
             next += 1;
             let (hashes, _) = hashes.as_chunks();
             for hash in hashes {
@@ -86,7 +86,7 @@ impl SeenLog {
             }
             Scan::Continue
         })?;
-        let kept = super::read(store, "seed", &keys::seen_seed())?;
+        let kept = super::read(state, "seed", &keys::seen_seed())?;
         Ok(Self {
             seed: Seed::open(kept, seen.is_empty()),
             seen,
@@ -123,21 +123,21 @@ impl SeenLog {
     }
 
     /// Adds what is new to a commit.
-    pub(super) fn write(&mut self, batch: &mut Batch) -> Result<(), CrawlError> {
+    pub(super) fn write(&mut self, state: &mut State) -> Result<(), CrawlError> {
         if let Some(manifest) = self.seen.merged()? {
-            batch.put(&keys::seen_base(), &keys::encode(&manifest));
+            state.put(&keys::seen_base(), &keys::encode(&manifest));
             for row in self.rows.start..manifest.log_from {
-                batch.delete(&keys::seen(row));
+                state.delete(&keys::seen(row));
             }
             self.rows.start = manifest.log_from;
         }
         if !self.fresh.is_empty() {
             if let Seed::Fresh(seed) = self.seed {
-                batch.put(&keys::seen_seed(), &keys::encode(&seed));
+                state.put(&keys::seen_seed(), &keys::encode(&seed));
                 self.seed = Seed::Kept(seed);
             }
             let hashes: Vec<u8> = self.fresh.drain(..).flat_map(u64::to_le_bytes).collect();
-            batch.put(&keys::seen(self.rows.end), &hashes);
+            state.put(&keys::seen(self.rows.end), &hashes);
             self.rows.end += 1;
         }
         Ok(())
@@ -160,43 +160,46 @@ mod tests {
     const THEIRS: SiteHash = SiteHash(2);
     const PAGE: UrlHash = UrlHash(7);
 
-    fn commit(log: &mut SeenLog, store: &mut MemoryStore) {
-        let mut batch = Batch::new();
-        log.write(&mut batch).unwrap();
-        store.commit(&batch).unwrap();
+    fn commit(log: &mut SeenLog, state: &mut State) {
+        log.write(state).unwrap();
+        state.commit().unwrap();
         log.committed().unwrap();
     }
 
     #[test]
     fn a_url_with_the_hash_of_another_sites_page_does_not_hide_it() {
         let folder = tempfile::tempdir().unwrap();
-        let mut store = MemoryStore::new();
-        let mut log = SeenLog::open(&store, folder.path(), 1 << 20).unwrap();
+        let mut state = State::new(Box::new(MemoryStore::new()));
+        let mut log = SeenLog::open(&state, folder.path(), 1 << 20).unwrap();
         assert!(log.first_sight(THEIRS, PAGE).unwrap());
         assert!(!log.contains(OURS, PAGE).unwrap());
         assert!(log.first_sight(OURS, PAGE).unwrap());
-        commit(&mut log, &mut store);
+        commit(&mut log, &mut state);
         // The same after a restart: the seed is kept.
-        let again = SeenLog::open(&store, folder.path(), 1 << 20).unwrap();
+        let again = SeenLog::open(&state, folder.path(), 1 << 20).unwrap();
         assert_eq!(log.seed, again.seed);
         assert!(again.contains(OURS, PAGE).unwrap() && again.contains(THEIRS, PAGE).unwrap());
         // Another crawl has other keys.
-        let other = SeenLog::open(&MemoryStore::new(), folder.path(), 1 << 20).unwrap();
+        let other = SeenLog::open(
+            &State::new(Box::new(MemoryStore::new())),
+            folder.path(),
+            1 << 20,
+        )
+        .unwrap();
         assert_ne!(log.seed.key(OURS, PAGE), other.seed.key(OURS, PAGE));
     }
 
     #[test]
     fn a_partition_of_an_earlier_version_keeps_its_keys() {
         let folder = tempfile::tempdir().unwrap();
-        let mut store = MemoryStore::new();
-        let mut batch = Batch::new();
-        batch.put(&keys::seen(0), &PAGE.0.to_le_bytes());
-        store.commit(&batch).unwrap();
-        let mut log = SeenLog::open(&store, folder.path(), 1 << 20).unwrap();
+        let mut state = State::new(Box::new(MemoryStore::new()));
+        state.put(&keys::seen(0), &PAGE.0.to_le_bytes());
+        state.commit().unwrap();
+        let mut log = SeenLog::open(&state, folder.path(), 1 << 20).unwrap();
         assert!(log.contains(OURS, PAGE).unwrap());
         assert!(log.first_sight(OURS, UrlHash(8)).unwrap());
-        commit(&mut log, &mut store);
-        let again = SeenLog::open(&store, folder.path(), 1 << 20).unwrap();
+        commit(&mut log, &mut state);
+        let again = SeenLog::open(&state, folder.path(), 1 << 20).unwrap();
         assert_eq!(again.seed, Seed::None);
         assert!(again.contains(OURS, UrlHash(8)).unwrap());
     }

@@ -16,7 +16,7 @@
 use std::collections::BTreeMap;
 
 use geomi_frontier::{Entry, LaneState, PageOrder, SiteState};
-use geomi_store::state::{Batch, Scan, StateStore};
+use geomi_store::state::{Scan, State};
 use geomi_url::{CrawlUrl, SiteHash};
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
@@ -62,12 +62,9 @@ pub(crate) struct SiteList {
 
 impl SiteList {
     /// Nothing, in a partition that has no list yet.
-    pub(super) fn open(
-        store: &dyn StateStore,
-        gather_bytes: usize,
-    ) -> Result<Option<Self>, CrawlError> {
-        let bounds: Option<Bounds> = super::read(store, "list", &keys::site_list())?;
-        let gather = Gather::open(store, gather_bytes)?;
+    pub(super) fn open(state: &State, gather_bytes: usize) -> Result<Option<Self>, CrawlError> {
+        let bounds: Option<Bounds> = super::read(state, "list", &keys::site_list())?;
+        let gather = Gather::open(state, gather_bytes)?;
         if bounds.is_none() && !gather.is_begun() {
             return Ok(None);
         }
@@ -94,15 +91,14 @@ impl SiteList {
         !self.read.is_empty() || self.cursor < self.bounds.end || !self.gather.is_empty()
     }
 
-    /// The next site in the list that is not in memory, of the rows committed.
+    /// The next site in the list that is not in memory.
     pub(super) fn next(
         &mut self,
-        store: &dyn StateStore,
-        batch: &mut Batch,
+        state: &mut State,
     ) -> Result<Option<(u64, SiteHash)>, CrawlError> {
         loop {
             if self.read.is_empty() {
-                self.read_on(store)?;
+                self.read_on(state)?;
             }
             let Some((row, site)) = self.read.pop() else {
                 self.is_hungry = !self.gather.is_empty();
@@ -111,15 +107,15 @@ impl SiteList {
             match self.rows.get(&site) {
                 None => return Ok(Some((row, site))),
                 Some(known) if *known == row => {}
-                Some(_) => batch.delete(&keys::listed(row)),
+                Some(_) => state.delete(&keys::listed(row)),
             }
         }
     }
 
-    fn read_on(&mut self, store: &dyn StateStore) -> Result<(), CrawlError> {
-        let (from, to) = (keys::listed(self.cursor), keys::listed(self.written.end));
+    fn read_on(&mut self, state: &State) -> Result<(), CrawlError> {
+        let (from, to) = (keys::listed(self.cursor), keys::listed(self.bounds.end));
         let read = &mut self.read;
-        store.scan(&from, &to, &mut |key, site| {
+        state.scan(&from, &to, &mut |key, site| {
             read.extend(keys::listed_row(key).zip(keys::listed_site(site)));
             if read.len() < ROWS_READ {
                 Scan::Continue
@@ -129,7 +125,7 @@ impl SiteList {
         })?;
         self.cursor = match read.last() {
             Some((row, _)) if read.len() == ROWS_READ => row + 1,
-            _ => self.cursor.max(self.written.end),
+            _ => self.cursor.max(self.bounds.end),
         };
         read.reverse();
         Ok(())
@@ -144,11 +140,11 @@ impl SiteList {
     pub(super) fn add(
         &mut self,
         site: SiteHash,
-        batch: &mut Batch,
+        state: &mut State,
     ) -> Result<Vec<Entry>, CrawlError> {
         if !self.rows.contains_key(&site) {
             let nobody_waits = !self.others_wait();
-            let row = self.append(site, batch);
+            let row = self.append(site, state);
             self.rows.insert(site, row);
             if nobody_waits {
                 self.cursor = self.bounds.end;
@@ -164,8 +160,8 @@ impl SiteList {
     }
 
     /// A row read has no use any more.
-    pub(super) fn drop_row(row: u64, batch: &mut Batch) {
-        batch.delete(&keys::listed(row));
+    pub(super) fn drop_row(row: u64, state: &mut State) {
+        state.delete(&keys::listed(row));
     }
 
     /// The row of a site that is left alone stays for the next run.
@@ -174,12 +170,12 @@ impl SiteList {
     }
 
     /// A site was taken out of memory: with URLs waiting it joins the end.
-    pub(super) fn closed(&mut self, site: SiteHash, has_urls: bool, batch: &mut Batch) {
+    pub(super) fn closed(&mut self, site: SiteHash, has_urls: bool, state: &mut State) {
         if let Some(row) = self.rows.remove(&site) {
-            Self::drop_row(row, batch);
+            Self::drop_row(row, state);
         }
         if has_urls {
-            self.append(site, batch);
+            self.append(site, state);
         }
     }
 
@@ -190,9 +186,9 @@ impl SiteList {
         }
     }
 
-    fn append(&mut self, site: SiteHash, batch: &mut Batch) -> u64 {
+    fn append(&mut self, site: SiteHash, state: &mut State) -> u64 {
         let row = self.bounds.end;
-        batch.put(&keys::listed(row), &site.0.to_be_bytes());
+        state.put(&keys::listed(row), &site.0.to_be_bytes());
         self.bounds.end += 1;
         row
     }
@@ -217,8 +213,7 @@ impl SiteList {
         &mut self,
         is_open: &dyn Fn(SiteHash) -> bool,
         order: PageOrder,
-        store: &dyn StateStore,
-        batch: &mut Batch,
+        state: &mut State,
     ) -> Result<Vec<Entry>, CrawlError> {
         let mut wanted = if self.is_hungry { SPILLED_AT_END } else { 0 };
         self.is_hungry = false;
@@ -231,20 +226,20 @@ impl SiteList {
             if is_open(site) {
                 open.extend(compact::decode(chunk.as_bytes())?);
             } else {
-                self.spill(site, &chunk, order, store, batch)?;
+                self.spill(site, &chunk, order, state)?;
             }
         }
         Ok(open)
     }
 
     /// Adds the log of what is parked, and the bounds, to a commit.
-    pub(super) fn write(&mut self, batch: &mut Batch) {
-        self.gather.write(batch);
+    pub(super) fn write(&mut self, state: &mut State) {
+        self.gather.write(state);
         let held = self.rows.values().chain(&self.left_alone);
         let unread = self.read.last().map_or(self.cursor, |(row, _)| *row);
         self.bounds.first = held.copied().fold(unread, u64::min);
         if self.bounds != self.written {
-            batch.put(&keys::site_list(), &keys::encode(&self.bounds));
+            state.put(&keys::site_list(), &keys::encode(&self.bounds));
             self.written = self.bounds;
         }
     }
@@ -255,16 +250,15 @@ impl SiteList {
         site: SiteHash,
         gathered: &Chunk,
         order: PageOrder,
-        store: &dyn StateStore,
-        batch: &mut Batch,
+        state: &mut State,
     ) -> Result<(), CrawlError> {
-        let state: Option<SiteState> = super::read(store, "site", &keys::site(site))?;
-        let mut state = match state {
-            Some(state) => state,
+        let known: Option<SiteState> = super::read(state, "site", &keys::site(site))?;
+        let mut known = match known {
+            Some(known) => known,
             None => SiteState::new(site_of(gathered)?.site()),
         };
-        if state.pending() == 0 {
-            self.append(site, batch);
+        if known.pending() == 0 {
+            self.append(site, state);
         }
         let mut lanes: BTreeMap<u8, Vec<&[u8]>> = BTreeMap::new();
         for ((priority, depth), record) in compact::records(gathered)? {
@@ -273,22 +267,22 @@ impl SiteList {
         }
         for (lane, records) in lanes {
             let index = usize::from(lane);
-            if state.lanes.len() <= index {
-                state.lanes.resize(index + 1, LaneState::default());
+            if known.lanes.len() <= index {
+                known.lanes.resize(index + 1, LaneState::default());
             }
-            let queue = &mut state.lanes[index];
+            let queue = &mut known.lanes[index];
             for some in records.chunks(CHUNK_LEN_MAX) {
                 let mut chunk = Chunk::new(gathered.origin());
                 for record in some {
                     chunk.push_record(record);
                 }
                 let key = keys::chunk(site, lane, queue.next_chunk);
-                batch.put(&key, chunk.as_bytes());
+                state.put(&key, chunk.as_bytes());
                 queue.next_chunk += 1;
                 queue.len += some.len() as u64;
             }
         }
-        batch.put(&keys::site(site), &keys::encode(&state));
+        state.put(&keys::site(site), &keys::encode(&known));
         Ok(())
     }
 }

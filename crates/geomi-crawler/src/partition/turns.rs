@@ -1,7 +1,7 @@
 //! Which sites have URLs waiting, and whose turn it is: the durable side of `turns.rs`.
 
 use geomi_frontier::{Closed, Entry, PageOrder, SiteState};
-use geomi_store::state::{Batch, Scan};
+use geomi_store::state::{Scan, State};
 use geomi_url::SiteHash;
 
 use super::site_list::SiteList;
@@ -21,7 +21,7 @@ impl Partition {
         let (from, to) = keys::all(b's');
         let mut sites = Vec::new();
         let mut broken = None;
-        self.store.scan(&from, &to, &mut |_, value| {
+        self.state.scan(&from, &to, &mut |_, value| {
             match keys::decode::<SiteState>("site", value) {
                 Ok(site) if site.pending() > 0 => sites.push(site),
                 Ok(_) => {}
@@ -59,7 +59,7 @@ impl Partition {
         })?;
         let mut list = SiteList::new(self.gather_bytes);
         for site in &waiting {
-            list.closed(*site, true, &mut self.batch);
+            list.closed(*site, true, &mut self.state);
         }
         self.sites = Some(list);
         if waiting.is_empty() {
@@ -68,10 +68,10 @@ impl Partition {
         self.commit(mark)
     }
 
-    fn list(&mut self) -> (&mut SiteList, &mut Batch) {
+    fn list(&mut self) -> (&mut SiteList, &mut State) {
         let bytes = self.gather_bytes;
         let list = self.sites.get_or_insert_with(|| SiteList::new(bytes));
-        (list, &mut self.batch)
+        (list, &mut self.state)
     }
 
     /// Whether sites wait for their turn.
@@ -82,7 +82,7 @@ impl Partition {
     /// The next site whose turn it is, with its row in the list.
     pub(crate) fn next_listed(&mut self) -> Result<Option<(u64, SiteHash)>, CrawlError> {
         match &mut self.sites {
-            Some(list) => list.next(&*self.store, &mut self.batch),
+            Some(list) => list.next(&mut self.state),
             None => Ok(None),
         }
     }
@@ -94,7 +94,7 @@ impl Partition {
 
     /// That site has nothing waiting.
     pub(crate) fn drop_listed(&mut self, row: u64) {
-        SiteList::drop_row(row, &mut self.batch);
+        SiteList::drop_row(row, &mut self.state);
     }
 
     /// That site is left alone in this run.
@@ -104,17 +104,17 @@ impl Partition {
 
     /// A site is in memory: it is listed from now on. What was parked for it.
     pub(crate) fn list_open(&mut self, site: SiteHash) -> Result<Vec<Entry>, CrawlError> {
-        let (list, batch) = self.list();
-        list.add(site, batch)
+        let (list, state) = self.list();
+        list.add(site, state)
     }
 
     /// A site was taken out of memory.
     pub(crate) fn site_closed(&mut self, closed: &Closed) {
-        let (list, batch) = self.list();
+        let (list, state) = self.list();
         if closed.is_retired {
             list.retired(closed.site);
         } else {
-            list.closed(closed.site, closed.pending > 0, batch);
+            list.closed(closed.site, closed.pending > 0, state);
         }
     }
 
@@ -141,7 +141,7 @@ impl Partition {
         order: PageOrder,
     ) -> Result<Vec<Entry>, CrawlError> {
         match &mut self.sites {
-            Some(list) => list.spill_due(is_open, order, &*self.store, &mut self.batch),
+            Some(list) => list.spill_due(is_open, order, &mut self.state),
             None => Ok(Vec::new()),
         }
     }

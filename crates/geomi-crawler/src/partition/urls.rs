@@ -22,7 +22,7 @@ impl Partition {
     /// What is remembered of a URL.
     pub(crate) fn record(&self, url: &CrawlUrl) -> Result<Option<UrlRecord>, CrawlError> {
         read(
-            &*self.store,
+            &self.state,
             "url",
             &keys::url(url.site_hash(), url.hash64()),
         )
@@ -30,7 +30,7 @@ impl Partition {
 
     /// Remembers a URL.
     pub(crate) fn set_record(&mut self, url: &CrawlUrl, record: &UrlRecord) {
-        self.batch.put(
+        self.state.put(
             &keys::url(url.site_hash(), url.hash64()),
             &keys::encode(record),
         );
@@ -38,33 +38,28 @@ impl Partition {
 
     /// The shortest known path to a URL, where depth matters.
     pub(crate) fn shortest(&self, url: &CrawlUrl) -> Result<Option<ShortestPath>, CrawlError> {
-        let hash = url.hash64();
-        if let Some(path) = self.fresh_paths.get(&hash.0) {
-            return Ok(Some(path.clone()));
-        }
-        read(&*self.store, "path", &keys::shortest(url.site_hash(), hash))
+        let key = keys::shortest(url.site_hash(), url.hash64());
+        read(&self.state, "path", &key)
     }
 
     /// Remembers the shortest path to a URL.
-    pub(crate) fn set_shortest(&mut self, url: &CrawlUrl, path: ShortestPath) {
-        let hash = url.hash64();
-        let key = keys::shortest(url.site_hash(), hash);
-        self.batch.put(&key, &keys::encode(&path));
-        self.fresh_paths.insert(hash.0, path);
+    pub(crate) fn set_shortest(&mut self, url: &CrawlUrl, path: &ShortestPath) {
+        let key = keys::shortest(url.site_hash(), url.hash64());
+        self.state.put(&key, &keys::encode(path));
     }
 
     /// Keeps what was refused and why, for the day on which it is not: no visit tells
     /// of it. The reason stands behind the entry, where earlier versions do not look.
     pub(crate) fn set_refused(&mut self, entry: &Entry, why: &str) {
         let key = keys::refused(entry.url.site_hash(), entry.url.hash64());
-        self.batch.put(&key, &keys::encode(&(entry, why)));
+        self.state.put(&key, &keys::encode(&(entry, why)));
     }
 
     /// Why a URL was refused when its turn came; `None` if it was not, or if an earlier
     /// version refused it.
     pub(crate) fn refusal(&self, url: &CrawlUrl) -> Result<Option<String>, CrawlError> {
         let key = keys::refused(url.site_hash(), url.hash64());
-        let stored = self.store.get(&key)?;
+        let stored = self.state.get(&key)?;
         let stored =
             stored.and_then(|bytes| keys::decode::<(Entry, String)>("refused", &bytes).ok());
         Ok(stored.map(|(_, why)| why))
@@ -73,12 +68,12 @@ impl Partition {
     /// Whether a URL was refused when its turn came, and not put back since.
     pub(crate) fn is_refused(&self, url: &CrawlUrl) -> Result<bool, CrawlError> {
         let key = keys::refused(url.site_hash(), url.hash64());
-        Ok(self.store.get(&key)?.is_some())
+        Ok(self.state.get(&key)?.is_some())
     }
 
     /// Forgets that a URL was refused.
     pub(crate) fn forget_refused(&mut self, url: &CrawlUrl) {
-        self.batch
+        self.state
             .delete(&keys::refused(url.site_hash(), url.hash64()));
     }
 
@@ -97,12 +92,12 @@ impl Partition {
     /// Keeps a URL that was refused as too deep, for a run that goes deeper.
     pub(crate) fn set_too_deep(&mut self, entry: &Entry) {
         let key = keys::too_deep(entry.url.site_hash(), entry.url.hash64());
-        self.batch.put(&key, &keys::encode(entry));
+        self.state.put(&key, &keys::encode(entry));
     }
 
     /// Forgets that a URL was refused as too deep.
     pub(crate) fn forget_too_deep(&mut self, url: &CrawlUrl) {
-        self.batch
+        self.state
             .delete(&keys::too_deep(url.site_hash(), url.hash64()));
     }
 
@@ -126,7 +121,7 @@ impl Partition {
         len: usize,
     ) -> Result<Vec<Entry>, CrawlError> {
         let mut entries = Vec::new();
-        self.store.scan(from, end, &mut |_, value| {
+        self.state.scan(from, end, &mut |_, value| {
             entries.push(keys::decode(what, value));
             if entries.len() >= len {
                 Scan::Stop
@@ -140,18 +135,18 @@ impl Partition {
     /// Keeps a new URL until there is a budget for it.
     pub(crate) fn set_postponed(&mut self, entry: &Entry) {
         let key = keys::postponed(entry.url.site_hash(), entry.url.hash64());
-        self.batch.put(&key, &keys::encode(entry));
+        self.state.put(&key, &keys::encode(entry));
     }
 
     /// Whether a URL waits for a budget.
     pub(crate) fn is_postponed(&self, url: &CrawlUrl) -> Result<bool, CrawlError> {
         let key = keys::postponed(url.site_hash(), url.hash64());
-        Ok(self.store.get(&key)?.is_some())
+        Ok(self.state.get(&key)?.is_some())
     }
 
     /// Forgets that a URL waits for a budget.
     pub(crate) fn forget_postponed(&mut self, url: &CrawlUrl) {
-        self.batch
+        self.state
             .delete(&keys::postponed(url.site_hash(), url.hash64()));
     }
 
@@ -167,17 +162,17 @@ impl Partition {
     /// Keeps a URL back on account of its site or domain.
     pub(crate) fn set_held(&mut self, holder: SiteHash, entry: &Entry) {
         let key = keys::held(holder, entry.url.hash64());
-        self.batch.put(&key, &keys::encode(entry));
+        self.state.put(&key, &keys::encode(entry));
     }
 
     /// Whether a URL is kept back.
     pub(crate) fn is_held(&self, holder: SiteHash, url: &CrawlUrl) -> Result<bool, CrawlError> {
-        Ok(self.store.get(&keys::held(holder, url.hash64()))?.is_some())
+        Ok(self.state.get(&keys::held(holder, url.hash64()))?.is_some())
     }
 
     /// Forgets that a URL was kept back.
     pub(crate) fn forget_held(&mut self, holder: SiteHash, url: &CrawlUrl) {
-        self.batch.delete(&keys::held(holder, url.hash64()));
+        self.state.delete(&keys::held(holder, url.hash64()));
     }
 
     /// The first holder after that one.
@@ -193,7 +188,7 @@ impl Partition {
             key
         });
         let mut holder = None;
-        self.store.scan(&from, &end, &mut |key, _| {
+        self.state.scan(&from, &end, &mut |key, _| {
             holder = keys::holder(key);
             Scan::Stop
         })?;
@@ -237,7 +232,7 @@ impl Partition {
         let (mut urls, mut holders) = (0, 0);
         let mut last: Vec<u8> = Vec::new();
         let mut example = None;
-        self.store.scan(&from, &to, &mut |key, value| {
+        self.state.scan(&from, &to, &mut |key, value| {
             urls += 1;
             let holder = key.get(..9).unwrap_or(key);
             if holder != last {
@@ -256,17 +251,13 @@ impl Partition {
 
     /// Where this content is stored, if it is.
     pub(crate) fn stored(&self, content: &Digest) -> Result<Option<Stored>, CrawlError> {
-        if let Some(stored) = self.fresh_stored.get(content) {
-            return Ok(Some(stored.clone()));
-        }
-        read(&*self.store, "digest", &keys::digest(content))
+        read(&self.state, "digest", &keys::digest(content))
     }
 
     /// Remembers where content is stored.
-    pub(crate) fn set_stored(&mut self, content: Digest, stored: Stored) {
-        self.batch
-            .put(&keys::digest(&content), &keys::encode(&stored));
-        self.fresh_stored.insert(content, stored);
+    pub(crate) fn set_stored(&mut self, content: &Digest, stored: &Stored) {
+        self.state
+            .put(&keys::digest(content), &keys::encode(stored));
     }
 
     /// Pages of a site that were saved since then, by what is remembered of

@@ -24,8 +24,8 @@ pub(crate) fn keep(
         let capture = archive.append(&stored.encoded, time)?;
         if answer.code == Some(200) && stored.content_bytes > 0 {
             partition.set_stored(
-                stored.content,
-                Stored {
+                &stored.content,
+                &Stored {
                     payload: stored.payload,
                     url: url.clone(),
                     time,

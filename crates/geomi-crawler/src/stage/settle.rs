@@ -102,7 +102,6 @@ impl Journey<'_> {
         };
         let hash = entry.url.hash64();
         self.under_way.remove(&hash.0);
-        self.settled_now.insert(hash.0);
         self.importance.done(hash);
         let partition = self.partition_of(read.lease.site());
         let entry = self.by_shortest_path(partition, entry)?;
@@ -396,7 +395,7 @@ impl Journey<'_> {
         rule: RefusalRule,
         now: Timestamp,
     ) -> Result<&mut Partition, CrawlError> {
-        self.settled_now.insert(entry.url.hash64().0);
+        self.importance.done(entry.url.hash64());
         let partition = self.partition_of(entry.url.site_hash());
         let partition = &mut self.partitions[partition];
         partition.counters.refusal(rule);
