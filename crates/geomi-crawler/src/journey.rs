@@ -47,6 +47,7 @@ use hashbrown::{HashMap, HashSet};
 use crate::again::{Rereading, Round};
 use crate::archive::Archive;
 use crate::books::{RobotsBook, Unaddressed};
+use crate::contents::FreshContents;
 use crate::control::{Control, Desired};
 use crate::cookies::Cookies;
 use crate::credentials::Keyring;
@@ -127,6 +128,8 @@ pub(crate) struct Journey<'a> {
     pub(crate) failing: FailingSites,
     /// Which sites have the same pages as another.
     pub(crate) mirrors: Mirrors,
+    /// Contents that their partition does not know of yet.
+    pub(crate) contents: FreshContents,
     /// What sites say of pages they do not have.
     pub(crate) missing: Missing,
     pub(crate) policies: SitePolicies,

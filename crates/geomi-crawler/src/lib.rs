@@ -38,6 +38,7 @@ mod archive;
 mod books;
 mod clock;
 mod config;
+mod contents;
 mod control;
 mod cookies;
 mod credentials;

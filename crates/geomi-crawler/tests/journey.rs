@@ -108,6 +108,64 @@ fn several_partitions_find_the_same_pages() {
     assert!(error.to_string().contains("4 partitions"), "{error}");
 }
 
+/// Sites that have a front page, a page of their own, and a page that all of them have.
+fn alike(sites: usize) -> House {
+    scenario(
+        (0..sites)
+            .map(|site| {
+                pages(vec![
+                    (
+                        "/",
+                        html(&format!(
+                            "Site {site}: <a href=/own>own</a> <a href=/same>same</a>"
+                        )),
+                    ),
+                    ("/own", html(&format!("<p>Only site {site} says this."))),
+                    ("/same", html("<p>All sites say this.")),
+                ])
+            })
+            .collect(),
+    )
+}
+
+#[test]
+fn the_number_of_partitions_changes_nothing_that_can_be_seen() {
+    const SITES: usize = 12;
+    const DELAY: Duration = Duration::from_millis(30);
+    for partitions in [1, 8, 64] {
+        let house = alike(SITES);
+        let mut config = house.config();
+        let web = house.server.web();
+        let seeds = (0..SITES as u32).map(|site| SeedInput {
+            url: web.url(site, "/"),
+            topic: None,
+        });
+        config.seeds = seeds.collect();
+        config.partitions = partitions;
+        config.frontier.politeness.delay = Delay::Fixed(DELAY);
+        config.frontier.politeness.site_connections = 1;
+        let status = house.crawl(&config);
+        assert_eq!(status.reason, Some(Ending::Finished), "{partitions}");
+        let counts = house.server.log().count_by_url();
+        let pages = counts
+            .iter()
+            .filter(|(url, _)| !url.ends_with("robots.txt"));
+        let pages: Vec<u32> = pages.map(|(_, count)| *count).collect();
+        assert_eq!(pages, [1; 3 * SITES], "{partitions}: each page once");
+        assert_eq!(status.counters.saved, 3 * SITES as u64, "{partitions}");
+        let copies = house.visits().into_iter().filter_map(|visit| visit.capture);
+        let copies = copies.filter(|capture| capture.kind == CaptureKind::Revisit);
+        assert_eq!(
+            copies.count(),
+            SITES - 1,
+            "{partitions}: each copy is found"
+        );
+        let gap = house.server.log().shortest_gap().unwrap();
+        assert!(gap >= DELAY, "{partitions}: {gap:?} between two requests");
+        house.verify();
+    }
+}
+
 #[test]
 fn scopes_hold() {
     let site = || {

@@ -50,6 +50,7 @@ impl Journey<'_> {
             self.passed(DurableStep::WarcSynced)?;
         }
         let committed = self.commit_partitions()?;
+        self.hand_over_contents();
         self.seeds.committed();
         if self.signs.len() > SIGNS_MAX {
             // All of them can be read back now.

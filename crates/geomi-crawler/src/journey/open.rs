@@ -16,6 +16,7 @@ use hashbrown::{HashMap, HashSet};
 use super::{Journey, Surroundings, total};
 use crate::archive::Archive;
 use crate::books::RobotsBook;
+use crate::contents::FreshContents;
 use crate::cookies::Cookies;
 use crate::credentials::Keyring;
 use crate::crew::Crew;
@@ -100,6 +101,7 @@ impl<'a> Journey<'a> {
             quarantine: Quarantine::open(dir)?,
             nearby: likeness::remembered(dir, &partitions)?,
             mirrors: crate::mirrors::load(&partitions)?,
+            contents: FreshContents::new(),
             missing: Missing::default(),
             failing: crate::failing::FailingSites::default(),
             in_flight: 0,

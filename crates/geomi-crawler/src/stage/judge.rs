@@ -3,7 +3,7 @@
 use geomi_model::{Change, Digest, Document, UrlRecord};
 
 use crate::CrawlError;
-use crate::partition::{Partition, Stored};
+use crate::partition::Stored;
 use crate::stage::read::{Answer, Storable};
 
 /// What the state says about an answer.
@@ -17,9 +17,9 @@ pub(crate) struct Judgement {
     pub(crate) duplicate_of: Option<Stored>,
 }
 
-/// Compares an answer with what is known.
+/// Compares an answer with what is known; `known` says where a content is stored.
 pub(crate) fn judge(
-    partition: &Partition,
+    known: impl FnOnce(&Digest) -> Result<Option<Stored>, CrawlError>,
     before: Option<UrlRecord>,
     answer: &Answer,
     document: &Document,
@@ -37,14 +37,11 @@ pub(crate) fn judge(
     } else {
         worth.map(|stored| stored.content)
     };
-    let duplicate_of = content
-        .map(|content| partition.stored(&content))
-        .transpose()?
-        .flatten();
+    let duplicate_of = content.map(|content| known(&content)).transpose()?;
     Ok(Judgement {
         before,
         change,
-        duplicate_of,
+        duplicate_of: duplicate_of.flatten(),
     })
 }
 

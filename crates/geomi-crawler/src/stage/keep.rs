@@ -6,14 +6,13 @@ use geomi_url::CrawlUrl;
 
 use crate::CrawlError;
 use crate::archive::Archive;
-use crate::partition::{Partition, Stored};
+use crate::partition::Stored;
 use crate::stage::read::{Answer, Storable};
 
 /// Writes the records of one visit and says where they lie. Not durable until
 /// the archive is synced.
 pub(crate) fn keep(
     archive: &mut Archive,
-    partition: &mut Partition,
     visit: (&CrawlUrl, Timestamp, u64),
     answer: &Answer,
     stored: &Storable,
@@ -21,18 +20,7 @@ pub(crate) fn keep(
 ) -> Result<Capture, CrawlError> {
     let (url, time, serial) = visit;
     let Some(original) = duplicate_of else {
-        let capture = archive.append(&stored.encoded, time)?;
-        if answer.code == Some(200) && stored.content_bytes > 0 {
-            partition.set_stored(
-                &stored.content,
-                &Stored {
-                    payload: stored.payload,
-                    url: url.clone(),
-                    time,
-                },
-            );
-        }
-        return Ok(capture);
+        return archive.append(&stored.encoded, time);
     };
     let revisit = Revisit {
         url,

@@ -180,7 +180,7 @@ impl Journey<'_> {
             return Ok(None);
         }
         let is_stored = match &record.digest {
-            Some(digest) => partition.stored(digest)?.is_some(),
+            Some(digest) => self.stored(digest)?.is_some(),
             None => false,
         };
         Ok(is_stored.then_some(Validators {

@@ -122,7 +122,7 @@ impl Journey<'_> {
             self.partitions[partition].record(&entry.url)?
         };
         let judgement = judge(
-            &self.partitions[partition],
+            |content| self.stored(content),
             before,
             &read.answer,
             &read.document,
@@ -257,14 +257,16 @@ impl Journey<'_> {
             return Ok(None);
         };
         let visit = (&read.url, read.started, read.lease.id().number());
-        let capture = keep(
-            &mut self.archive,
-            &mut self.partitions[partition],
-            visit,
-            &read.answer,
-            stored,
-            duplicate_of,
-        )?;
+        let archive = &mut self.archive;
+        let capture = keep(archive, visit, &read.answer, stored, duplicate_of)?;
+        if duplicate_of.is_none() && read.answer.code == Some(200) && stored.content_bytes > 0 {
+            let original = Stored {
+                payload: stored.payload,
+                url: read.url.clone(),
+                time: read.started,
+            };
+            self.set_stored(partition, stored.content, original);
+        }
         self.ends[partition] = self.archive.end();
         Ok(Some(capture))
     }
