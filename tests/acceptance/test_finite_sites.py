@@ -66,6 +66,8 @@ def judged(site, asked):
     if site["session"]:
         plain = re.compile(site["session"])
         seen = {plain.sub("", url) for url in asked}
+    elif site["ignores_case"]:
+        seen = {url.lower() for url in asked}
     else:
         seen = set(asked)
     lost = [url for url in site["must"] if url not in seen]

@@ -119,6 +119,17 @@ pub(crate) struct Note {
     pub(crate) is_paired: bool,
 }
 
+impl Note {
+    pub(crate) const fn new(of: u64, stripped: u64, content: u64) -> Self {
+        Self {
+            of,
+            stripped,
+            content,
+            is_paired: false,
+        }
+    }
+}
+
 /// The last notes; a new one takes the place of the oldest.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Notes {

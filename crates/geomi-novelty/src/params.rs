@@ -9,6 +9,7 @@ use geomi_url::{CrawlUrl, UrlHash};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
+use crate::memory::{Note, Notes};
 use crate::template::is_id;
 
 /// Parts of one URL that are looked at.
@@ -36,6 +37,20 @@ impl Param {
         self.same += other.same;
         self.different += other.different;
         self.pages += other.pages;
+    }
+
+    /// Compares what came for a URL with what came for another that differs in this part
+    /// only, if there was one.
+    pub(crate) fn compare(&mut self, notes: &mut Notes, note: Note) {
+        match notes.find(note.of, note.stripped) {
+            Some(before) if before.content == note.content => {
+                self.same = self.same.saturating_add(1);
+                self.pages = self.pages.saturating_add(u32::from(!before.is_paired));
+                before.is_paired = true;
+            }
+            Some(_) => self.different = self.different.saturating_add(1),
+            None => notes.add(note),
+        }
     }
 
     /// Whether it makes no difference. One page under many spellings is not
@@ -126,6 +141,25 @@ pub(crate) fn hash_without(url: &CrawlUrl, parts: &[&Part]) -> UrlHash {
     UrlHash(xxh3_64(without(url, parts).as_bytes()))
 }
 
+/// A spelling in lower case. Percent escapes keep their capitals, so that a URL without
+/// capital letters stays what it is.
+pub(crate) fn in_lower_case(url: &str) -> String {
+    let mut escaped = 0;
+    let lower = |letter: char| {
+        if letter == '%' {
+            escaped = 3;
+        }
+        let is_escaped = escaped > 0;
+        escaped -= i32::from(is_escaped);
+        if is_escaped {
+            letter
+        } else {
+            letter.to_ascii_lowercase()
+        }
+    };
+    url.chars().map(lower).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,6 +178,7 @@ mod tests {
         assert_eq!(less(&[0, 1]), "http://e.com/s//x?sid=abc&x");
         assert_eq!(less(&[1, 2, 3]), "http://e.com/s/9f8a7b6c5d/x");
         assert_eq!(less(&[]), url.as_str());
+        assert_eq!(in_lower_case("/A%EA%B0%80B?Q=%2F"), "/a%EA%B0%80b?q=%2F");
         let plain = CrawlUrl::parse("http://e.com/p?a=1&sid=2").unwrap();
         let sid = &parts(&plain)[1];
         let kept = CrawlUrl::parse("http://e.com/p?a=1").unwrap();

@@ -211,6 +211,8 @@ pub struct SiteNovelty {
     /// Names of parameters whose values a machine draws and which make no difference on
     /// any template.
     drawn: Vec<String>,
+    /// Whether capital letters in paths and queries make a difference.
+    letter_case: Param,
     /// Names of parameters that look like sessions and are not: they tell pages apart.
     identifiers: Vec<String>,
     /// Probes made so far.
@@ -293,6 +295,7 @@ impl SiteNovelty {
             known = learn(kind, &mut self.notes, config, hash, sight);
         }
         known.extend(self.learn_drawn(config, sight.url));
+        known.extend(self.learn_letter_case(config, sight));
         Observation {
             is_new: worth.is_new(),
             is_supported: worth == Worth::Supported,

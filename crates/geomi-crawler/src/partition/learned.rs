@@ -13,7 +13,7 @@ use crate::{CrawlError, keys};
 
 /// Format of what was learned of a site. The first had no shelves, the second
 /// counted pages that lead nowhere.
-const NOVELTY_FORMAT: u8 = 4;
+const NOVELTY_FORMAT: u8 = 5;
 /// Format of what is known of a domain. The first had no last calls.
 const DOMAIN_FORMAT: u8 = 2;
 

@@ -1,14 +1,17 @@
 //! Parts of URLs that make no difference.
 
 use geomi_url::{CrawlUrl, UrlHash};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Kind, Sight, SiteNovelty};
 use crate::memory::{Note, Notes};
-use crate::params::{Part, hash_without, is_drawn, parts};
+use crate::params::{Part, hash_without, in_lower_case, is_drawn, parts, without};
 use crate::{NoveltyConfig, Param, Template};
 
 /// Parts of a template that are learned about.
 const PARAMS_MAX: usize = 16;
+/// Which notes are about capital letters.
+const LETTER_CASE: u64 = 0x6c65_7474_6572_7321;
 
 impl SiteNovelty {
     /// Looks whether a drawn part of a page's URL makes no difference on the site as a
@@ -53,7 +56,8 @@ impl SiteNovelty {
         let kind = self.kinds.get(&template.hash());
         let params = || kind.into_iter().flat_map(|kind| &kind.params);
         let has_ignored = params().any(|param| param.is_ignored(config.pairs_min));
-        if !has_ignored && self.drawn.is_empty() {
+        let ignores_case = self.letter_case.is_ignored(config.pairs_min);
+        if !has_ignored && self.drawn.is_empty() && !ignores_case {
             return None;
         }
         let all = parts(url);
@@ -62,11 +66,39 @@ impl SiteNovelty {
                 || (self.drawn.contains(&part.name) && is_drawn(part.value(url)))
         };
         let ignored: Vec<_> = all.iter().filter(is_ignored).collect();
-        if ignored.is_empty() {
-            return None;
+        let mut names: Vec<_> = ignored.iter().map(|part| part.name.clone()).collect();
+        let mut spelling = without(url, &ignored);
+        if ignores_case {
+            let lower = in_lower_case(&spelling);
+            if lower != spelling {
+                names.push("letter case".to_owned());
+                spelling = lower;
+            }
         }
-        let names = ignored.iter().map(|part| part.name.clone()).collect();
-        Some((hash_without(url, &ignored), names))
+        (!names.is_empty()).then(|| (UrlHash(xxh3_64(spelling.as_bytes())), names))
+    }
+
+    /// Compares a page with those whose URLs differ in capital letters only: some servers
+    /// do not tell them apart. Returns the spellings that count as seen.
+    pub(super) fn learn_letter_case(
+        &mut self,
+        config: &NoveltyConfig,
+        sight: &Sight<'_>,
+    ) -> Vec<UrlHash> {
+        let lower = in_lower_case(sight.url.as_str());
+        if lower == sight.url.as_str() {
+            return Vec::new();
+        }
+        let stripped = xxh3_64(lower.as_bytes());
+        let was_ignored = self.letter_case.is_ignored(config.pairs_min);
+        self.letter_case.compare(
+            &mut self.notes,
+            Note::new(LETTER_CASE, stripped, sight.content.exact),
+        );
+        match (was_ignored, self.letter_case.is_ignored(config.pairs_min)) {
+            (false, true) => self.notes.take(LETTER_CASE).into_iter().map(UrlHash).collect(),
+            _ => Vec::new(),
+        }
     }
 }
 
@@ -95,22 +127,8 @@ pub(super) fn learn(
         };
         let param = &mut kind.params[at];
         let (of, stripped) = (part.key(template), hash_without(sight.url, &[&part]));
-        let content = sight.content.exact;
         let was_ignored = param.is_ignored(config.pairs_min);
-        match notes.find(of, stripped.0) {
-            Some(before) if before.content == content => {
-                param.same = param.same.saturating_add(1);
-                param.pages = param.pages.saturating_add(u32::from(!before.is_paired));
-                before.is_paired = true;
-            }
-            Some(_) => param.different = param.different.saturating_add(1),
-            None => notes.add(Note {
-                of,
-                stripped: stripped.0,
-                content,
-                is_paired: false,
-            }),
-        }
+        param.compare(notes, Note::new(of, stripped.0, sight.content.exact));
         if !was_ignored && param.is_ignored(config.pairs_min) {
             known.extend(notes.take(of).into_iter().map(UrlHash));
         } else if param.is_ignored(config.pairs_min) {

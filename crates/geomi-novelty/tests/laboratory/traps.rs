@@ -358,6 +358,19 @@ pub(crate) fn all() -> Vec<Trap> {
                 .map(|n| format!("/s/{n:010x}a/x"));
             Some(same(at, links.collect()))
         }),
+        trap("capital letters drawn anew", "/docs/page-a", |at| {
+            let name = at.to_ascii_lowercase();
+            let links = (0..6).map(|k| {
+                let draws = hash(&format!("{at}{k}"));
+                let link = format!("/docs/page-{}", char::from(b'a' + (draws % 20) as u8));
+                let cased = link.chars().enumerate().map(|(place, letter)| {
+                    let is_capital = place > 5 && draws >> (place % 60) & 2 > 0;
+                    if is_capital { letter.to_ascii_uppercase() } else { letter }
+                });
+                cased.collect()
+            });
+            Some(unique(&name, links.collect()))
+        }),
         trap("back to the front", "/maze/1", |at| {
             let mut links = maze(at, 2, "/maze/");
             links.insert(0, "/".to_owned());

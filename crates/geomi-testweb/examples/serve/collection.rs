@@ -41,8 +41,8 @@ pub(crate) fn web(new_text: bool, port: u16) -> Web {
 }
 
 /// One line of JSON a site: its seed, its kind, its class, the URLs that must be
-/// fetched, and how to compare: what to take out of a URL (a session), or words
-/// each of which must stand in one.
+/// fetched, and how to compare: what to take out of a URL (a session), whether
+/// capital letters count, or words each of which must stand in one.
 pub(crate) fn truth(server: &ServerHandle, new_text: bool) -> Result<String, Box<dyn Error>> {
     let mut lines = String::new();
     for (number, site) in sites(new_text).into_iter().enumerate() {
@@ -70,13 +70,15 @@ pub(crate) fn truth(server: &ServerHandle, new_text: bool) -> Result<String, Box
                 }
             }
         };
+        let ignores_case =
+            matches!(&site, Site::Trap(Trap::Beside(endless)) if endless.ignores_case());
         let url = |target: &String| server.web().url(number, target).to_string();
         let must: Vec<String> = must.iter().map(url).collect();
         // Everything is ASCII, which is written alike in Rust and in JSON.
         writeln!(
             lines,
             "{{\"site\": {number}, \"seed\": {:?}, \"kind\": {kind:?}, \"class\": {class:?}, \
-             \"session\": {}, \"must\": {must:?}, \"words\": {words:?}}}",
+             \"session\": {}, \"ignores_case\": {ignores_case}, \"must\": {must:?}, \"words\": {words:?}}}",
             url(&"/".to_owned()),
             session.map_or("null".to_owned(), |pattern| format!("{pattern:?}")),
         )?;

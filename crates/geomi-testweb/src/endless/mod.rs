@@ -50,6 +50,9 @@ pub enum Endless {
     RelatedSearches,
     /// Print and mail variants of every page, with where one came from.
     PrintVariants,
+    /// Every link in capital and small letters drawn anew, which the server does not
+    /// tell apart.
+    RandomCase,
     /// Reply forms that lead to reply forms.
     ReplyForms,
     /// Sets of tags, `/tag/a+b+c`.
@@ -62,7 +65,7 @@ pub enum Endless {
 
 impl Endless {
     /// All of them.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::MonthsByQuery,
         Self::Weeks,
         Self::MonthOffset,
@@ -82,6 +85,7 @@ impl Endless {
         Self::TagSets,
         Self::SoftMissing,
         Self::EmptyLists,
+        Self::RandomCase,
     ];
 
     /// What its pages say.
@@ -109,6 +113,11 @@ impl Endless {
         Session::of(self).map(Session::pattern)
     }
 
+    /// Whether good pages answer in capital letters, too.
+    pub fn ignores_case(self) -> bool {
+        self == Self::RandomCase
+    }
+
     /// The site beside it.
     fn beside(self) -> FiniteSite {
         let number = Self::ALL.iter().position(|own| *own == self).unwrap_or(0);
@@ -134,9 +143,11 @@ impl Endless {
             }
             Self::MonthsByQuery | Self::Weeks => small::gallery(language, seed),
             Self::MonthOffset | Self::IntoThePast => small::blog(language, seed),
-            Self::PrintVariants | Self::EmptyLists => small::questions(language, seed),
+            Self::PrintVariants | Self::EmptyLists | Self::RandomCase => {
+                small::questions(language, seed)
+            }
         };
-        if Session::of(self).is_none() && self != Self::PrintVariants {
+        if self.mouth() != "/" {
             site.door = Some((self.mouth(), site.words.t("더 보기", "More").to_owned()));
         }
         site
@@ -162,6 +173,7 @@ impl Endless {
             Self::SessionAfterPath
             | Self::SessionInQuery
             | Self::SessionInPath
+            | Self::RandomCase
             | Self::PrintVariants => "/",
         }
         .to_owned()
@@ -174,6 +186,9 @@ impl Endless {
         }
         if self == Self::PrintVariants {
             return variants::answer(&site, host, target);
+        }
+        if self == Self::RandomCase {
+            return variants::in_any_case(&site, host, target);
         }
         if let Some(sheet) = self.page(site.words, &Target::parse(target), target) {
             return site.page(200, &sheet, Timestamp::EPOCH);
@@ -206,6 +221,7 @@ impl Endless {
             | Self::SessionInQuery
             | Self::SessionInPath
             | Self::PrintVariants
+            | Self::RandomCase
             | Self::SoftMissing => None,
         }
     }

@@ -71,16 +71,22 @@ impl Session {
         let id = target
             .bytes()
             .fold(11, |draw, byte| hash64(draw ^ u64::from(byte)));
-        let html = String::from_utf8_lossy(&answer.body);
-        let mut parts = html.split("<a href=\"");
-        let mut out = parts.next().unwrap_or_default().to_owned();
-        for part in parts {
-            let (link, rest) = part.split_once('"').unwrap_or((part, ""));
-            out.extend(["<a href=\"", &self.with_id(link, id), "\"", rest]);
-        }
-        answer.body = out.into();
+        let body = change_links(&answer.body, |link| self.with_id(link, id));
+        answer.body = body.into();
         answer
     }
+}
+
+/// A page with other targets in all its links.
+pub(super) fn change_links(html: &[u8], change: impl Fn(&str) -> String) -> String {
+    let html = String::from_utf8_lossy(html);
+    let mut parts = html.split("<a href=\"");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (link, rest) = part.split_once('"').unwrap_or((part, ""));
+        out.extend(["<a href=\"", &change(link), "\"", rest]);
+    }
+    out
 }
 
 #[cfg(test)]

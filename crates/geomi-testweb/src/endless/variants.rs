@@ -1,8 +1,9 @@
 //! The same page again: to print, to reply to, below itself, in place of what
-//! is missing.
+//! is missing, in capital letters.
 
 use geomi_model::Timestamp;
 
+use super::session::change_links;
 use crate::Answer;
 use crate::dice::hash64;
 use crate::finite::{FiniteSite, Sheet, Target, Words};
@@ -29,6 +30,29 @@ pub(super) fn answer(site: &FiniteSite, host: &str, target: &str) -> Answer {
     );
     let html = String::from_utf8_lossy(&answer.body).replace("</main>", &links);
     answer.body = html.into();
+    answer
+}
+
+/// A page of the site, whatever its letters are, with links in capital and small
+/// letters drawn by where they stand.
+pub(super) fn in_any_case(site: &FiniteSite, host: &str, target: &str) -> Answer {
+    let mut answer = site.answer(host, &target.to_ascii_lowercase(), Timestamp::EPOCH);
+    if target != "/robots.txt" {
+        let start = target
+            .bytes()
+            .fold(7, |draw, byte| hash64(draw ^ u64::from(byte)));
+        let any_case = |link: &str| {
+            let draw = |at, letter: char| match hash64(start ^ at as u64) % 2 {
+                0 => letter.to_ascii_uppercase(),
+                _ => letter,
+            };
+            link.chars()
+                .enumerate()
+                .map(|(at, letter)| draw(at, letter))
+                .collect()
+        };
+        answer.body = change_links(&answer.body, any_case).into();
+    }
     answer
 }
 
