@@ -17,37 +17,16 @@
 
 use geomi_frontier::Entry;
 use geomi_model::{LinkKind, Timestamp, UrlRecord, Visit};
-use geomi_store::CrawlDir;
-use geomi_store::segment::{self, Segment};
-use geomi_store::visits::{self, VisitReader};
 use geomi_url::CrawlUrl;
 use serde::{Deserialize, Serialize};
 
-use crate::control::Desired;
-use crate::journey::Journey;
-use crate::{Counters, CrawlError, Ending, Fate};
+use crate::engine::{Around, Engine, VisitRows};
+use crate::{Counters, CrawlError, Fate};
 
 /// Rows read between two commits.
 const ROWS_MAX: usize = 1_024;
 
-/// What queueing needs of a row.
-const COLUMNS: &[&str] = &[
-    "number",
-    "time",
-    "url",
-    "seed",
-    "via",
-    "depth",
-    "priority",
-    "attempt",
-    "is_robots",
-    "state",
-    "code",
-    "location",
-    "total_us",
-];
-
-/// Where a round stands; kept in the state of the first partition.
+/// Where a round of one partition stands; kept in its state.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Round {
     /// How many there were, the first crawl not counted.
@@ -103,124 +82,96 @@ impl Round {
     }
 }
 
-/// Reads what is known: the rows of visits/ first, then what was refused, which
-/// no row tells of.
+/// Reads what is known: the rows of visits first, then what was refused, which no row
+/// shows.
 pub(crate) struct Rereading {
-    dir: CrawlDir,
-    /// Segments not opened yet, the next one last.
-    segments: Vec<Segment>,
-    table: Option<VisitReader>,
+    rows: VisitRows,
     /// The last row handed out.
     at: u64,
-    until: u64,
     rows_over: bool,
-    /// Partition and URL of the last refusal handed out.
-    refusal: (usize, Option<CrawlUrl>),
+    /// The last refused URL handed out.
+    refused: Option<CrawlUrl>,
 }
 
 impl Rereading {
-    fn open(dir: &CrawlDir, after: u64, until: u64) -> Result<Self, CrawlError> {
-        let mut segments = segment::list(dir)?;
-        segments.retain(|segment| segment.last > after && segment.first <= until);
-        segments.reverse();
-        Ok(Self {
-            dir: dir.clone(),
-            segments,
-            table: None,
-            at: after,
-            until,
-            rows_over: false,
-            refusal: (0, None),
-        })
-    }
-
     fn next(&mut self) -> Result<Option<Visit>, CrawlError> {
-        loop {
-            if let Some(table) = &mut self.table {
-                match table.next().transpose()? {
-                    Some(visit) if visit.number > self.until => return Ok(None),
-                    Some(visit) if visit.number <= self.at => continue,
-                    Some(visit) => {
-                        self.at = visit.number;
-                        return Ok(Some(visit));
-                    }
-                    None => self.table = None,
-                }
-            }
-            let Some(segment) = self.segments.pop() else {
-                return Ok(None);
-            };
-            let table = visits::read_visit_columns(&segment.table(&self.dir), COLUMNS)?;
-            self.table = Some(table);
+        let visit = self.rows.next().transpose()?;
+        if let Some(visit) = &visit {
+            self.at = visit.number;
         }
+        Ok(visit)
     }
 }
 
-impl Journey<'_> {
-    /// Begins a round where one is wanted, or takes up the one that is open.
-    pub(crate) fn take_up_round(&mut self) -> Result<(), CrawlError> {
-        let visits = self.archive.mark().visits;
-        if self.config.again && !self.round.is_open && visits > 0 {
-            // Rows that a crash left in the state are read from a file, too.
-            self.write_segment()?;
-            let counters = self.counters();
-            self.round = Round {
-                number: self.round.number + 1,
-                started: self.clock.now(),
+impl Engine {
+    /// Begins a round where one is wanted, or takes up the one that is open. All visits
+    /// are in files: the worker has seen to that.
+    pub(crate) fn take_up_round(&mut self, around: &mut Around<'_>) -> Result<(), CrawlError> {
+        let visits = self.outgoing.last_visit;
+        if self.rules.config.again && !self.rounds.round.is_open && visits > 0 {
+            self.rounds.round = Round {
+                number: self.rounds.round.number + 1,
+                started: around.now,
                 until: visits,
                 read: 0,
                 is_queued: false,
                 is_open: true,
-                before: Counted::of(&counters),
+                before: Counted::of(&self.store.counters),
             };
             tracing::info!(
-                round = self.round.number,
+                partition = self.id.0,
+                round = self.rounds.round.number,
                 visits,
                 "visiting all known pages again"
             );
             self.save_round();
         }
-        if self.round.is_open && !self.round.is_queued {
-            let Round { read, until, .. } = self.round;
-            self.rereading = Some(Rereading::open(self.reporter.dir(), read, until)?);
+        if self.rounds.round.is_open && !self.rounds.round.is_queued {
+            let Round { read, until, .. } = self.rounds.round;
+            self.rounds.rereading = Some(Rereading {
+                rows: around.world.visits(self.id, read, until)?,
+                at: read,
+                rows_over: false,
+                refused: None,
+            });
         }
         Ok(())
     }
 
     /// Whether there are rows to read now.
     pub(crate) fn is_rereading(&self) -> bool {
-        self.rereading.is_some() && self.control.desired() == Desired::Run
+        self.rounds.rereading.is_some() && self.is_running
     }
 
     /// Reads on in what is known and queues what is due.
-    pub(crate) fn queue_again(&mut self) -> Result<(), CrawlError> {
+    pub(crate) fn queue_again(&mut self, around: &mut Around<'_>) -> Result<(), CrawlError> {
         if !self.is_rereading() {
             return Ok(());
         }
-        let Some(mut known) = self.rereading.take() else {
+        let Some(mut known) = self.rounds.rereading.take() else {
             return Ok(());
         };
-        // What was read before is committed, in every partition.
-        self.round.read = known.at;
+        // What was read before is committed.
+        self.rounds.round.read = known.at;
         let over = if known.rows_over {
-            self.queue_refused(&mut known)?
+            self.queue_refused(around, &mut known)?
         } else {
-            self.queue_rows(&mut known)?;
+            self.queue_rows(around, &mut known)?;
             false
         };
-        self.round.is_queued = over;
+        self.rounds.round.is_queued = over;
         self.save_round();
-        self.rereading = (!over).then_some(known);
+        self.rounds.rereading = (!over).then_some(known);
         Ok(())
     }
 
-    fn queue_rows(&mut self, known: &mut Rereading) -> Result<(), CrawlError> {
+    fn queue_rows(&mut self, around: &mut Around<'_>, known: &mut Rereading) -> Result<(), CrawlError> {
         for _ in 0..ROWS_MAX {
             let Some(visit) = known.next()? else {
                 known.rows_over = true;
                 return Ok(());
             };
-            self.queue_row(visit)?;
+            self.queue_row(around, visit)?;
         }
         Ok(())
     }
@@ -228,36 +179,30 @@ impl Journey<'_> {
     /// Queues some of what was refused; says whether that was all. It is taken
     /// from its place in the commit that queues it, and what is refused again
     /// lies behind us.
-    fn queue_refused(&mut self, known: &mut Rereading) -> Result<bool, CrawlError> {
-        let (partition, after) = &mut known.refusal;
-        let Some(from) = self.partitions.get_mut(*partition) else {
+    fn queue_refused(&mut self, around: &mut Around<'_>, known: &mut Rereading) -> Result<bool, CrawlError> {
+        let entries = self.store.refused(known.refused.as_ref(), ROWS_MAX)?;
+        let Some(last) = entries.last() else {
             return Ok(true);
         };
-        let entries = from.refused(after.as_ref(), ROWS_MAX)?;
-        *after = entries.last().map(|entry| entry.url.clone());
-        if entries.is_empty() {
-            *partition += 1;
-        }
-        let partition = *partition;
+        known.refused = Some(last.url.clone());
         for entry in entries {
-            self.partitions[partition].forget_refused(&entry.url);
-            if let Some(record) = self.partitions[partition].record(&entry.url)? {
-                self.put_back(partition, entry, record)?;
+            self.store.forget_refused(&entry.url);
+            if let Some(record) = self.store.record(&entry.url)? {
+                self.put_back(around, entry, record)?;
             }
         }
         Ok(false)
     }
 
-    fn queue_row(&mut self, visit: Visit) -> Result<(), CrawlError> {
+    fn queue_row(&mut self, around: &mut Around<'_>, visit: Visit) -> Result<(), CrawlError> {
         // A page that is tried again waits in its queue.
-        if visit.is_robots || Fate::of(&visit, self.config.tries) == Fate::Retry {
+        if visit.is_robots || Fate::of(&visit, self.rules.config.tries) == Fate::Retry {
             return Ok(());
         }
-        let partition = self.partition_of(visit.url.site_hash());
-        let Some(record) = self.partitions[partition].record(&visit.url)? else {
+        let Some(record) = self.store.record(&visit.url)? else {
             return Ok(());
         };
-        let Some(seed) = visit.seed.and_then(|seed| self.seeds.number_of(&seed)) else {
+        let Some(seed) = visit.seed.and_then(|seed| self.seeds.book.number_of(&seed)) else {
             return Ok(());
         };
         if record.attempts == 0 || record.last_visit != visit.time {
@@ -279,13 +224,12 @@ impl Journey<'_> {
             is_revisit: true,
             not_before: None,
         };
-        self.put_back(partition, entry, record)
+        self.put_back(around, entry, record)
     }
 
     /// Queues a URL again.
     pub(crate) fn put_back(
-        &mut self,
-        partition: usize,
+        &mut self, around: &mut Around<'_>,
         entry: Entry,
         record: UrlRecord,
     ) -> Result<(), CrawlError> {
@@ -293,26 +237,26 @@ impl Journey<'_> {
             attempts: 0,
             ..record
         };
-        self.partitions[partition].set_record(&entry.url, &waiting);
-        self.partitions[partition].counters.admitted += 1;
+        self.store.set_record(&entry.url, &waiting);
+        self.store.counters.admitted += 1;
         let entry = Entry {
             attempts: 0,
             is_revisit: true,
             ..entry
         };
-        let now = self.clock.now();
-        self.enqueue(partition, entry, now)
+        let now = around.now;
+        self.enqueue(entry, now)
     }
 
     /// Closes the round, if the crawl has come to its end.
-    pub(crate) fn end_round(&mut self, ending: Ending) {
-        if self.round.is_open && ending.is_natural() {
-            self.round.is_open = false;
+    pub(crate) fn end_round(&mut self) {
+        if self.rounds.round.is_open {
+            self.rounds.round.is_open = false;
             self.save_round();
         }
     }
 
     fn save_round(&mut self) {
-        self.partitions[0].set_meta("round", &self.round);
+        self.store.set_meta("round", &self.rounds.round);
     }
 }

@@ -6,9 +6,9 @@ use geomi_model::{Capture, Timestamp, Visit};
 use geomi_store::warc::{Encoded, GzipLevel, Position, WarcConfig, WarcReader, WarcWriter};
 use geomi_store::{CrawlDir, segment, visits};
 
-use crate::log::VisitLog;
+use crate::log::{Numbered, VisitLog};
 use crate::partition::{ArchiveMark, Partition};
-use crate::{CrawlConfig, CrawlError};
+use crate::{CrawlConfig, CrawlError, RobotsMode};
 
 /// Segments hold this part of all visits so far, within bounds.
 const SEGMENT_SHARE: u64 = 16;
@@ -27,10 +27,12 @@ pub(crate) struct Archive {
     warc: WarcWriter,
     log: VisitLog,
     gzip: GzipLevel,
-    /// What the next commit will say of the archive.
-    mark: ArchiveMark,
+    /// Where the records end that commits speak of.
+    committed: Option<Position>,
     /// Where appended records end.
     end: Option<Position>,
+    /// Visits numbered so far, over all partitions.
+    visits: u64,
     segment_rows: u64,
     /// Visits in the state that are in no segment yet.
     loose_rows: u64,
@@ -40,24 +42,27 @@ pub(crate) struct Archive {
 }
 
 impl Archive {
-    /// Opens the archive as the partitions' last commits left it: WARC records
-    /// past that are cut off, rows that reached a segment are forgotten, log
-    /// lines that a crash swallowed are written.
+    /// Opens the archive as the partitions' last commits left it: WARC records past
+    /// that are cut off, rows that reached a segment are forgotten, log lines that a
+    /// crash swallowed are written.
     pub(crate) fn open(
         dir: &CrawlDir,
         config: &CrawlConfig,
-        gzip: GzipLevel,
         partitions: &mut [Partition],
     ) -> Result<Self, CrawlError> {
-        let mut mark = ArchiveMark::default();
+        let mut marks = Vec::new();
         for partition in &*partitions {
-            mark = mark.max(partition.meta("archive")?.unwrap_or_default());
+            marks.push(partition.meta::<ArchiveMark>("archive")?.unwrap_or_default());
         }
-        let mut committed = mark.file.clone().map(|file| Position {
-            file,
-            offset: mark.offset,
+        let last = marks.iter().max_by(|one, other| one.place().cmp(&other.place()));
+        let mut committed = last.and_then(|mark| {
+            Some(Position {
+                file: mark.file.clone()?,
+                offset: mark.offset,
+            })
         });
-        if committed.is_none() {
+        let is_new = committed.is_none();
+        if is_new {
             // A new directory, or one whose frontier/ was deleted: then the
             // segments say what has been collected.
             committed = end_of_segments(dir)?;
@@ -65,32 +70,43 @@ impl Archive {
                 // Visits in no segment are lost with the state, and so are their records.
                 segment::rebuild_index(dir)?;
             }
-            mark.visits = segment::list(dir)?.last().map_or(0, |segment| segment.last);
+            for (number, partition) in (0..).zip(&mut *partitions) {
+                let of = (marks.len() > 1).then_some(number);
+                let visits = segment::list_of(dir, of)?.last().map_or(0, |last| last.last);
+                partition.set_meta(
+                    "archive",
+                    &ArchiveMark {
+                        visits,
+                        ..ArchiveMark::default()
+                    },
+                );
+                marks[usize::from(number)].visits = visits;
+            }
         }
-        let mut settings = WarcConfig::new(dir.warc(), &config.name, &config.worker);
-        settings.bytes_max = config.output.warc_bytes_max;
-        settings.level = gzip;
-        let robots = if config.frontier.ask_robots {
-            "rfc9309"
-        } else {
-            "ignored"
-        };
-        for (name, value) in [
-            ("http-header-user-agent", &*config.fetch.user_agent),
-            ("robots", robots),
-        ] {
-            settings.info.push((name.to_owned(), value.to_owned()));
+        let visits = marks.iter().map(|mark| mark.visits).sum();
+        let mut numbered = Vec::new();
+        let mut loose_since: Option<Timestamp> = None;
+        for ((partition, store), mark) in of_crawl(partitions).zip(&marks) {
+            let first = loose_visits(store)?.into_iter().map(|visit| visit.time).min();
+            loose_since = loose_since.into_iter().chain(first).min();
+            numbered.push(Numbered {
+                partition,
+                last: mark.visits,
+                loose_since: first,
+            });
         }
+        let gzip = config.output.gzip();
         let mut archive = Self {
-            warc: WarcWriter::resume(settings, committed.as_ref())?,
-            log: VisitLog::open(dir.log(), config.output.log_bytes_max, mark.visits)?,
+            warc: WarcWriter::resume(warc_settings(dir, config, gzip), committed.as_ref())?,
+            log: VisitLog::open(dir.log(), config.output.log_bytes_max, &numbered)?,
             dir: dir.clone(),
             gzip,
-            end: committed,
-            mark,
+            end: committed.clone(),
+            committed,
+            visits,
             segment_rows: config.output.segment_rows,
             loose_rows: 0,
-            loose_since: Timestamp::EPOCH,
+            loose_since: loose_since.unwrap_or_default(),
             file_closed: false,
         };
         archive.forget_segmented(partitions)?;
@@ -99,10 +115,11 @@ impl Archive {
     }
 
     fn forget_segmented(&mut self, partitions: &mut [Partition]) -> Result<(), CrawlError> {
-        let in_files = segment::list(&self.dir)?
-            .last()
-            .map_or(0, |segment| segment.last);
-        for partition in partitions {
+        let is_cut = partitions.len() > 1;
+        for (id, partition) in (0..).zip(partitions) {
+            let in_files = segment::list_of(&self.dir, is_cut.then_some(id))?
+                .last()
+                .map_or(0, |segment| segment.last);
             let mut numbers = Vec::new();
             partition.visits(&mut |visit| numbers.push(visit.number))?;
             let (segmented, loose): (Vec<u64>, Vec<u64>) =
@@ -116,16 +133,15 @@ impl Archive {
     }
 
     fn catch_up_log(&mut self, partitions: &[Partition]) -> Result<(), CrawlError> {
-        let loose = loose_visits(partitions, self.loose_rows)?;
-        if let Some(first) = loose.first() {
-            self.loose_since = first.time;
-        }
-        for visit in loose {
-            self.log.add(&visit)?;
+        for (id, partition) in of_crawl(partitions) {
+            for visit in loose_visits(partition)? {
+                self.log.add(id, &visit)?;
+            }
         }
         Ok(self.log.flush()?)
     }
 
+    /// The level of gzip of its records.
     pub(crate) fn gzip(&self) -> GzipLevel {
         self.gzip
     }
@@ -158,19 +174,17 @@ impl Archive {
 
     /// The commits from here on speak of records up to there.
     pub(crate) fn reached(&mut self, end: Position) {
-        self.mark.file = Some(end.file);
-        self.mark.offset = end.offset;
+        self.committed = Some(end);
     }
 
-    /// What a commit has to say of the archive.
-    pub(crate) fn mark(&self) -> &ArchiveMark {
-        &self.mark
+    /// Where the records end that commits speak of.
+    pub(crate) fn committed(&self) -> Option<&Position> {
+        self.committed.as_ref()
     }
 
-    /// The number for the next visit.
-    pub(crate) fn next_number(&mut self) -> u64 {
-        self.mark.visits += 1;
-        self.mark.visits
+    /// Visits numbered so far, over all partitions.
+    pub(crate) const fn visits(&self) -> u64 {
+        self.visits
     }
 
     /// Makes appended records durable.
@@ -184,15 +198,25 @@ impl Archive {
         std::mem::take(&mut self.file_closed)
     }
 
-    /// Adds committed visits to the log.
-    pub(crate) fn log(&mut self, visits: &[Visit]) -> Result<(), CrawlError> {
+    /// Adds durable visits of a partition to the log.
+    pub(crate) fn log(
+        &mut self,
+        partition: Option<u16>,
+        visits: &[Visit],
+    ) -> Result<(), CrawlError> {
         if let (0, Some(first)) = (self.loose_rows, visits.first()) {
             self.loose_since = first.time;
         }
         self.loose_rows += visits.len() as u64;
+        self.visits += visits.len() as u64;
         for visit in visits {
-            self.log.add(visit)?;
+            self.log.add(partition, visit)?;
         }
+        Ok(())
+    }
+
+    /// Hands the log to the system.
+    pub(crate) fn flush_log(&mut self) -> Result<(), CrawlError> {
         Ok(self.log.flush()?)
     }
 
@@ -200,7 +224,7 @@ impl Archive {
     /// so far, but not too few. So small crawls need little memory, and large ones
     /// have few files. A crawl that visits little must not wait for weeks for it.
     pub(crate) fn segment_due(&self, now: Timestamp) -> bool {
-        let share = self.mark.visits / SEGMENT_SHARE;
+        let share = self.visits / SEGMENT_SHARE;
         let waited = now.since(self.loose_since);
         let least = if waited >= SEGMENT_WAIT_MAX {
             return self.loose_rows > 0;
@@ -212,23 +236,31 @@ impl Archive {
         self.loose_rows >= share.clamp(least.min(self.segment_rows), self.segment_rows)
     }
 
-    /// Writes all loose rows as a segment. They are to be forgotten with the
-    /// next commit; until then they are in both places, which opening mends.
+    /// Writes the loose rows of a partition as a segment, up to the last one that is
+    /// durable. They are to be forgotten with the next commit; until then they are in
+    /// both places, which opening repairs.
     pub(crate) fn write_segment(
         &mut self,
-        partitions: &[Partition],
+        id: Option<u16>,
+        partition: &Partition,
     ) -> Result<Vec<u64>, CrawlError> {
-        let visits = loose_visits(partitions, self.loose_rows)?;
-        self.loose_rows = 0;
+        let visits = loose_visits(partition)?;
         if !visits.is_empty() {
-            segment::write(&self.dir, &visits)?;
+            segment::write(&self.dir, id, &visits)?;
         }
+        self.loose_rows = self.loose_rows.saturating_sub(visits.len() as u64);
         Ok(visits.into_iter().map(|visit| visit.number).collect())
     }
 
     /// Writes the index lines of all loose rows.
-    pub(crate) fn write_recent(&self, partitions: &[Partition]) -> Result<(), CrawlError> {
-        let visits = loose_visits(partitions, self.loose_rows)?;
+    pub(crate) fn write_recent<'a>(
+        &self,
+        partitions: impl Iterator<Item = &'a Partition>,
+    ) -> Result<(), CrawlError> {
+        let mut visits = Vec::new();
+        for partition in partitions {
+            visits.extend(loose_visits(partition)?);
+        }
         Ok(segment::write_recent(&self.dir, &visits)?)
     }
 
@@ -274,14 +306,35 @@ fn end_of_capture(dir: &CrawlDir, capture: &Capture) -> Result<Position, CrawlEr
     Err(damaged(&"the request record is missing"))
 }
 
-/// The visits in no segment yet, of all partitions, by number. There are about
-/// `count` of them; they are large, so that room is made for no more.
-fn loose_visits(partitions: &[Partition], count: u64) -> Result<Vec<Visit>, CrawlError> {
+/// The visits of a partition in no segment yet, by number.
+fn loose_visits(partition: &Partition) -> Result<Vec<Visit>, CrawlError> {
     let mut visits = Vec::new();
-    visits.reserve_exact(usize::try_from(count).unwrap_or(0));
-    for partition in partitions {
-        partition.visits(&mut |visit| visits.push(visit))?;
-    }
-    visits.sort_unstable_by_key(|visit| visit.number);
+    partition.visits(&mut |visit| visits.push(visit))?;
     Ok(visits)
+}
+
+/// The partitions of a crawl, with the numbers that files know them by.
+fn of_crawl(partitions: &[Partition]) -> impl Iterator<Item = (Option<u16>, &Partition)> {
+    let is_cut = partitions.len() > 1;
+    (0..)
+        .zip(partitions)
+        .map(move |(id, partition)| (is_cut.then_some(id), partition))
+}
+
+fn warc_settings(dir: &CrawlDir, config: &CrawlConfig, gzip: GzipLevel) -> WarcConfig {
+    let mut settings = WarcConfig::new(dir.warc(), &config.name, &config.worker);
+    settings.bytes_max = config.output.warc_bytes_max;
+    settings.level = gzip;
+    let robots = if config.robots == RobotsMode::Respect {
+        "rfc9309"
+    } else {
+        "ignored"
+    };
+    for (name, value) in [
+        ("http-header-user-agent", &*config.fetch.user_agent),
+        ("robots", robots),
+    ] {
+        settings.info.push((name.to_owned(), value.to_owned()));
+    }
+    settings
 }

@@ -51,7 +51,7 @@ impl SiteAccess {
     }
 
     /// What it takes of the memory, about.
-    fn memory_bytes(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         let held = match self {
             Self::Policy(RobotsPolicy::Rules(rules)) => rules.memory_bytes(),
             Self::Policy(_) | Self::NoAnswer { .. } => 0,

@@ -218,6 +218,23 @@ impl CrawlConfig {
         self.refresh.as_ref().is_some_and(|refresh| !refresh.once)
     }
 
+    /// Takes over what can change in a running crawl.
+    pub(crate) fn change(&mut self, new: Self) {
+        self.frontier.politeness.delay = new.frontier.politeness.delay;
+        self.scope = new.scope;
+        self.novelty = new.novelty;
+        self.drop_params = new.drop_params;
+        self.prefer = new.prefer;
+        self.connections = new.connections;
+        self.tries = new.tries;
+        self.retry_wait = new.retry_wait;
+        self.respect_nofollow = new.respect_nofollow;
+        self.follow = new.follow;
+        self.likeness = new.likeness;
+        self.limits = new.limits;
+        self.plan = new.plan;
+    }
+
     /// The order of the pages of a site. While a crawl is kept fresh the plan decides,
     /// which speaks in priorities.
     pub(crate) fn page_order(&self) -> PageOrder {

@@ -14,12 +14,14 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use geomi_fetch::{Fetcher, Resolution};
+use geomi_fetch::{BodyFilter, Fetcher};
 use geomi_frontier::Lease;
 use geomi_page::Readers;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::stage::fetch::{Carried, Enclosed, Fetched, carry_out};
+use crate::engine::Job;
+use crate::stage::address::LookedUp;
+use crate::stage::fetch::{Carried, Fetched, carry_out, looked_up};
 use crate::stage::read::{Read, ReadSettings, read};
 use crate::{Clock, CrawlError};
 
@@ -29,8 +31,10 @@ const ROOM_MIN: usize = 1_024;
 /// What comes back to the owner.
 #[derive(Debug)]
 pub(crate) enum Event {
-    Resolved(Box<Lease>, Resolution),
-    Read(Box<Read>),
+    /// A look-up, of the job of this engine.
+    Resolved(usize, Box<Lease>, LookedUp),
+    /// An answer that was read, to the job of this engine.
+    Read(usize, Box<Read>),
     /// Whoever had a lease panicked.
     Lost,
 }
@@ -53,8 +57,9 @@ pub(crate) struct Crew {
     runtime: Runtime,
     fetcher: Fetcher,
     clock: Arc<dyn Clock>,
-    ready: Vec<(Lease, Enclosed)>,
-    to_readers: Sender<Box<Fetched>>,
+    ready: Vec<Job>,
+    body_filter: Option<BodyFilter>,
+    to_readers: Sender<(usize, Box<Fetched>)>,
     to_owner: Sender<Event>,
     pub(crate) events: Receiver<Event>,
     readers: Vec<JoinHandle<()>>,
@@ -67,6 +72,7 @@ impl Crew {
         settings: &ReadSettings,
         make_readers: fn() -> Readers,
         connections: usize,
+        body_filter: Option<BodyFilter>,
     ) -> Result<Self, CrawlError> {
         let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
         let runtime = Builder::new_multi_thread()
@@ -76,7 +82,7 @@ impl Crew {
             .build()
             .map_err(CrawlError::Thread)?;
         let room = connections.max(ROOM_MIN);
-        let (to_readers, fetched) = bounded::<Box<Fetched>>(room);
+        let (to_readers, fetched) = bounded::<(usize, Box<Fetched>)>(room);
         let (to_owner, events) = bounded(room);
         let readers = (0..cores).map(|number| {
             let (fetched, to_owner, settings) =
@@ -93,6 +99,7 @@ impl Crew {
             fetcher,
             clock,
             ready: Vec::new(),
+            body_filter,
             to_readers,
             to_owner,
             events,
@@ -105,10 +112,10 @@ impl Crew {
         self.to_readers.capacity().unwrap_or(usize::MAX)
     }
 
-    /// Makes a lease ready to leave with the others of its round: waking the
+    /// Makes a job ready to leave with the others of its round: waking the
     /// network costs more than a request does.
-    pub(crate) fn make_ready(&mut self, lease: Lease, enclosed: Enclosed) {
-        self.ready.push((lease, enclosed));
+    pub(crate) fn make_ready(&mut self, job: Job) {
+        self.ready.push(job);
     }
 
     /// Sends what is ready on its way; each lease comes back as an event.
@@ -118,7 +125,7 @@ impl Crew {
         }
         let tasks: Vec<_> = std::mem::take(&mut self.ready)
             .into_iter()
-            .map(|(lease, enclosed)| self.task(lease, enclosed))
+            .map(|job| self.task(job))
             .collect();
         let alarm = Alarm(self.to_owner.clone());
         self.runtime.spawn(async move {
@@ -129,9 +136,15 @@ impl Crew {
         });
     }
 
-    fn task(&self, lease: Lease, enclosed: Enclosed) -> impl Future<Output = ()> + Send + 'static {
+    fn task(&self, job: Job) -> impl Future<Output = ()> + Send + 'static {
+        let Job {
+            engine,
+            lease,
+            extras,
+        } = job;
         let clock = Arc::clone(&self.clock);
-        let carried = carry_out(self.fetcher.clone(), clock, lease, enclosed);
+        let body_filter = self.body_filter.clone().filter(|_| extras.filters_types);
+        let carried = carry_out(self.fetcher.clone(), clock, lease, extras, body_filter);
         let (to_readers, to_owner) = (self.to_readers.clone(), self.to_owner.clone());
         let alarm = Alarm(self.to_owner.clone());
         async move {
@@ -140,9 +153,9 @@ impl Crew {
             // for this answer: it was not acknowledged, so it will be repeated.
             match carried.await {
                 Carried::Resolved(lease, resolution) => {
-                    drop(to_owner.send(Event::Resolved(lease, resolution)));
+                    drop(to_owner.send(Event::Resolved(engine, lease, looked_up(resolution))));
                 }
-                Carried::Fetched(fetched) => drop(to_readers.send(fetched)),
+                Carried::Fetched(fetched) => drop(to_readers.send((engine, fetched))),
             }
         }
     }
@@ -160,15 +173,15 @@ impl Crew {
 }
 
 fn read_all(
-    fetched: &Receiver<Box<Fetched>>,
+    fetched: &Receiver<(usize, Box<Fetched>)>,
     to_owner: &Sender<Event>,
     settings: &ReadSettings,
     readers: &Readers,
 ) {
     let _alarm = Alarm(to_owner.clone());
-    for fetched in fetched {
+    for (engine, fetched) in fetched {
         let read = read(readers, settings, *fetched);
-        if to_owner.send(Event::Read(Box::new(read))).is_err() {
+        if to_owner.send(Event::Read(engine, Box::new(read))).is_err() {
             return;
         }
     }

@@ -26,7 +26,7 @@ use geomi_url::CrawlUrl;
 use serde::{Deserialize, Serialize};
 
 use crate::CrawlError;
-use crate::journey::Journey;
+use crate::engine::{Around, Engine};
 use crate::stage::admit::{Admission, Found};
 
 /// The shortest known path to a URL.
@@ -82,33 +82,33 @@ impl ShortestPath {
     }
 }
 
-impl Journey<'_> {
+impl Engine {
     /// A link leads to a URL that is known: if by a shorter path than before, its
     /// depth is corrected.
-    pub(crate) fn found_again(&mut self, to: usize, found: &Found<'_>) -> Result<(), CrawlError> {
+    pub(crate) fn found_again(&mut self, around: &mut Around<'_>, found: &Found<'_>) -> Result<(), CrawlError> {
         let depth = found.candidate().depth;
-        if !self.is_shorter(to, found.url, depth)? {
+        if !self.is_shorter(found.url, depth)? {
             return Ok(());
         }
-        match self.admit.link(found) {
-            Admission::Queue(entry, _) => self.shorten(to, entry),
+        match self.rules.admit.link(found) {
+            Admission::Queue(entry, _) => self.shorten(around, entry),
             _ => Ok(()),
         }
     }
 
     /// Corrects the depth of a URL that was admitted before, if this entry is nearer
     /// to its seed.
-    pub(crate) fn shorten(&mut self, to: usize, entry: Entry) -> Result<(), CrawlError> {
-        if !self.admit.tracks_depth() || !self.is_shorter(to, &entry.url, entry.depth)? {
+    pub(crate) fn shorten(&mut self, around: &mut Around<'_>, entry: Entry) -> Result<(), CrawlError> {
+        if !self.rules.admit.tracks_depth() || !self.is_shorter(&entry.url, entry.depth)? {
             return Ok(());
         }
         tracing::debug!(url = %entry.url, depth = entry.depth, "shorter path");
-        self.partitions[to].set_shortest(&entry.url, &ShortestPath::of(&entry));
+        self.store.set_shortest(&entry.url, &ShortestPath::of(&entry));
         let hash = entry.url.hash64();
-        let is_queued = self.partitions[to].has_seen(entry.url.site_hash(), hash)?
-            && !self.under_way.contains(&hash.0)
-            && self.partitions[to].record(&entry.url)?.is_none();
-        if self.config.page_order() != PageOrder::BreadthFirst || !is_queued {
+        let is_queued = self.store.has_seen(entry.url.site_hash(), hash)?
+            && !self.queues.under_way.contains(&hash.0)
+            && self.store.record(&entry.url)?.is_none();
+        if self.rules.config.page_order() != PageOrder::BreadthFirst || !is_queued {
             return Ok(());
         }
         // Only the first entry of a seed settles the seed.
@@ -117,40 +117,40 @@ impl Journey<'_> {
             ..entry
         };
         self.note_promotion();
-        let now = self.clock.now();
-        self.enqueue(to, entry, now)
+        let now = around.now;
+        self.enqueue(entry, now)
     }
 
-    fn is_shorter(&self, to: usize, url: &CrawlUrl, depth: u16) -> Result<bool, CrawlError> {
-        let known = self.partitions[to].shortest(url)?;
+    fn is_shorter(&self, url: &CrawlUrl, depth: u16) -> Result<bool, CrawlError> {
+        let known = self.store.shortest(url)?;
         Ok(known.is_some_and(|known| depth < known.depth))
     }
 
     /// Remembers the path to a URL that is about to be queued or held back, and gives
     /// it a shorter one if that is known.
-    pub(crate) fn note_path(&mut self, to: usize, entry: &mut Entry) -> Result<(), CrawlError> {
-        if !self.admit.tracks_depth() {
+    pub(crate) fn note_path(&mut self, entry: &mut Entry) -> Result<(), CrawlError> {
+        if !self.rules.admit.tracks_depth() {
             return Ok(());
         }
-        match self.partitions[to].shortest(&entry.url)? {
+        match self.store.shortest(&entry.url)? {
             Some(known) if known.depth <= entry.depth => follow(entry, known),
-            _ => self.partitions[to].set_shortest(&entry.url, &ShortestPath::of(entry)),
+            _ => self.store.set_shortest(&entry.url, &ShortestPath::of(entry)),
         }
         Ok(())
     }
 
     /// Remembers the path to a URL that is refused as too deep.
-    pub(crate) fn note_too_deep(&mut self, to: usize, found: &Found<'_>) -> Result<(), CrawlError> {
+    pub(crate) fn note_too_deep(&mut self, found: &Found<'_>) -> Result<(), CrawlError> {
         let depth = found.candidate().depth;
-        let known = self.partitions[to].shortest(found.url)?;
+        let known = self.store.shortest(found.url)?;
         if known.is_none_or(|known| depth < known.depth) {
             let path = ShortestPath {
                 depth,
                 seed: found.on.seed,
                 via: Some(found.on.url.clone()),
             };
-            self.partitions[to].set_shortest(found.url, &path);
-            self.partitions[to].set_too_deep(&Entry {
+            self.store.set_shortest(found.url, &path);
+            self.store.set_too_deep(&Entry {
                 url: found.url.clone(),
                 seed: found.on.seed,
                 via: Some(found.on.url.clone()),
@@ -170,15 +170,15 @@ impl Journey<'_> {
     /// Compares the rules of scope with those of the last run. If the limit of depth is
     /// another one, URLs are queued that it refused and now allows. Links that other
     /// rules refused were not kept, which is said.
-    pub(crate) fn compare_scope(&mut self) -> Result<(), CrawlError> {
-        let scope = ScopeBefore::of(&self.config.scope);
-        let before: Option<ScopeBefore> = self.partitions[0].meta(SCOPE_META)?;
+    pub(crate) fn compare_scope(&mut self, around: &mut Around<'_>) -> Result<(), CrawlError> {
+        let scope = ScopeBefore::of(&self.rules.config.scope);
+        let before: Option<ScopeBefore> = self.store.meta(SCOPE_META)?;
         if before.as_ref() == Some(&scope) {
             return Ok(());
         }
         if let Some(before) = before {
             if before.depths != scope.depths {
-                self.admit_once_too_deep()?;
+                self.admit_once_too_deep(around)?;
             }
             if before.rest != scope.rest {
                 tracing::warn!(
@@ -187,24 +187,21 @@ impl Journey<'_> {
                 );
             }
         }
-        self.partitions[0].set_meta(SCOPE_META, &scope);
+        self.store.set_meta(SCOPE_META, &scope);
         Ok(())
     }
 
-    fn admit_once_too_deep(&mut self) -> Result<(), CrawlError> {
+    fn admit_once_too_deep(&mut self, around: &mut Around<'_>) -> Result<(), CrawlError> {
         let mut admitted = 0_u64;
-        for partition in 0..self.partitions.len() {
-            let mut after = None;
-            loop {
-                let entries = self.partitions[partition].too_deep(after.as_ref(), ROWS_MAX)?;
-                let Some(last) = entries.last() else {
-                    break;
-                };
-                after = Some(last.url.clone());
-                for entry in entries {
-                    admitted += u64::from(self.admit_if_near(partition, entry)?);
-                }
-                self.commit()?;
+        let mut after = None;
+        loop {
+            let entries = self.store.too_deep(after.as_ref(), ROWS_MAX)?;
+            let Some(last) = entries.last() else {
+                break;
+            };
+            after = Some(last.url.clone());
+            for entry in entries {
+                admitted += u64::from(self.admit_if_near(around, entry)?);
             }
         }
         if admitted > 0 {
@@ -213,7 +210,7 @@ impl Journey<'_> {
         Ok(())
     }
 
-    fn admit_if_near(&mut self, partition: usize, entry: Entry) -> Result<bool, CrawlError> {
+    fn admit_if_near(&mut self, around: &mut Around<'_>, entry: Entry) -> Result<bool, CrawlError> {
         let seed = self.seed(entry.seed)?;
         let candidate = Candidate {
             url: &entry.url,
@@ -222,23 +219,25 @@ impl Journey<'_> {
             is_seed: false,
             is_redirect: false,
         };
-        if !self.admit.scope().judge(&candidate).is_accepted() {
+        if !self.rules.admit.scope().judge(&candidate).is_accepted() {
             return Ok(false);
         }
-        self.partitions[partition].forget_too_deep(&entry.url);
-        self.queue(partition, entry)
+        self.store.forget_too_deep(&entry.url);
+        match self.elsewhere(&entry.url) {
+            Some(owner) => self.send_link(owner, entry, None),
+            None => self.queue(around, entry),
+        }
     }
 
     /// An entry whose visit is over, with the shortest path found meanwhile.
     pub(crate) fn by_shortest_path(
         &self,
-        partition: usize,
         entry: Arc<Entry>,
     ) -> Result<Arc<Entry>, CrawlError> {
-        if !self.admit.tracks_depth() {
+        if !self.rules.admit.tracks_depth() {
             return Ok(entry);
         }
-        match self.partitions[partition].shortest(&entry.url)? {
+        match self.store.shortest(&entry.url)? {
             Some(known) if known.depth < entry.depth => {
                 let mut nearer = Arc::unwrap_or_clone(entry);
                 follow(&mut nearer, known);

@@ -17,6 +17,11 @@ pub enum CrawlError {
     /// Patterns or limits of the scope are wrong; all of them are listed.
     #[error("{}", join(.0))]
     Scope(Vec<geomi_scope::ScopeError>),
+    /// The state was laid out by another version.
+    #[error(
+        "this crawl was begun by geomi 0.1, which laid out frontier/ in another way; what it collected is readable (geomi report, export, verify, cat). To go on, crawl its seeds-out.txt into a new directory: geomi crawl --seeds DIR/seeds-out.txt -o NEW"
+    )]
+    Layout,
     /// The directory was started with another number of partitions.
     #[error(
         "this crawl was started with {found} partitions, not {wanted}; set cluster.partitions = {found}, or use a new directory"

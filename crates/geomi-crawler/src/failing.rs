@@ -9,7 +9,7 @@ use geomi_url::{CrawlUrl, SiteHash};
 use hashbrown::HashMap;
 
 use crate::fate::is_guess;
-use crate::stage::read::Answer;
+use crate::stage::arrival::Answer;
 
 /// Sites in the table. When it is full, those with the fewest failures make room.
 const SITES_MAX: usize = 4_096;
@@ -59,15 +59,16 @@ impl FailingSites {
         }
     }
 
-    /// The sites with most failures, and how many; with `others` that are known from
-    /// elsewhere. Where nothing has been saved, a site with one failure is named too.
-    pub(crate) fn worst(
-        &self,
+    /// The sites with most failures in several tables, and how many; with `others` that
+    /// are known from elsewhere. Where nothing has been saved, a site with one failure is
+    /// named too.
+    pub(crate) fn worst<'a>(
+        tables: impl Iterator<Item = &'a Self>,
         others: Vec<(String, u32)>,
         is_nothing_saved: bool,
     ) -> Vec<(String, u32)> {
         let least = if is_nothing_saved { 1 } else { FAILURES_MIN };
-        let sites = self.sites.values();
+        let sites = tables.flat_map(|table| table.sites.values());
         let sites = sites.filter(|failing| failing.failures >= least);
         let mut worst: Vec<(String, u32)> = sites
             .map(|failing| (failing.name.clone(), failing.failures))

@@ -26,8 +26,7 @@ use geomi_url::{SiteHash, UrlHash};
 use hashbrown::{HashMap, HashSet};
 
 use crate::CrawlError;
-use crate::control::Desired;
-use crate::journey::Journey;
+use crate::engine::{Around, Engine};
 use crate::novelty::domain_hash;
 
 /// URLs looked at between two commits.
@@ -64,8 +63,8 @@ pub(crate) struct HeldBook {
     recent: HashSet<(u64, u64)>,
     /// Holders whose last calls were all made and of which nothing was released.
     given_up: HashSet<SiteHash>,
-    /// Where last calls have come to: a partition, and a holder in it.
-    called_to: (usize, Option<SiteHash>),
+    /// The holder that last calls have come to.
+    called_to: Option<SiteHash>,
     /// What is being looked through for last calls.
     survey: Option<Survey>,
 }
@@ -97,7 +96,6 @@ type Rank = (bool, bool, u16, Reverse<u64>);
 /// A look through all that a holder has, which may take several rounds of the loop.
 #[derive(Debug)]
 struct Survey {
-    at: usize,
     holder: SiteHash,
     /// The last URL that was looked at.
     after: Option<UrlHash>,
@@ -113,7 +111,7 @@ struct LastCalls {
     ends: Vec<Entry>,
 }
 
-impl Journey<'_> {
+impl Engine {
     /// Keeps a URL back on account of its site.
     pub(crate) fn hold(&mut self, entry: &Entry) {
         self.hold_by(entry.url.site_hash(), entry);
@@ -125,34 +123,32 @@ impl Journey<'_> {
     }
 
     fn hold_by(&mut self, holder: SiteHash, entry: &Entry) {
-        let recent = &mut self.novelty.held.recent;
+        let recent = &mut self.learned.novelty.held.recent;
         if recent.len() >= RECENT_MAX {
             recent.clear();
         }
         if recent.insert((holder.0, entry.url.hash64().0)) {
-            let at = self.partition_of(holder);
-            self.partitions[at].set_held(holder, entry);
+            self.store.set_held(holder, entry);
         }
     }
 
     /// Whether held URLs are to be looked at now.
     pub(crate) fn is_releasing(&self) -> bool {
-        self.novelty.held.is_due() && self.control.desired() == Desired::Run
+        self.learned.novelty.held.is_due() && self.is_running
     }
 
     /// Looks at some of what the next holder has held, and queues what is worth a
     /// request now.
-    pub(crate) fn release_held(&mut self) -> Result<(), CrawlError> {
+    pub(crate) fn release_held(&mut self, around: &mut Around<'_>) -> Result<(), CrawlError> {
         if !self.is_releasing() {
             return Ok(());
         }
-        let Some(holder) = self.novelty.held.line.pop_front() else {
+        let Some(holder) = self.learned.novelty.held.line.pop_front() else {
             return Ok(());
         };
-        let look = self.novelty.held.looks.remove(&holder);
+        let look = self.learned.novelty.held.looks.remove(&holder);
         let mut look = look.expect("every holder in line has its look");
-        let at = self.partition_of(holder);
-        let entries = self.partitions[at].held(holder, look.after, ROWS_MAX)?;
+        let entries = self.store.held(holder, look.after, ROWS_MAX)?;
         look.after = entries.last().map(|entry| entry.url.hash64());
         let mut is_over = entries.len() < ROWS_MAX;
         for entry in entries {
@@ -163,7 +159,7 @@ impl Journey<'_> {
                 self.has_hosts_left(&entry.url)?
             };
             if is_free {
-                self.release(holder, entry)?;
+                self.release(around, holder, entry)?;
             } else if !is_site {
                 // A domain has room for all of its hosts or for none.
                 is_over = true;
@@ -171,10 +167,10 @@ impl Journey<'_> {
             }
         }
         if !is_over {
-            self.novelty.held.looks.insert(holder, look);
-            self.novelty.held.line.push_front(holder);
+            self.learned.novelty.held.looks.insert(holder, look);
+            self.learned.novelty.held.line.push_front(holder);
         } else if look.again {
-            self.novelty.held.reopen(holder);
+            self.learned.novelty.held.reopen(holder);
         }
         Ok(())
     }
@@ -182,65 +178,62 @@ impl Journey<'_> {
     /// Queues deferred URLs when nothing else is left; says whether there were any, or
     /// may be more. Holders take turns from one call to the next; one call with nothing
     /// to queue has looked at all of them.
-    pub(crate) fn call_last(&mut self) -> Result<bool, CrawlError> {
-        if let Some(survey) = self.novelty.held.survey.take() {
-            self.call_last_of(survey)?;
+    pub(crate) fn call_last(&mut self, around: &mut Around<'_>) -> Result<bool, CrawlError> {
+        if let Some(survey) = self.learned.novelty.held.survey.take() {
+            self.call_last_of(around, survey)?;
             return Ok(true);
         }
         let mut called = 0;
-        let (mut at, mut after) = self.novelty.held.called_to;
-        let mut starts = usize::from((at, after) == (0, None));
+        let mut after = self.learned.novelty.held.called_to;
+        let mut starts = usize::from(after.is_none());
         loop {
-            let holder = self.partitions[at].next_holder(after)?;
-            after = holder;
-            if let Some(holder) = holder {
-                called += usize::from(self.call_last_at(at, holder)?);
-            } else {
-                at = (at + 1) % self.partitions.len();
-                starts += usize::from(at == 0);
+            after = self.store.next_holder(after)?;
+            match after {
+                Some(holder) => called += usize::from(self.call_last_at(around, holder)?),
+                None => starts += 1,
             }
-            let is_slice = called == HOLDERS_PER_COMMIT || self.novelty.held.survey.is_some();
+            let is_slice =
+                called == HOLDERS_PER_COMMIT || self.learned.novelty.held.survey.is_some();
             if is_slice || starts == 2 {
-                self.novelty.held.called_to = (at, after);
+                self.learned.novelty.held.called_to = after;
                 return Ok(is_slice || called > 0);
             }
         }
     }
 
     /// Makes the last calls of one holder, if it has any.
-    fn call_last_at(&mut self, at: usize, holder: SiteHash) -> Result<bool, CrawlError> {
-        if !self.novelty.is_on() {
+    fn call_last_at(&mut self, around: &mut Around<'_>, holder: SiteHash) -> Result<bool, CrawlError> {
+        if !self.learned.novelty.is_on() {
             // Nothing is deferred any more.
-            self.novelty.held.reopen(holder);
+            self.learned.novelty.held.reopen(holder);
             return Ok(true);
         }
-        if self.novelty.held.given_up.contains(&holder) {
+        if self.learned.novelty.held.given_up.contains(&holder) {
             return Ok(false);
         }
-        self.call_last_of(Survey {
-            at,
+        self.call_last_of(around, Survey {
             holder,
             after: None,
             calls: LastCalls::default(),
         })
     }
 
-    fn call_last_of(&mut self, mut survey: Survey) -> Result<bool, CrawlError> {
+    fn call_last_of(&mut self, around: &mut Around<'_>, mut survey: Survey) -> Result<bool, CrawlError> {
         if !self.look_through(&mut survey)? {
-            self.novelty.held.survey = Some(survey);
+            self.learned.novelty.held.survey = Some(survey);
             return Ok(true);
         }
         let holder = survey.holder;
-        let any = self.release_last(holder, survey.calls)?;
-        if !any && self.novelty.held.given_up.len() < GIVEN_UP_MAX {
-            self.novelty.held.given_up.insert(holder);
+        let any = self.release_last(around, holder, survey.calls)?;
+        if !any && self.learned.novelty.held.given_up.len() < GIVEN_UP_MAX {
+            self.learned.novelty.held.given_up.insert(holder);
         }
         Ok(any)
     }
 
-    fn release_last(&mut self, holder: SiteHash, calls: LastCalls) -> Result<bool, CrawlError> {
+    fn release_last(&mut self, around: &mut Around<'_>, holder: SiteHash, calls: LastCalls) -> Result<bool, CrawlError> {
         let LastCalls { leading, ends } = calls;
-        let config = *self.novelty.config();
+        let config = *self.learned.novelty.config();
         let mut any = false;
         for (_, entry) in leading.into_values() {
             let number = if entry.url.site_hash() == holder {
@@ -252,7 +245,7 @@ impl Journey<'_> {
             };
             if let Some(number) = number {
                 any = true;
-                self.call(holder, entry, number)?;
+                self.call(around, holder, entry, number)?;
             }
         }
         if any {
@@ -265,7 +258,7 @@ impl Journey<'_> {
                 continue;
             }
             any = true;
-            self.call(holder, entry, 0)?;
+            self.call(around, holder, entry, 0)?;
         }
         Ok(any)
     }
@@ -274,7 +267,7 @@ impl Journey<'_> {
     fn look_through(&mut self, survey: &mut Survey) -> Result<bool, CrawlError> {
         let holder = survey.holder;
         for _ in 0..SURVEYED_PER_COMMIT / ROWS_MAX {
-            let entries = self.partitions[survey.at].held(holder, survey.after, ROWS_MAX)?;
+            let entries = self.store.held(holder, survey.after, ROWS_MAX)?;
             let is_over = entries.len() < ROWS_MAX;
             survey.after = entries.last().map(|entry| entry.url.hash64());
             for entry in entries {
@@ -292,7 +285,7 @@ impl Journey<'_> {
         let (mut account, mut leads_on, mut is_unknown) = (None, true, true);
         let mut is_endless = false;
         if entry.url.site_hash() == survey.holder {
-            let config = *self.novelty.config();
+            let config = *self.learned.novelty.config();
             let known = self.known_of(survey.holder)?;
             account = known.holding_account(&config, &template);
             leads_on = known.may_lead_on(&template);
@@ -316,13 +309,12 @@ impl Journey<'_> {
     }
 
     /// Queues a deferred URL; the later its number, the longer it waits.
-    fn call(&mut self, holder: SiteHash, entry: Entry, number: u32) -> Result<(), CrawlError> {
-        let delay = self.policies.delay_floor(&entry.url.site());
+    fn call(&mut self, around: &mut Around<'_>, holder: SiteHash, entry: Entry, number: u32) -> Result<(), CrawlError> {
+        let delay = self.rules.policies.delay_floor(&entry.url.site());
         let wait = Duration::min(delay * number / 2, LAST_CALL_WAIT_MAX);
-        let not_before = (!wait.is_zero()).then(|| self.clock.now() + wait);
+        let not_before = (!wait.is_zero()).then(|| around.now + wait);
         self.note_called(&entry.url);
-        self.release(
-            holder,
+        self.release(around, holder,
             Entry {
                 not_before,
                 ..entry
@@ -332,19 +324,17 @@ impl Journey<'_> {
 
     /// Queues a URL that was held. What was turned away when its turn came is known
     /// to the seen test, and is put back; the rest is new.
-    fn release(&mut self, holder: SiteHash, entry: Entry) -> Result<(), CrawlError> {
-        let at = self.partition_of(holder);
+    fn release(&mut self, around: &mut Around<'_>, holder: SiteHash, entry: Entry) -> Result<(), CrawlError> {
         let key = (holder.0, entry.url.hash64().0);
-        self.novelty.held.recent.remove(&key);
-        self.partitions[at].forget_held(holder, &entry.url);
-        let partition = self.partition_of(entry.url.site_hash());
-        if !self.partitions[partition].has_seen(entry.url.site_hash(), entry.url.hash64())? {
-            self.queue(partition, entry)?;
+        self.learned.novelty.held.recent.remove(&key);
+        self.store.forget_held(holder, &entry.url);
+        if !self.store.has_seen(entry.url.site_hash(), entry.url.hash64())? {
+            self.queue(around, entry)?;
             return Ok(());
         }
-        match self.partitions[partition].record(&entry.url)? {
+        match self.store.record(&entry.url)? {
             Some(record) if record.visits == 0 && record.attempts > 0 => {
-                self.put_back(partition, entry, record)
+                self.put_back(around, entry, record)
             }
             // It was found again meanwhile, and waits or has been visited.
             _ => Ok(()),

@@ -6,7 +6,7 @@
 //! that the numbers are right whether or not the sites are in memory.
 //!
 //! To add a reason: a variant of [`LeftReason`], its name and its sentence, and where its
-//! URLs are counted ([`Journey::left`](crate::journey::Journey::left)).
+//! URLs are counted ([`Engine::add_left`](crate::engine::Engine::add_left)).
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use geomi_model::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::CrawlError;
-use crate::journey::Journey;
+use crate::engine::Engine;
 use crate::status::plural;
 
 /// Why URLs are left, the first to be told first.
@@ -182,7 +182,7 @@ impl Left {
 
 /// Adds up what is left: by reason, and new pages that wait for their budget apart.
 #[derive(Debug, Default)]
-struct Sums(BTreeMap<(LeftReason, Option<u64>), Sum>);
+pub(crate) struct Sums(BTreeMap<(LeftReason, Option<u64>), Sum>);
 
 /// URLs that wait outside the queues: how many, of how many sites, and one of the sites.
 pub(crate) type Waiting = (u64, u64, Option<String>);
@@ -226,7 +226,8 @@ impl Sums {
         }
     }
 
-    fn into_left(self) -> Left {
+    /// All of it; `None` if nothing is left.
+    pub(crate) fn into_left(self) -> Option<Left> {
         let groups = self.0.into_iter();
         let groups = groups.map(|((reason, new_pages_per_day), sum)| LeftGroup {
             reason,
@@ -238,28 +239,32 @@ impl Sums {
             until: sum.until.map(|(_, last)| last.to_rfc3339_secs()),
         });
         let groups: Vec<LeftGroup> = groups.collect();
-        Left {
+        let left = Left {
             urls: groups.iter().map(|group| group.urls).sum(),
             sites: groups.iter().map(|group| group.sites).sum(),
             groups,
-        }
+        };
+        (left.urls > 0).then_some(left)
     }
 }
 
-impl Journey<'_> {
-    /// What is left, as committed; `None` if nothing is.
-    pub(crate) fn left(&self) -> Result<Option<Left>, CrawlError> {
-        let mut sums = Sums::default();
-        for partition in &self.partitions {
-            if self.waiting() > 0 {
-                partition.each_pending(&mut |state| sums.add_site(&state))?;
-            }
-            sums.add_deferred(partition.held_counts()?);
-            let per_day = self.discovery_per_day().unwrap_or_default();
-            sums.add_postponed(partition.postponed_counts()?, per_day);
+impl Engine {
+    /// Adds up what is left in this partition, as committed.
+    pub(crate) fn add_left(&self, sums: &mut Sums) -> Result<(), CrawlError> {
+        if self.waiting() > 0 {
+            self.store.each_pending(&mut |state| sums.add_site(&state))?;
         }
-        let left = sums.into_left();
-        Ok((left.urls > 0).then_some(left))
+        sums.add_deferred(self.store.held_counts()?);
+        let per_day = self.discovery_per_day().unwrap_or_default();
+        sums.add_postponed(self.store.postponed_counts()?, per_day);
+        Ok(())
+    }
+
+    /// How many new URLs of the partition wait for their budget.
+    pub(crate) fn count_postponed(&mut self) -> Result<(), CrawlError> {
+        let (urls, ..) = self.store.postponed_counts()?;
+        self.recount_postponed(urls);
+        Ok(())
     }
 }
 

@@ -12,9 +12,9 @@ use geomi_url::{CrawlUrl, SiteHash};
 use serde::{Deserialize, Serialize};
 
 use crate::CrawlError;
-use crate::journey::Journey;
+use crate::engine::{Around, Engine};
 use crate::partition::Partition;
-use crate::stage::read::Read;
+use crate::stage::arrival::Arrival;
 
 /// Pages read back when a crawl is opened, at most: those of the sites that were
 /// met last.
@@ -39,27 +39,24 @@ pub fn mirrored_content(
     fingerprint.filter(|_| counts).map(|words| words.0)
 }
 
-/// What earlier runs knew.
-pub(crate) fn load(partitions: &[Partition]) -> Result<Mirrors, CrawlError> {
-    let mut mirrors = Mirrors::default();
+/// Adds what earlier runs knew of the sites of a partition.
+pub(crate) fn restore(store: &Partition, mirrors: &mut Mirrors) -> Result<(), CrawlError> {
     let mut pages: Vec<(u64, u8, SiteHash, MirrorPage)> = Vec::new();
-    for partition in partitions {
-        partition.mirrors(
-            &mut |site, at, page| {
-                pages.push((page.order, at, site, page));
-                if pages.len() >= 2 * RESTORED_MAX {
-                    keep_last(&mut pages);
-                }
-            },
-            &mut |site, record| mirrors.restore_mirror(site, record.mirror),
-        )?;
-    }
+    store.mirrors(
+        &mut |site, at, page| {
+            pages.push((page.order, at, site, page));
+            if pages.len() >= 2 * RESTORED_MAX {
+                keep_last(&mut pages);
+            }
+        },
+        &mut |site, record| mirrors.restore_mirror(site, record.mirror),
+    )?;
     keep_last(&mut pages);
     pages.sort_unstable_by_key(|(order, at, site, _)| (*order, site.0, *at));
     for (.., site, page) in pages {
         mirrors.restore(site, page);
     }
-    Ok(mirrors)
+    Ok(())
 }
 
 /// Drops all pages but those of the sites met last.
@@ -71,40 +68,38 @@ fn keep_last(pages: &mut Vec<(u64, u8, SiteHash, MirrorPage)>) {
     }
 }
 
-impl Journey<'_> {
+impl Engine {
     /// Takes a page's first visit in.
-    pub(crate) fn compare_sites(&mut self, read: &Read) -> Result<(), CrawlError> {
+    pub(crate) fn compare_sites(&mut self, around: &mut Around<'_>, read: &Arrival) -> Result<(), CrawlError> {
         let document = &read.document;
         let content = mirrored_content(read.answer.code, Some(document.kind), document.fingerprint);
         let Some(content) = content else {
             return Ok(());
         };
-        let met = self.mirrors.meet(&read.url, content);
+        let met = around.shared.mirrors.meet(&read.url, content);
         if let Some((at, page)) = met.kept {
             let site = read.url.site_hash();
-            let partition = self.partition_of(site);
-            self.partitions[partition].set_mirror_page(site, at as u8, &page);
+            self.store.set_mirror_page(site, at as u8, &page);
         }
         if let Some((site, mirror)) = met.news {
             let record = mirror.map(|mirror| self.name_mirror(mirror)).transpose()?;
-            let partition = self.partition_of(site);
-            self.partitions[partition].set_mirror_record(site, record.as_ref());
+            self.store.set_mirror_record(site, record.as_ref());
         }
         Ok(())
     }
 
     fn name_mirror(&self, mirror: Mirror) -> Result<MirrorRecord, CrawlError> {
-        let of = if let Some(key) = self.frontier.site_key(mirror.of) {
+        let of = if let Some(key) = self.queues.frontier.site_key(mirror.of) {
             key.to_string()
         } else {
-            let stored = self.partitions[self.partition_of(mirror.of)].site(mirror.of)?;
+            let stored = self.store.site(mirror.of)?;
             stored.map_or_else(String::new, |state| state.key.to_string())
         };
         Ok(MirrorRecord { mirror, of })
     }
 
     /// Whether a URL is refused because its site is a mirror.
-    pub(crate) fn is_of_mirror(&self, url: &CrawlUrl) -> bool {
-        self.config.likeness.skip_mirrors && self.mirrors.mirror(url.site_hash()).is_some()
+    pub(crate) fn is_of_mirror(&self, around: &mut Around<'_>, url: &CrawlUrl) -> bool {
+        self.rules.config.likeness.skip_mirrors && around.shared.mirrors.mirror(url.site_hash()).is_some()
     }
 }

@@ -22,12 +22,12 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::books::Access;
 use crate::fate::Fate;
 use crate::held::HeldBook;
-use crate::journey::Journey;
+use crate::engine::{Around, Engine};
 use crate::partition::Partition;
 use crate::refusal::RefusalRule;
 use crate::stage::admit::may_follow;
 use crate::stage::links::Taken;
-use crate::stage::read::Read;
+use crate::stage::arrival::Arrival;
 use crate::{CrawlConfig, CrawlError};
 
 /// Pages of a site after which its state is written each time.
@@ -227,14 +227,14 @@ fn images(document: &Document) -> Vec<u64> {
 }
 
 /// What an answer is compared by.
-fn content(read: &Read, images: &[u64]) -> Option<Content> {
-    let stored = read.stored.as_ref()?;
-    if read.answer.code != Some(200) || stored.content_bytes == 0 {
+fn content(read: &Arrival, images: &[u64]) -> Option<Content> {
+    let stored = read.content.as_ref()?;
+    if read.answer.code != Some(200) || stored.bytes == 0 {
         return None;
     }
     let document = &read.document;
     if document.charset.is_none() {
-        let (start, _) = stored.content.0.split_first_chunk::<8>()?;
+        let (start, _) = stored.digest.0.split_first_chunk::<8>()?;
         return Some(Content {
             exact: u64::from_le_bytes(*start),
             words: None,
@@ -254,7 +254,7 @@ fn content(read: &Read, images: &[u64]) -> Option<Content> {
     })
 }
 
-impl Journey<'_> {
+impl Engine {
     /// Names of parameters that look like sessions and are none by the links of a page.
     /// Those of items are none on the whole site.
     pub(crate) fn not_sessions(
@@ -265,12 +265,11 @@ impl Journey<'_> {
         let site = url.site_hash();
         let links = document.links.iter().map(|link| &link.url);
         let links = links.filter(|link| link.site_hash() == site);
-        let names = self.novelty.drop_params.not_sessions(links);
+        let names = self.learned.novelty.drop_params.not_sessions(links);
         for item in names.iter().filter(|name| name.is_item) {
-            let at = self.partition_of(site);
-            let known = self.novelty.site(&self.partitions[at], site)?;
+            let known = self.learned.novelty.site(&self.store, site)?;
             known.note_identifier(item.name.clone());
-            self.novelty.unsaved.insert(site);
+            self.learned.novelty.unsaved.insert(site);
         }
         Ok(names.into_iter().map(|name| name.name).collect())
     }
@@ -278,7 +277,7 @@ impl Journey<'_> {
     /// Whether robots.txt of a site that is open forbids a URL.
     pub(crate) fn is_disallowed(&self, url: &CrawlUrl) -> bool {
         let (site, path) = (url.site_hash(), url.path_and_query());
-        let access = self.robots.access(site, &self.config.agent, path);
+        let access = self.sites.robots.access(site, &self.rules.config.agent, path);
         matches!(access, Access::Disallowed(_))
     }
 
@@ -291,9 +290,9 @@ impl Journey<'_> {
         on: Option<&CrawlUrl>,
     ) -> Result<Option<FoundLink>, CrawlError> {
         let site = url.site_hash();
-        let partition = &self.partitions[usize::from(self.map.partition_of(site).0)];
-        let config = self.novelty.config;
-        let known = self.novelty.site(partition, site)?;
+        let partition = &self.store;
+        let config = self.learned.novelty.config;
+        let known = self.learned.novelty.site(partition, site)?;
         let found = known.found(url, template);
         let is_beside = known.is_closed(&config, template)
             && on
@@ -305,20 +304,20 @@ impl Journey<'_> {
     /// Why a URL is not worth a request now; `None` if it is. Without its template
     /// the trap guard is not asked.
     pub(crate) fn not_worth(
-        &mut self,
+        &mut self, around: &mut Around<'_>,
         url: &CrawlUrl,
         template: Option<&Template>,
     ) -> Result<Option<NotWorth>, CrawlError> {
-        if self.is_of_mirror(url) {
+        if self.is_of_mirror(around, url) {
             return Ok(Some(NotWorth::Mirror));
         }
         let Some(template) = template else {
             return Ok(None);
         };
         let site = url.site_hash();
-        let partition = &self.partitions[usize::from(self.map.partition_of(site).0)];
-        let config = self.novelty.config;
-        let known = self.novelty.site(partition, site)?;
+        let partition = &self.store;
+        let config = self.learned.novelty.config;
+        let known = self.learned.novelty.site(partition, site)?;
         if known.requests() == 0 {
             return Ok(None);
         }
@@ -328,10 +327,10 @@ impl Journey<'_> {
             return Ok(Some(NotWorth::ParameterIgnored(names.join(", "))));
         }
         // A last call is not turned away when its turn comes.
-        if self.novelty.called.contains(&url.hash64().0) {
+        if self.learned.novelty.called.contains(&url.hash64().0) {
             return Ok(None);
         }
-        let known = self.novelty.site(partition, site)?;
+        let known = self.learned.novelty.site(partition, site)?;
         Ok(known.judge(&config, template).map(NotWorth::Deferred))
     }
 
@@ -345,9 +344,8 @@ impl Journey<'_> {
         document: &Document,
     ) -> Result<Option<Ties>, CrawlError> {
         let site = url.site_hash();
-        let own = self.partition_of(site);
-        let config = self.novelty.config;
-        let known = self.novelty.site(&self.partitions[own], site)?;
+        let config = self.learned.novelty.config;
+        let known = self.learned.novelty.site(&self.store, site)?;
         if !known.needs_proof(&config, template) {
             return Ok(None);
         }
@@ -356,14 +354,14 @@ impl Journey<'_> {
         let links = document.links.iter().map(|link| &link.url);
         for link in links.filter(|link| *link != url).take(LINKS_LOOKED_AT) {
             let there = link.site_hash();
-            let partition = &self.partitions[self.partition_of(there)];
+            let partition = &self.store;
             if !partition.has_seen(there, link.hash64())? {
                 continue;
             }
             let target = Template::of(link);
             let is_alike = there == site && target == *template;
             let speaks = self
-                .novelty
+                .learned.novelty
                 .sites
                 .get(&there)
                 .is_some_and(|known| known.is_sideways((url, template), (link, &target)));
@@ -392,16 +390,15 @@ impl Journey<'_> {
         document: &Document,
     ) -> Result<Option<CrawlUrl>, CrawlError> {
         let site = entry.url.site_hash();
-        let at = self.partition_of(site);
-        let config = self.novelty.config;
-        let known = self.novelty.site(&self.partitions[at], site)?;
+        let config = self.learned.novelty.config;
+        let known = self.learned.novelty.site(&self.store, site)?;
         let Some(pick) = known.dives_from(&config, &entry.url, template) else {
             return Ok(None);
         };
-        let partition = &self.partitions[at];
+        let partition = &self.store;
         let mut fresh = Vec::new();
         for link in &document.links {
-            if may_follow(&self.config, document, link)
+            if may_follow(&self.rules.config, document, link)
                 && link.url.origin() == entry.url.origin()
                 && !is_asset(&link.url)
                 && !partition.has_seen(link.url.site_hash(), link.url.hash64())?
@@ -413,41 +410,40 @@ impl Journey<'_> {
             return Ok(None);
         };
         let kept = self.not_sessions(&entry.url, document)?;
-        let shortened = self.novelty.shortened_link(link, &kept);
+        let shortened = self.learned.novelty.shortened_link(link, &kept);
         Ok(Some(shortened.unwrap_or_else(|| link.clone())))
     }
 
     /// A link of a page has jumped the queue.
     pub(crate) fn dived(&mut self, entry: &Entry, template: &Template, link: &CrawlUrl) {
-        if let Some(known) = self.novelty.sites.get_mut(&entry.url.site_hash()) {
+        if let Some(known) = self.learned.novelty.sites.get_mut(&entry.url.site_hash()) {
             known.dive(&entry.url, template, link);
         }
     }
 
     /// Learns from a page.
     pub(crate) fn learn(
-        &mut self,
+        &mut self, around: &mut Around<'_>,
         entry: &Entry,
         template: &Template,
-        read: &Read,
+        read: &Arrival,
         taken: Taken,
         ties: Option<Ties>,
     ) -> Result<(), CrawlError> {
         let site = entry.url.site_hash();
-        let at = self.partition_of(site);
-        let config = self.novelty.config;
-        let known = self.novelty.site(&self.partitions[at], site)?;
+        let config = self.learned.novelty.config;
+        let known = self.learned.novelty.site(&self.store, site)?;
         let images = images(&read.document);
         let Some(content) = content(read, &images) else {
             // A redirect to a page that was not known leads on like a link to it.
             let leads_on = taken.admitted > 0;
             let probe = known.miss(&config, &entry.url, template, leads_on);
-            return probe.map_or(Ok(()), |probe| self.queue_probe(entry, probe));
+            return probe.map_or(Ok(()), |probe| self.queue_probe(around, entry, probe));
         };
         let via = entry.via.as_ref();
         let via = via.filter(|via| via.site_hash() == site).map(Template::of);
-        let is_last_call = self.novelty.fetching.remove(&entry.url.hash64().0);
-        let known = self.novelty.site(&self.partitions[at], site)?;
+        let is_last_call = self.learned.novelty.fetching.remove(&entry.url.hash64().0);
+        let known = self.learned.novelty.site(&self.store, site)?;
         let sight = Sight {
             url: &entry.url,
             template,
@@ -468,45 +464,45 @@ impl Journey<'_> {
         let observation = known.observe(&config, &sight);
         let links = read.document.links.iter().map(|link| &link.url);
         let links = links.filter(|link| link.site_hash() == site && **link != entry.url);
-        let partition = &self.partitions[at];
+        let partition = &self.store;
         let is_known = |url: &CrawlUrl| partition.has_seen(site, url.hash64()).unwrap_or(false);
         let probe = known.probe(&config, &sight, links, is_known);
         let stripped = known.stripped(&config, &entry.url, template);
         let (requests, supported) = (known.requests(), known.supported());
         if observation.has_reopened {
-            self.novelty.held.reopen(site);
+            self.learned.novelty.held.reopen(site);
         }
         let hashes = observation.known.into_iter();
         for hash in hashes.chain(stripped.map(|(hash, _)| hash)) {
-            self.partitions[at].first_sight(site, hash)?;
+            self.store.first_sight(site, hash)?;
         }
         if requests.is_power_of_two() || requests.is_multiple_of(SAVE_EVERY) {
-            self.partitions[at].set_novelty(site, &self.novelty.sites[&site]);
-            self.novelty.unsaved.remove(&site);
+            self.store.set_novelty(site, &self.learned.novelty.sites[&site]);
+            self.learned.novelty.unsaved.remove(&site);
         } else {
-            self.novelty.unsaved.insert(site);
+            self.learned.novelty.unsaved.insert(site);
         }
         if observation.is_supported {
             self.support_domain(&entry.url, supported)?;
         }
         match probe {
-            Some(probe) => self.queue_probe(entry, probe),
+            Some(probe) => self.queue_probe(around, entry, probe),
             None => Ok(()),
         }
     }
 
     /// Queues a URL that no page links to, to see whether a part of a site has an end.
-    fn queue_probe(&mut self, entry: &Entry, probe: CrawlUrl) -> Result<(), CrawlError> {
-        let (site, at) = (probe.site_hash(), self.partition_of(probe.site_hash()));
-        let is_known = self.partitions[at].has_seen(site, probe.hash64())?;
-        if is_known || self.admit.scope().denies(&probe).is_some() || self.is_disallowed(&probe) {
-            let known = self.novelty.site(&self.partitions[at], site)?;
+    fn queue_probe(&mut self, around: &mut Around<'_>, entry: &Entry, probe: CrawlUrl) -> Result<(), CrawlError> {
+        let site = probe.site_hash();
+        let is_known = self.store.has_seen(site, probe.hash64())?;
+        if is_known || self.rules.admit.scope().denies(&probe).is_some() || self.is_disallowed(&probe) {
+            let known = self.learned.novelty.site(&self.store, site)?;
             known.answer_probe(&probe, &Template::of(&probe), ProbeAnswer::Undecided);
             return Ok(());
         }
         tracing::debug!(url = %probe, "asked for to see whether there is an end");
         // It is not turned away by what it is to find out.
-        self.novelty.called.insert(probe.hash64().0);
+        self.learned.novelty.called.insert(probe.hash64().0);
         let entry = Entry {
             url: probe,
             via: Some(entry.url.clone()),
@@ -519,7 +515,7 @@ impl Journey<'_> {
             not_before: None,
             ..entry.clone()
         };
-        self.queue(at, entry)?;
+        self.queue(around, entry)?;
         Ok(())
     }
 
@@ -528,17 +524,16 @@ impl Journey<'_> {
         &mut self,
         url: &CrawlUrl,
         template: &Template,
-        read: &Read,
+        read: &Arrival,
         fate: Fate,
     ) -> Result<(), CrawlError> {
         let site = url.site_hash();
-        let at = self.partition_of(site);
-        let known = self.novelty.site(&self.partitions[at], site)?;
+        let known = self.learned.novelty.site(&self.store, site)?;
         let mut onward = Vec::new();
         for link in &read.document.links {
             if link.url.site_hash() == site
                 && known.leads_on(url, template, &link.url)
-                && !self.partitions[at].has_seen(site, link.url.hash64())?
+                && !self.store.has_seen(site, link.url.hash64())?
             {
                 onward.push(link.url.clone());
             }
@@ -557,15 +552,15 @@ impl Journey<'_> {
         tracing::debug!(%url, ?answer, "answered, though no page links to it");
         known.answer_probe(url, template, answer);
         if known.has_deferred() {
-            self.novelty.held.reopen(site);
+            self.learned.novelty.held.reopen(site);
         }
-        self.novelty.unsaved.insert(site);
+        self.learned.novelty.unsaved.insert(site);
         Ok(())
     }
 
     /// Whether a URL was asked for although no page links to it.
     pub(crate) fn is_probe(&self, url: &CrawlUrl, template: &Template) -> bool {
-        let known = self.novelty.sites.get(&url.site_hash());
+        let known = self.learned.novelty.sites.get(&url.site_hash());
         known.is_some_and(|known| known.is_probe(url, template))
     }
 
@@ -575,17 +570,16 @@ impl Journey<'_> {
         let has_reopened =
             self.with_domain(url, |domain| domain.support(number) && domain.refused > 0)?;
         if has_reopened {
-            self.novelty.held.reopen(SiteHash(domain_hash(url)));
+            self.learned.novelty.held.reopen(SiteHash(domain_hash(url)));
         }
         Ok(())
     }
 
     /// robots.txt forbids a URL: links to its template say nothing of growth.
     pub(crate) fn note_forbidden(&mut self, url: &CrawlUrl) -> Result<(), CrawlError> {
-        if self.novelty.is_on() {
+        if self.learned.novelty.is_on() {
             let site = url.site_hash();
-            let at = self.partition_of(site);
-            let known = self.novelty.site(&self.partitions[at], site)?;
+            let known = self.learned.novelty.site(&self.store, site)?;
             known.note_forbidden(url, &Template::of(url));
         }
         Ok(())
@@ -593,38 +587,37 @@ impl Journey<'_> {
 
     /// What is known of a site, for last calls.
     pub(crate) fn known_of(&mut self, site: SiteHash) -> Result<&mut SiteNovelty, CrawlError> {
-        let at = self.partition_of(site);
-        self.novelty.unsaved.insert(site);
-        self.novelty.site(&self.partitions[at], site)
+        self.learned.novelty.unsaved.insert(site);
+        self.learned.novelty.site(&self.store, site)
     }
 
     /// A deferred URL is queued for a last call: it is not turned away when its turn
     /// comes.
     pub(crate) fn note_called(&mut self, url: &CrawlUrl) {
-        self.novelty.fetching.insert(url.hash64().0);
-        self.novelty.called.insert(url.hash64().0);
+        self.learned.novelty.fetching.insert(url.hash64().0);
+        self.learned.novelty.called.insert(url.hash64().0);
     }
 
     /// The turn of a URL has come: a last call is made once.
     pub(crate) fn note_turn(&mut self, url: &CrawlUrl) {
-        self.novelty.called.remove(&url.hash64().0);
+        self.learned.novelty.called.remove(&url.hash64().0);
     }
 
     /// Whether a queued URL was deferred before and never visited. When its site was
     /// open for a moment, thousands of them may have been queued again.
     pub(crate) fn was_deferred(&self, url: &CrawlUrl) -> Result<bool, CrawlError> {
         let site = url.site_hash();
-        let known = self.novelty.sites.get(&site);
+        let known = self.learned.novelty.sites.get(&site);
         if !known.is_some_and(SiteNovelty::has_deferred) {
             return Ok(false);
         }
-        let record = self.partitions[self.partition_of(site)].record(url)?;
+        let record = self.store.record(url)?;
         Ok(record.is_some_and(|record| record.visits == 0))
     }
 
     /// Whether a deferred host of a domain is opened in a last call.
     pub(crate) fn last_call_of_domain(&mut self, url: &CrawlUrl) -> Result<bool, CrawlError> {
-        let config = self.novelty.config;
+        let config = self.learned.novelty.config;
         self.with_domain(url, |domain| {
             let may = domain.last_call(&config);
             if may {
@@ -637,9 +630,8 @@ impl Journey<'_> {
     /// Whether a URL of a site is not deferred by what is known now.
     pub(crate) fn stands(&mut self, url: &CrawlUrl) -> Result<bool, CrawlError> {
         let site = url.site_hash();
-        let at = self.partition_of(site);
-        let config = self.novelty.config;
-        let known = self.novelty.site(&self.partitions[at], site)?;
+        let config = self.learned.novelty.config;
+        let known = self.learned.novelty.site(&self.store, site)?;
         Ok(known.standing(&config, &Template::of(url)).is_none())
     }
 
@@ -647,14 +639,14 @@ impl Journey<'_> {
     /// somebody typed always may, and counts.
     pub(crate) fn may_open(&mut self, url: &CrawlUrl, is_seed: bool) -> Result<bool, CrawlError> {
         let site = url.site_hash();
-        if self.frontier.is_open(site) {
+        if self.queues.frontier.is_open(site) {
             return Ok(true);
         }
-        let partition = &self.partitions[self.partition_of(site)];
+        let partition = &self.store;
         if partition.is_parked(site) || partition.site(site)?.is_some() {
             return Ok(true);
         }
-        let config = self.novelty.config;
+        let config = self.learned.novelty.config;
         self.with_domain(url, |domain| {
             if is_seed {
                 domain.open_anyway();
@@ -666,10 +658,10 @@ impl Journey<'_> {
 
     /// Whether the domain of a URL has room for another host.
     pub(crate) fn has_hosts_left(&mut self, url: &CrawlUrl) -> Result<bool, CrawlError> {
-        if self.frontier.is_open(url.site_hash()) {
+        if self.queues.frontier.is_open(url.site_hash()) {
             return Ok(true);
         }
-        let config = self.novelty.config;
+        let config = self.learned.novelty.config;
         self.with_domain(url, |domain| !config.is_on || domain.left(&config) > 0)
     }
 
@@ -680,9 +672,8 @@ impl Journey<'_> {
         work: impl FnOnce(&mut DomainNovelty) -> T,
     ) -> Result<T, CrawlError> {
         let hash = domain_hash(url);
-        let partition = self.partition_of(SiteHash(hash));
-        let partition = &mut self.partitions[partition];
-        let mut domain = match self.novelty.domains.get(&hash) {
+        let partition = &mut self.store;
+        let mut domain = match self.learned.novelty.domains.get(&hash) {
             Some(domain) => *domain,
             None => partition.domain(hash)?.unwrap_or_default(),
         };
@@ -691,36 +682,35 @@ impl Journey<'_> {
         if domain != before {
             partition.set_domain(hash, &domain);
         }
-        self.novelty.domains.insert(hash, domain);
+        self.learned.novelty.domains.insert(hash, domain);
         Ok(answer)
     }
 
     /// Writes what is not written yet of sites that are closed, and lets go of them.
     pub(crate) fn close_novelty(&mut self) {
-        let frontier = &self.frontier;
-        let unsaved = self.novelty.unsaved.iter().copied();
+        let frontier = &self.queues.frontier;
+        let unsaved = self.learned.novelty.unsaved.iter().copied();
         let due: Vec<SiteHash> = unsaved.filter(|site| !frontier.is_open(*site)).collect();
         self.save_novelty(&due);
-        let frontier = &self.frontier;
-        self.novelty.sites.retain(|site, _| frontier.is_open(*site));
-        if self.novelty.domains.len() > DOMAINS_MAX {
-            self.novelty.domains.clear();
+        let frontier = &self.queues.frontier;
+        self.learned.novelty.sites.retain(|site, _| frontier.is_open(*site));
+        if self.learned.novelty.domains.len() > DOMAINS_MAX {
+            self.learned.novelty.domains.clear();
         }
     }
 
     /// Writes all that is not written yet.
     pub(crate) fn save_all_novelty(&mut self) {
-        let due: Vec<SiteHash> = self.novelty.unsaved.iter().copied().collect();
+        let due: Vec<SiteHash> = self.learned.novelty.unsaved.iter().copied().collect();
         self.save_novelty(&due);
     }
 
     fn save_novelty(&mut self, due: &[SiteHash]) {
         for site in due {
-            let partition = self.partition_of(*site);
-            if let Some(known) = self.novelty.sites.get(site) {
-                self.partitions[partition].set_novelty(*site, known);
+            if let Some(known) = self.learned.novelty.sites.get(site) {
+                self.store.set_novelty(*site, known);
             }
-            self.novelty.unsaved.remove(site);
+            self.learned.novelty.unsaved.remove(site);
         }
     }
 }

@@ -1,12 +1,18 @@
 //! What a running crawl is told between two rounds: other settings, more
 //! seeds, questions.
 
-use geomi_url::SiteKey;
+use geomi_model::Timestamp;
+use geomi_url::{CrawlUrl, SiteKey};
 
-use crate::explain::{Explanation, Knowledge, QueuedSample, SitesPage, SitesQuery, Topic};
-use crate::journey::Journey;
+use crate::explain::{
+    EngineView, Explanation, Knowledge, QueuedSample, SitesPage, SitesQuery, Topic,
+};
+use crate::engine::Engine;
 use crate::policies::SitePolicies;
-use crate::stage::admit::Admission;
+use crate::refresh::TableRows;
+use crate::stage::admit::Admit;
+use crate::stage::start::SeedAdded;
+use crate::worker::Worker;
 use crate::status::Phase;
 use crate::{CrawlConfig, CrawlError, SeedInput};
 
@@ -52,7 +58,7 @@ pub struct SeedsAdded {
     pub refused: Vec<(String, String)>,
 }
 
-impl Journey<'_> {
+impl Worker<'_> {
     /// Carries out what was ordered since the last round.
     pub(crate) fn take_orders(&mut self) -> Result<(), CrawlError> {
         for (order, answer) in self.control.take_orders() {
@@ -63,8 +69,8 @@ impl Journey<'_> {
                 }
                 Order::AddSeeds(seeds) => Reply::Seeds(self.add_seeds(&seeds)?),
                 Order::Explain(topic) => {
-                    let told = self.look(|knowledge| knowledge.explain(&topic))?;
-                    Reply::Explained(Box::new(told))
+                    let explained = self.look(|knowledge| knowledge.explain(&topic))?;
+                    Reply::Explained(Box::new(explained))
                 }
                 Order::Sites(query) => {
                     Reply::Sites(Box::new(self.look(|knowledge| knowledge.sites(&query))))
@@ -73,71 +79,32 @@ impl Journey<'_> {
                     Reply::Queued(self.look(|knowledge| knowledge.queued(limit))?)
                 }
             };
-            // Whoever asked may have gone away; the order is carried out all
-            // the same.
+            // The client may have gone away; the order is carried out all the same.
             let _asker_gone = answer.send(reply);
         }
         Ok(())
     }
 
     fn reconfigure(&mut self, new: CrawlConfig) -> Result<(), CrawlError> {
-        let now = self.clock.now();
-        self.admit = crate::stage::admit::Admit::new(&new)?;
-        self.policies = SitePolicies::new(&new)?;
-        self.novelty.reconfigure(&new);
-        let policies = &self.policies;
-        let own = |site: &SiteKey| policies.own(site).map(|policy| policy.politeness);
-        let wait_max = self.config.wait_max(new.frontier.wait_max);
-        self.frontier
-            .reconfigure(new.frontier.politeness, wait_max, own, now);
-        self.config.frontier.politeness.delay = new.frontier.politeness.delay;
-        self.config.scope = new.scope;
-        self.config.novelty = new.novelty;
-        self.config.drop_params = new.drop_params;
-        self.config.prefer = new.prefer;
-        self.config.connections = new.connections.min(self.crew.connections_max());
-        self.config.tries = new.tries;
-        self.config.retry_wait = new.retry_wait;
-        self.config.respect_nofollow = new.respect_nofollow;
-        self.config.follow = new.follow;
-        self.config.likeness = new.likeness;
-        self.config.limits = new.limits;
-        if let Some(book) = &mut self.refresh {
-            let now = book.days(now);
-            book.reconfigure(&self.config.plan, &new.plan, now);
-        }
-        self.config.plan = new.plan;
+        let connections = new.connections.min(self.crew.connections_max());
+        let new = CrawlConfig { connections, ..new };
+        self.each_engine(|engine, around| engine.reconfigure(&new, around.now))?;
+        self.config.change(new);
         // A limit that was raised in time no longer holds.
-        self.limit = None;
+        self.run.limit = None;
         Ok(())
     }
 
     fn add_seeds(&mut self, seeds: &[SeedInput]) -> Result<SeedsAdded, CrawlError> {
         let mut result = SeedsAdded::default();
         for input in seeds {
-            if self.seeds.knows(&input.url) {
-                result.known += 1;
-                continue;
-            }
-            let added = self.seeds.add(&self.partitions[0], input, None)?;
-            let crate::seeds::Added::New(number) = added else {
-                unreachable!("it was not known")
-            };
-            match self.admit.seed(&input.url, number) {
-                Admission::Queue(entry, _) => {
-                    let partition = self.partition_of(input.url.site_hash());
-                    if self.queue(partition, entry)? {
-                        result.added += 1;
-                    } else {
-                        result.known += 1;
-                    }
-                }
-                Admission::Refused(refusal) => {
-                    self.refuse_seed(&input.url, number, &refusal)?;
-                    let reason = self.admit.scope().explain_refusal(&input.url, refusal);
+            let index = self.index_of(&input.url);
+            match self.with_engine(index, |engine, around| engine.add_seed(input, around))? {
+                SeedAdded::Queued => result.added += 1,
+                SeedAdded::Known => result.known += 1,
+                SeedAdded::Refused(reason) => {
                     result.refused.push((input.url.to_string(), reason));
                 }
-                Admission::CandidateSeed => unreachable!("a seed is no candidate"),
             }
         }
         Ok(result)
@@ -147,27 +114,54 @@ impl Journey<'_> {
     fn look<T>(&mut self, question: impl FnOnce(&Knowledge<'_>) -> T) -> T {
         let now = self.clock.now();
         let phase = self.phase();
-        let limit = self.limit.filter(|_| phase == Phase::Stopping);
+        let limit = self.run.limit.filter(|_| phase == Phase::Stopping);
         let status = self.status(phase, limit, now);
+        let views: Vec<EngineView<'_>> = self.engines.iter().map(EngineView::of).collect();
         let knowledge = Knowledge {
             config: &self.config,
-            frontier: &self.frontier,
-            partitions: &self.partitions,
             map: self.map,
-            admit: &self.admit,
-            novelty: &self.novelty,
-            policies: &self.policies,
-            seeds: &self.seeds,
-            importance: Some(&self.importance),
-            unaddressed: Some(&self.unaddressed),
-            refresh: self.refresh.as_ref(),
+            engines: &views,
+            importance: Some(&self.shared.importance),
             status: &status,
             is_running: true,
-            awaits_seeds: !self.feed.is_over(),
-            waiting: self.waiting(),
+            awaits_seeds: !self.feed.is_over()
+                || self.engines.iter().any(|it| !it.seeds.known.is_empty()),
+            waiting: self.engines.iter().map(Engine::waiting).sum(),
             free_bytes: self.reporter.free_bytes,
             now,
         };
         question(&knowledge)
+    }
+}
+
+impl Engine {
+    /// Goes on by other rules: what can change in a running crawl.
+    fn reconfigure(&mut self, new: &CrawlConfig, now: Timestamp) -> Result<(), CrawlError> {
+        self.rules.admit = Admit::new(new)?;
+        self.rules.policies = SitePolicies::new(new)?;
+        self.learned.novelty.reconfigure(new);
+        let policies = &self.rules.policies;
+        let own = |site: &SiteKey| policies.own(site).map(|policy| policy.politeness);
+        let wait_max = self.rules.config.wait_max(new.frontier.wait_max);
+        self.queues
+            .frontier
+            .reconfigure(new.frontier.politeness, wait_max, own, now);
+        if let Some(plan) = &mut self.upkeep.plan {
+            let now = plan.days(now);
+            plan.reconfigure(&self.rules.config.plan, &new.plan, now);
+        }
+        self.rules.config.change(new.clone());
+        Ok(())
+    }
+
+    /// Follows another schedule; says whether it differs from the one that was followed.
+    pub(crate) fn follow_table(&mut self, rows: &TableRows, now: Timestamp) -> bool {
+        let is_ours = |url: &CrawlUrl| self.elsewhere(url).is_none();
+        let rows = rows.iter().filter(|(_, url)| is_ours(url)).cloned();
+        let rows: TableRows = rows.collect();
+        match &mut self.upkeep.plan {
+            Some(plan) => plan.follow(rows, plan.days(now)),
+            None => false,
+        }
     }
 }

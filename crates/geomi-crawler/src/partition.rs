@@ -14,17 +14,19 @@ mod urls;
 
 pub(crate) use lanes::Reading;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 
-use geomi_frontier::{Entry, SiteState};
+use geomi_cluster::PartitionId;
+use geomi_frontier::SiteState;
 use geomi_model::{Digest, Timestamp, Visit};
-use geomi_store::state::{Scan, State, StateStore};
+use geomi_store::state::{CommitNo, Scan, State, StateStore};
 use geomi_url::{CrawlUrl, SiteHash, UrlHash};
 use serde::{Deserialize, Serialize};
 
 use crate::CrawlError;
 use crate::keys;
+use crate::letters::Letter;
 use crate::seeds::Seed;
 use crate::status::{Answers, Counters};
 use seen_log::SeenLog;
@@ -42,7 +44,7 @@ pub(crate) struct Stored {
 }
 
 /// Where the archive stood at a partition's last commit.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ArchiveMark {
     /// Visits numbered so far.
     pub(crate) visits: u64,
@@ -52,10 +54,27 @@ pub(crate) struct ArchiveMark {
     pub(crate) offset: u64,
 }
 
-/// A link on its way to another partition.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+impl ArchiveMark {
+    /// Where the archive ended, in the order in which it is written.
+    pub(crate) fn place(&self) -> (Option<&str>, u64) {
+        (self.file.as_deref(), self.offset)
+    }
+}
+
+/// Letters on their way to another partition.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct MailBody {
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) letters: Vec<Letter>,
+}
+
+/// Mail in the outbox that has not left yet.
+#[derive(Clone, Debug)]
+pub(crate) struct Posted {
+    pub(crate) to: PartitionId,
+    pub(crate) number: u64,
+    pub(crate) body: Vec<u8>,
+    /// The commit it was written with; it leaves when that is durable.
+    pub(crate) commit: CommitNo,
 }
 
 pub(crate) struct Partition {
@@ -71,9 +90,9 @@ pub(crate) struct Partition {
     pub(crate) counters: Counters,
     counted: Counters,
     pub(crate) answers: Answers,
-    outgoing: BTreeMap<u16, Vec<Entry>>,
-    /// Mail written in this commit, to be published after it.
-    pub(crate) posted: Vec<(u16, u64, Vec<u8>)>,
+    outgoing: BTreeMap<u16, Vec<Letter>>,
+    /// Mail in the outbox that has not left yet, in order.
+    posted: VecDeque<Posted>,
     next_mail: u64,
     /// Outbox rows not yet acknowledged, by receiver.
     unacknowledged: BTreeMap<u16, Vec<u64>>,
@@ -98,7 +117,7 @@ impl Partition {
     ) -> Result<Self, CrawlError> {
         let state = State::new(store);
         let counters: Option<Counters> = read(&state, "counters", &keys::meta("counters"))?;
-        let counters = counters.unwrap_or_default().of_any_version();
+        let counters = counters.unwrap_or_default();
         // Gathered URLs may take as much as the seen test.
         let gather_bytes = seen_bytes;
         let answers: Answers = read(&state, "answers", &keys::meta("answers"))?.unwrap_or_default();
@@ -112,7 +131,7 @@ impl Partition {
             counters,
             answers,
             outgoing: BTreeMap::new(),
-            posted: Vec::new(),
+            posted: VecDeque::new(),
             next_mail: 0,
             unacknowledged: BTreeMap::new(),
             cursors: BTreeMap::new(),
@@ -138,7 +157,12 @@ impl Partition {
             self.next_mail = self.next_mail.max(number);
             self.unacknowledged.entry(to).or_default().push(number);
             // The outbox is the truth: everything in it is posted again.
-            self.posted.push((to, number, body));
+            self.posted.push_back(Posted {
+                to: PartitionId(to),
+                number,
+                body,
+                commit: CommitNo::default(),
+            });
         }
         let stored: Option<u64> = self.meta("mail")?;
         self.next_mail = self.next_mail.max(stored.unwrap_or(0));
@@ -242,9 +266,21 @@ impl Partition {
         broken.map_or(Ok(()), Err)
     }
 
-    /// Hands a URL to another partition, with the next commit.
-    pub(crate) fn post(&mut self, to: u16, entry: Entry) {
-        self.outgoing.entry(to).or_default().push(entry);
+    /// Writes a letter to another partition, with the next commit.
+    pub(crate) fn post(&mut self, to: PartitionId, letter: Letter) {
+        self.outgoing.entry(to.0).or_default().push(letter);
+    }
+
+    /// The next mail that may leave: its commit is durable.
+    pub(crate) fn next_posted(&mut self) -> Option<Posted> {
+        let durable = self.state.durable();
+        let is_durable = |first: &Posted| first.commit <= durable;
+        self.posted.front().is_some_and(is_durable).then(|| self.posted.pop_front())?
+    }
+
+    /// Puts mail back that could not be sent.
+    pub(crate) fn not_posted(&mut self, mail: Posted) {
+        self.posted.push_front(mail);
     }
 
     /// Notes that mail was taken in; durable with the next commit.
@@ -304,21 +340,27 @@ impl Partition {
 
     /// Makes everything since the last commit durable, with where the archive
     /// stands.
-    pub(crate) fn commit(&mut self, mark: &ArchiveMark) -> Result<(), CrawlError> {
+    pub(crate) fn commit(&mut self, mark: &ArchiveMark) -> Result<CommitNo, CrawlError> {
         self.seen.write(&mut self.state)?;
         if let Some(sites) = &mut self.sites {
             sites.write(&mut self.state);
         }
-        for (to, entries) in std::mem::take(&mut self.outgoing) {
-            for entries in parcels(entries) {
+        let commit = self.state.next_commit();
+        for (to, letters) in std::mem::take(&mut self.outgoing) {
+            for letters in parcels(letters) {
                 self.next_mail += 1;
-                let body = keys::encode(&MailBody { entries });
+                let body = keys::encode(&MailBody { letters });
                 self.state.put(&keys::outbox(to, self.next_mail), &body);
                 self.unacknowledged
                     .entry(to)
                     .or_default()
                     .push(self.next_mail);
-                self.posted.push((to, self.next_mail, body));
+                self.posted.push_back(Posted {
+                    to: PartitionId(to),
+                    number: self.next_mail,
+                    body,
+                    commit,
+                });
             }
         }
         if self.counters != self.counted {
@@ -332,8 +374,21 @@ impl Partition {
         self.state.put(&keys::meta("archive"), &keys::encode(mark));
         self.state
             .put(&keys::meta("mail"), &keys::encode(&self.next_mail));
-        self.state.commit()?;
-        self.seen.committed()
+        let number = self.state.commit()?;
+        self.seen.committed(number);
+        Ok(number)
+    }
+
+    /// The number of the next commit.
+    pub(crate) const fn next_commit(&self) -> CommitNo {
+        self.state.next_commit()
+    }
+
+    /// Up to which commit everything is durable.
+    pub(crate) fn durable(&mut self) -> Result<CommitNo, CrawlError> {
+        let durable = self.state.durable();
+        self.seen.durable(durable)?;
+        Ok(durable)
     }
 
     fn each<T: serde::de::DeserializeOwned>(
@@ -371,13 +426,12 @@ fn read<T: serde::de::DeserializeOwned>(
 }
 
 /// Cuts mail into bodies well below what a mailbox takes.
-fn parcels(entries: Vec<Entry>) -> Vec<Vec<Entry>> {
+fn parcels(letters: Vec<Letter>) -> Vec<Vec<Letter>> {
     const PARCEL_BYTES_MAX: usize = 256 << 10;
     let mut parcels = vec![Vec::new()];
     let mut bytes = 0;
-    for entry in entries {
-        let via = entry.via.as_ref().map_or(0, |via| via.as_str().len());
-        bytes += entry.url.as_str().len() + via + 32;
+    for letter in letters {
+        bytes += letter.bytes();
         if bytes > PARCEL_BYTES_MAX {
             parcels.push(Vec::new());
             bytes = 0;
@@ -385,7 +439,7 @@ fn parcels(entries: Vec<Entry>) -> Vec<Vec<Entry>> {
         parcels
             .last_mut()
             .expect("there is always one parcel")
-            .push(entry);
+            .push(letter);
     }
     parcels.retain(|parcel| !parcel.is_empty());
     parcels

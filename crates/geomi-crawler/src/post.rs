@@ -1,15 +1,19 @@
 //! Mail between the partitions of this process.
 //!
-//! The contract is the mailbox's: the sender's outbox is the truth, the
-//! receiver's cursor makes repetition harmless, and an acknowledgement lets the
-//! sender forget.
+//! The contract is the mailbox's: the sender's outbox is the truth, the receiver's
+//! cursor makes repetition harmless, and an acknowledgement lets the sender forget.
+//! Mail leaves when the commit that wrote it is durable, and is acknowledged when the
+//! commit that took it in is.
 
 use geomi_cluster::embedded::{EmbeddedMailbox, PostOffice};
 use geomi_cluster::{Mail, Mailbox, PartitionId, Partitions, Published};
+use geomi_store::state::CommitNo;
 
 use crate::CrawlError;
+use crate::engine::Engine;
 use crate::keys;
-use crate::partition::{MailBody, Partition};
+use crate::letters::Letter;
+use crate::partition::MailBody;
 
 /// Mail the embedded post holds for one receiver before it says full.
 const OFFICE_BYTES_MAX: usize = 16 << 20;
@@ -18,76 +22,101 @@ const MAILS_MAX: usize = 64;
 
 #[derive(Debug)]
 pub(crate) struct Post {
-    partitions: Partitions,
     mailbox: EmbeddedMailbox,
-    /// Taken in and to be acknowledged once committed: (to, from, number).
-    taken: Vec<(PartitionId, PartitionId, u64)>,
+    /// Taken in and not acknowledged yet, in order.
+    taken: Vec<Taken>,
+    /// Whether there is only one partition, which writes no letters.
+    is_idle: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Taken {
+    to: PartitionId,
+    from: PartitionId,
+    number: u64,
+    /// The commit that has it.
+    commit: CommitNo,
 }
 
 impl Post {
     pub(crate) fn new(partitions: Partitions) -> Self {
         Self {
-            partitions,
             mailbox: PostOffice::new(OFFICE_BYTES_MAX).handle(),
             taken: Vec::new(),
+            is_idle: partitions.count() == 1,
         }
     }
 
-    /// Publishes what the partitions have committed to their outboxes.
-    pub(crate) fn publish(&mut self, partitions: &mut [Partition]) -> Result<(), CrawlError> {
-        for (from, partition) in self.partitions.iter().zip(partitions) {
-            let mut full: Vec<(u16, u64, Vec<u8>)> = Vec::new();
-            let posted = std::mem::take(&mut partition.posted);
-            for (to, seq, body) in posted {
-                // Behind a full box everything waits, so that order is kept.
+    /// Publishes what is in the engines' outboxes and durable.
+    pub(crate) fn publish(&mut self, engines: &mut [Engine]) -> Result<(), CrawlError> {
+        if self.is_idle {
+            return Ok(());
+        }
+        for engine in engines {
+            while let Some(posted) = engine.next_mail() {
                 let mail = Mail {
-                    from,
-                    to: PartitionId(to),
-                    seq,
-                    body: body.clone(),
+                    from: engine.id,
+                    to: posted.to,
+                    seq: posted.number,
+                    body: posted.body.clone(),
                 };
-                if full.iter().any(|(waiting, ..)| *waiting == to)
-                    || self.mailbox.publish(mail)? == Published::Full
-                {
-                    full.push((to, seq, body));
+                if self.mailbox.publish(mail)? == Published::Full {
+                    // Everything behind it waits, so that order is kept.
+                    engine.store.not_posted(posted);
+                    break;
                 }
             }
-            partition.posted = full;
         }
         Ok(())
     }
 
-    /// The mail that has come for a partition and was not taken in before.
+    /// The letters that have come for an engine and were not taken in before.
     pub(crate) fn collect(
         &mut self,
-        to: PartitionId,
-        partition: &mut Partition,
-    ) -> Result<Vec<MailBody>, CrawlError> {
-        let mut bodies = Vec::new();
-        for mail in self.mailbox.receive(to, MAILS_MAX)? {
-            self.taken.push((to, mail.from, mail.seq));
-            if partition
-                .cursor(mail.from.0)?
-                .is_some_and(|cursor| mail.seq <= cursor)
-            {
+        engine: &mut Engine,
+    ) -> Result<Vec<(PartitionId, Vec<Letter>)>, CrawlError> {
+        let mut received = Vec::new();
+        if self.is_idle {
+            return Ok(received);
+        }
+        for mail in self.mailbox.receive(engine.id, MAILS_MAX)? {
+            self.taken.push(Taken {
+                to: engine.id,
+                from: mail.from,
+                number: mail.seq,
+                commit: engine.store.next_commit(),
+            });
+            let cursor = engine.store.cursor(mail.from.0)?;
+            if cursor.is_some_and(|cursor| mail.seq <= cursor) {
                 continue;
             }
-            partition.advance_cursor(mail.from.0, mail.seq);
-            bodies.push(keys::decode("mail", &mail.body)?);
+            engine.store.advance_cursor(mail.from.0, mail.seq);
+            let body: MailBody = keys::decode("mail", &mail.body)?;
+            received.push((mail.from, body.letters));
         }
-        Ok(bodies)
+        Ok(received)
     }
 
-    /// After a commit: tells the senders, and lets them forget.
-    pub(crate) fn acknowledge(&mut self, partitions: &mut [Partition]) -> Result<(), CrawlError> {
-        for (to, from, seq) in self.taken.drain(..) {
-            self.mailbox.acknowledge(to, from, seq)?;
+    /// Acknowledges what is durably taken in, and lets the senders forget.
+    pub(crate) fn acknowledge(&mut self, engines: &mut [Engine]) -> Result<(), CrawlError> {
+        if self.is_idle {
+            return Ok(());
         }
-        for (from, partition) in self.partitions.iter().zip(partitions) {
-            let awaited: Vec<u16> = partition.awaited().collect();
-            for to in awaited {
-                if let Some(seq) = self.mailbox.acknowledged(from, PartitionId(to))? {
-                    partition.acknowledged(to, seq);
+        let mut waiting = Vec::new();
+        for taken in std::mem::take(&mut self.taken) {
+            let durable = engines[usize::from(taken.to.0)].store.durable()?;
+            if taken.commit <= durable {
+                self.mailbox
+                    .acknowledge(taken.to, taken.from, taken.number)?;
+            } else {
+                waiting.push(taken);
+            }
+        }
+        self.taken = waiting;
+        for engine in engines {
+            for to in engine.awaited() {
+                if let Some(number) = self.mailbox.acknowledged(engine.id, to)? {
+                    engine.store.acknowledged(to.0, number);
                 }
             }
         }

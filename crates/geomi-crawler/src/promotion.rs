@@ -15,26 +15,26 @@ use geomi_model::LinkKind;
 use geomi_url::CrawlUrl;
 
 use crate::CrawlError;
-use crate::journey::Journey;
+use crate::engine::{Around, Engine};
 use crate::stage::admit::{Admission, Found};
 
 /// The single record that says that URLs were ever promoted in this crawl.
 pub(crate) const META: &str = "promoted";
 
-impl Journey<'_> {
+impl Engine {
     /// A link leads to a URL that is known: promotes it, if it waits and has
     /// become important enough.
     pub(crate) fn promote(
-        &mut self,
+        &mut self, around: &mut Around<'_>,
         on: &Entry,
         url: &CrawlUrl,
         kind: LinkKind,
         credit: Credit,
     ) -> Result<(), CrawlError> {
         let hash = url.hash64();
-        let known = self.importance.known(hash);
-        let is_over = known == Known::Done || self.under_way.contains(&hash.0);
-        if is_over || !self.admit.promotes() || self.seeds.knows(url) {
+        let known = around.shared.importance.known(hash);
+        let is_over = known == Known::Done || self.queues.under_way.contains(&hash.0);
+        if is_over || !self.rules.admit.promotes() || self.seeds.book.knows(url) {
             return Ok(());
         }
         let seed = self.seed(on.seed)?;
@@ -44,56 +44,55 @@ impl Journey<'_> {
             is_redirect: false,
             is_sitemap: false,
             on,
-            importance: self.importance.of(credit.cash),
+            importance: around.shared.importance.of(credit.cash),
             home: &seed.home,
             standing: self.standing(url, None),
         };
-        let Admission::Queue(entry, _) = self.admit.link(&found) else {
+        let Admission::Queue(entry, _) = self.rules.admit.link(&found) else {
             return Ok(());
         };
         let before = match known {
             Known::Waits(priority) => priority,
             // About what it was when nothing was known of it.
-            _ => self.admit.priority_at(&found, entry.depth, 0.0),
+            _ => self.rules.admit.priority_at(&found, entry.depth, 0.0),
         };
-        let to = self.partition_of(url.site_hash());
         if entry.priority >= before {
             return Ok(());
         }
-        if self.partitions[to].record(url)?.is_some() {
-            self.importance.done(hash);
+        if self.store.record(url)?.is_some() {
+            around.shared.importance.done(hash);
             return Ok(());
         }
         tracing::debug!(%url, before, priority = entry.priority, "promoted");
-        self.importance.queued(hash, entry.priority);
+        around.shared.importance.queued(hash, entry.priority);
         self.note_promotion();
-        let now = self.clock.now();
-        self.enqueue(to, entry, now)
+        let now = around.now;
+        self.enqueue(entry, now)
     }
 
     /// From now on a URL may be queued twice.
     pub(crate) fn note_promotion(&mut self) {
-        if !self.has_promoted {
-            self.has_promoted = true;
+        if !self.queues.has_promoted {
+            self.queues.has_promoted = true;
             // Partition 0 is committed first: nothing promoted is durable before.
-            self.partitions[0].set_meta(META, &true);
+            self.store.set_meta(META, &true);
         }
     }
 
     /// Whether an entry is the old place of a URL that was promoted, and visited
     /// or is being visited.
-    pub(crate) fn is_void(&self, entry: &Entry) -> Result<bool, CrawlError> {
-        if !self.has_promoted || !entry.is_first_visit() {
+    pub(crate) fn is_void(&self, around: &mut Around<'_>, entry: &Entry) -> Result<bool, CrawlError> {
+        if !self.queues.has_promoted || !entry.is_first_visit() {
             return Ok(false);
         }
         let hash = entry.url.hash64();
-        if self.under_way.contains(&hash.0) {
+        if self.queues.under_way.contains(&hash.0) {
             return Ok(true);
         }
         // Its last place, and nothing was heard of it since: no need to look.
-        if self.importance.known(hash) == Known::Waits(entry.priority) {
+        if around.shared.importance.known(hash) == Known::Waits(entry.priority) {
             return Ok(false);
         }
-        self.partitions[self.partition_of(entry.url.site_hash())].is_dealt_with(entry)
+        self.store.is_dealt_with(entry)
     }
 }

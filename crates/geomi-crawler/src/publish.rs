@@ -21,7 +21,8 @@ use geomi_model::Timestamp;
 use geomi_store::{CrawlDir, StoreError, segment};
 
 use crate::CrawlError;
-use crate::journey::Journey;
+use crate::seeds::write_seeds;
+use crate::worker::Worker;
 
 /// One part in so many of the time may be spent on each file.
 const COST_SHARE: u32 = 50;
@@ -96,48 +97,57 @@ impl Publisher {
     }
 }
 
-impl Journey<'_> {
+impl Worker<'_> {
     /// Publishes what is due. To be called after a commit.
     pub(crate) fn publish(&mut self, now: Timestamp) -> Result<(), CrawlError> {
         self.end_merge(now)?;
-        if now < self.publisher.next {
+        if now < self.files.publisher.next {
             return Ok(());
         }
         let period = self.clock.passes_in(self.config.output.publish_every);
-        self.publisher.next = now + period;
+        self.files.publisher.next = now + period;
         self.publish_index(now)?;
         self.publish_seeds(now)
     }
 
     fn publish_index(&mut self, now: Timestamp) -> Result<(), CrawlError> {
-        let visits = self.archive.mark().visits;
-        if self.publisher.recent_to != visits {
-            self.archive.write_recent(&self.partitions)?;
-            self.publisher.recent_to = visits;
+        let visits = self.files.archive.visits();
+        if self.files.publisher.recent_to != visits {
+            self.files
+                .archive
+                .write_recent(self.engines.iter().map(|engine| &engine.store))?;
+            self.files.publisher.recent_to = visits;
         }
-        let publisher = &mut self.publisher;
+        let publisher = &mut self.files.publisher;
         if publisher.merged_to != visits && publisher.merge.is_none() && now >= publisher.merge_next
         {
-            publisher.merge = Some(Merge::start(self.reporter.dir(), visits, now)?);
+            publisher.merge = Some(Merge::start(&self.files.dir, visits, now)?);
         }
         Ok(())
     }
 
     fn publish_seeds(&mut self, now: Timestamp) -> Result<(), CrawlError> {
-        let seeds_of = (self.seeds.len(), self.archive.mark().visits);
-        if self.publisher.seeds_of == seeds_of || now < self.publisher.seeds_next {
+        let seeds = self.engines.iter().map(|engine| engine.seeds.book.len());
+        let seeds_of = (seeds.sum(), self.files.archive.visits());
+        if self.files.publisher.seeds_of == seeds_of || now < self.files.publisher.seeds_next {
             return Ok(());
         }
         self.write_seeds()?;
-        self.publisher.seeds_of = seeds_of;
+        self.files.publisher.seeds_of = seeds_of;
         let over = self.clock.now();
-        self.publisher.seeds_next = over + over.since(now) * COST_SHARE;
+        self.files.publisher.seeds_next = over + over.since(now) * COST_SHARE;
         Ok(())
+    }
+
+    /// Writes seeds.parquet and seeds-out.txt.
+    pub(crate) fn write_seeds(&self) -> Result<(), CrawlError> {
+        let partitions: Vec<_> = self.engines.iter().map(|engine| &engine.store).collect();
+        write_seeds(&self.files.dir, &partitions)
     }
 
     /// Takes note of a merge that is over.
     fn end_merge(&mut self, now: Timestamp) -> Result<(), CrawlError> {
-        if !self.publisher.merge.as_ref().is_some_and(Merge::is_over) {
+        if !self.files.publisher.merge.as_ref().is_some_and(Merge::is_over) {
             return Ok(());
         }
         self.await_merge(now)
@@ -145,11 +155,11 @@ impl Journey<'_> {
 
     /// Waits for a merge that is under way.
     pub(crate) fn await_merge(&mut self, now: Timestamp) -> Result<(), CrawlError> {
-        let Some(merge) = self.publisher.merge.take() else {
+        let Some(merge) = self.files.publisher.merge.take() else {
             return Ok(());
         };
-        self.publisher.merged_to = merge.visits;
-        self.publisher.merge_next = now + now.since(merge.started) * COST_SHARE;
+        self.files.publisher.merged_to = merge.visits;
+        self.files.publisher.merge_next = now + now.since(merge.started) * COST_SHARE;
         merge.finish()
     }
 }

@@ -8,6 +8,7 @@
 
 pub(crate) mod address;
 pub(crate) mod admit;
+pub(crate) mod arrival;
 pub(crate) mod fetch;
 pub(crate) mod judge;
 pub(crate) mod keep;

@@ -150,7 +150,6 @@ struct Busy {
 impl Knowledge<'_> {
     pub(super) fn crawl(&self) -> CrawlView {
         let busy = self.busy_sites();
-        let counts = self.frontier.counts();
         let status = self.status;
         let standing = self.standing();
         let mut reasons = Vec::new();
@@ -171,7 +170,7 @@ impl Knowledge<'_> {
             reason: status.reason,
             causes: reasons.into_iter().map(Cause::from).collect(),
             queued: self.waiting,
-            in_flight: counts.leased,
+            in_flight: self.leased(),
             sites: busy.groups,
             next_request: busy.next.map(Timestamp::to_rfc3339_millis),
             free_bytes: self.free_bytes,
@@ -199,7 +198,7 @@ impl Knowledge<'_> {
 
     /// It is at work, and all is well.
     fn moving(&self) -> Option<Reason> {
-        let leased = self.frontier.counts().leased;
+        let leased = self.leased();
         let runs = self.is_running && matches!(self.status.state, Phase::Running | Phase::Starting);
         (runs && (leased > 0 || self.status.pages_per_s > 0.0)).then_some(Reason::Running {
             pages_per_s: self.status.pages_per_s,
@@ -222,14 +221,14 @@ impl Knowledge<'_> {
             only: None,
         };
         let mut soonest: BTreeMap<HoldCode, Timestamp> = BTreeMap::new();
-        for view in self.frontier.views(self.now) {
+        for (place, view) in self.views() {
             let urls: u64 = view.queued.iter().sum();
             if urls == 0 && view.leased == 0 {
                 continue;
             }
             busy.sites += 1;
             busy.only = Some((view.key.to_string(), urls, view.rest));
-            let held = self.held(&view, true);
+            let held = place.held(&view, true);
             let hold = held.code();
             if let Some(until) = view.hold.until() {
                 let soonest = soonest.entry(hold).or_insert(until);

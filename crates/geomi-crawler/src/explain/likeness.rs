@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use geomi_model::{PageFacts, Visit};
 use serde::{Deserialize, Serialize};
 
-use super::Knowledge;
+use super::Place;
 use crate::CrawlError;
 
 /// What a page is like, by its last visit that tells.
@@ -54,12 +54,12 @@ fn key(hash: u64) -> String {
     format!("{hash:016x}")
 }
 
-impl Knowledge<'_> {
+impl Place<'_> {
     /// Names what a page is near to, from the visits in no Parquet file yet.
     pub(super) fn name_near(&self, likeness: &mut PageLikeness) -> Result<(), CrawlError> {
         if likeness.near_key.is_some() {
-            for partition in self.partitions {
-                partition.visits(&mut |visit| likeness.name(&visit))?;
+            for engine in self.all.engines {
+                engine.store.visits(&mut |visit| likeness.name(&visit))?;
             }
         }
         Ok(())

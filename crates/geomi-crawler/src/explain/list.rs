@@ -12,7 +12,7 @@ use geomi_frontier::SiteView;
 use geomi_model::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::Knowledge;
+use super::{Knowledge, Place};
 use super::reason::Held;
 use super::site::{hold_until, why};
 use crate::CrawlError;
@@ -107,58 +107,60 @@ pub struct QueuedSample {
 pub const QUEUED_SAMPLE_MAX: usize = 2_000;
 
 /// Where a site stands in an order.
-type Place = (Reverse<u64>, String);
+type Rank = (Reverse<u64>, String);
 
 impl Knowledge<'_> {
     /// Lists sites.
     pub(crate) fn sites(&self, query: &SitesQuery) -> SitesPage {
         let limit = query.limit.clamp(1, SITES_PER_PAGE_MAX);
-        let after = query.after.as_deref().and_then(read_place);
+        let after = query.after.as_deref().and_then(read_rank);
         let mut total = 0;
-        let mut found: Vec<(Place, SiteView)> = Vec::new();
-        for view in self.frontier.views(self.now) {
+        let mut found: Vec<(Rank, Place<'_>, SiteView)> = Vec::new();
+        for (place, view) in self.views() {
             let name = view.key.to_string();
             if query.part.as_ref().is_some_and(|part| !name.contains(part)) {
                 continue;
             }
             total += 1;
-            let place = (Reverse(rank(&view, query.order)), name);
-            if after.as_ref().is_none_or(|after| place > *after) {
-                found.push((place, view));
+            let rank = (Reverse(rank(&view, query.order)), name);
+            if after.as_ref().is_none_or(|after| rank > *after) {
+                found.push((rank, place, view));
             }
         }
         found.sort_unstable_by(|one, other| one.0.cmp(&other.0));
-        let next = (found.len() > limit).then(|| write_place(&found[limit - 1].0));
+        let next = (found.len() > limit).then(|| write_rank(&found[limit - 1].0));
         found.truncate(limit);
-        let rows = found.iter().map(|(_, view)| self.line(view)).collect();
+        let rows = found.iter().map(|(_, place, view)| place.line(view));
+        let rows = rows.collect();
         SitesPage { total, rows, next }
     }
 
     /// The next URLs of the sites in memory, `limit` in all at most.
     pub(crate) fn queued(&self, limit: usize) -> Result<QueuedSample, CrawlError> {
         let limit = limit.clamp(1, QUEUED_SAMPLE_MAX);
-        let views = self.frontier.views(self.now);
-        let lanes = views.flat_map(|view| {
-            let site = view.key.hash64();
+        let lanes = self.views().flat_map(|(place, view)| {
+            let (store, site) = (place.engine.store, view.key.hash64());
             let lanes = (0u8..).zip(view.state.lanes);
-            lanes.map(move |(lane, state)| (site, lane, state))
+            lanes.map(move |(lane, state)| (store, site, lane, state))
         });
-        let lanes = lanes.filter(|(_, _, state)| state.len > 0).take(limit);
+        let lanes = lanes.filter(|(.., state)| state.len > 0).take(limit);
         let lanes: Vec<_> = lanes.collect();
         let each = Reading {
             len: limit / lanes.len().max(1),
             is_ragged: false,
         };
         let mut urls = Vec::new();
-        for (site, lane, state) in lanes {
-            let partition = self.partition(site);
-            let (entries, _) = partition.read_lane(site, lane, state.watermark, each)?;
+        for (store, site, lane, state) in lanes {
+            let (entries, _) = store.read_lane(site, lane, state.watermark, each)?;
             urls.extend(entries.iter().map(|(_, entry)| entry.url.to_string()));
         }
         let total = self.waiting;
         Ok(QueuedSample { total, urls })
     }
 
+}
+
+impl Place<'_> {
     fn line(&self, view: &SiteView) -> SiteLine {
         let held = self.held(view, true);
         let state = &view.state;
@@ -192,12 +194,12 @@ fn rank(view: &SiteView, order: SiteOrder) -> u64 {
     }
 }
 
-fn write_place((Reverse(rank), name): &Place) -> String {
+fn write_rank((Reverse(rank), name): &Rank) -> String {
     format!("{rank}~{name}")
 }
 
 /// A place that was not written by us is no place: the list begins anew.
-fn read_place(text: &str) -> Option<Place> {
+fn read_rank(text: &str) -> Option<Rank> {
     let (rank, name) = text.split_once('~')?;
     Some((Reverse(rank.parse().ok()?), name.to_owned()))
 }
@@ -210,7 +212,7 @@ mod tests {
     fn places_read_back_and_order_by_rank_then_name() {
         let place = |rank, name: &str| (Reverse(rank), name.to_owned());
         let one = place(7, "a.test:80");
-        assert_eq!(read_place(&write_place(&one)), Some(one.clone()));
+        assert_eq!(read_place(&write_rank(&one)), Some(one.clone()));
         assert!(one < place(7, "b.test") && place(8, "z.test") < one);
         assert_eq!(read_place("rubbish"), None);
     }

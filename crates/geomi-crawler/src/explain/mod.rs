@@ -20,7 +20,7 @@ mod url;
 mod word;
 
 use geomi_cluster::Partitions;
-use geomi_frontier::{Frontier, Importance};
+use geomi_frontier::{Frontier, Importance, SiteView};
 use geomi_model::Timestamp;
 use geomi_url::{CrawlUrl, SiteHash};
 use hashbrown::HashMap;
@@ -32,13 +32,14 @@ pub use list::{
     QUEUED_SAMPLE_MAX, QueuedSample, SITES_PER_PAGE_MAX, SiteLine, SiteOrder, SitesPage, SitesQuery,
 };
 pub use reason::{Advice, Held, Reason, RobotsStanding};
-pub use rest::inspect;
+pub use rest::{inspect, site_signs};
 pub use rhythm::SiteRhythm;
 pub use site::{MirrorView, SiteReport};
 pub use url::{NextKind, NextStep, QueuePlace, ScoreReport, UrlReport};
 pub use word::{SignalsWord, SiteWord};
 
 use crate::books::Unaddressed;
+use crate::engine::{Engine, partition_of};
 use crate::novelty::NoveltyBook;
 use crate::partition::Partition;
 use crate::policies::SitePolicies;
@@ -75,19 +76,11 @@ pub struct Explanation {
 /// Everything an explanation is made of.
 pub(crate) struct Knowledge<'a> {
     pub(crate) config: &'a CrawlConfig,
-    pub(crate) frontier: &'a Frontier,
-    pub(crate) partitions: &'a [Partition],
     pub(crate) map: Partitions,
-    pub(crate) admit: &'a Admit,
-    pub(crate) novelty: &'a NoveltyBook,
-    pub(crate) policies: &'a SitePolicies,
-    pub(crate) seeds: &'a SeedBook,
+    /// What is known of each partition, by its number.
+    pub(crate) engines: &'a [EngineView<'a>],
     /// What links say of URLs; a directory at rest does not know.
     pub(crate) importance: Option<&'a Importance>,
-    /// Sites without a usable address; a directory at rest does not know them.
-    pub(crate) unaddressed: Option<&'a HashMap<SiteHash, Unaddressed>>,
-    /// The plan of a crawl that is being kept fresh.
-    pub(crate) refresh: Option<&'a RefreshBook>,
     /// The last report of the crawl.
     pub(crate) status: &'a Status,
     /// Whether a process is at work on it.
@@ -101,15 +94,52 @@ pub(crate) struct Knowledge<'a> {
     pub(crate) now: Timestamp,
 }
 
+/// What is known of a partition.
+pub(crate) struct EngineView<'a> {
+    pub(crate) frontier: &'a Frontier,
+    pub(crate) store: &'a Partition,
+    pub(crate) admit: &'a Admit,
+    pub(crate) novelty: &'a NoveltyBook,
+    pub(crate) policies: &'a SitePolicies,
+    pub(crate) seeds: &'a SeedBook,
+    /// Sites without a usable address; a directory at rest does not know them.
+    pub(crate) unaddressed: Option<&'a HashMap<SiteHash, Unaddressed>>,
+    /// The plan of a crawl that is being kept fresh.
+    pub(crate) plan: Option<&'a RefreshBook>,
+}
+
+impl<'a> EngineView<'a> {
+    /// That of an engine at work.
+    pub(crate) fn of(engine: &'a Engine) -> Self {
+        Self {
+            frontier: &engine.queues.frontier,
+            store: &engine.store,
+            admit: &engine.rules.admit,
+            novelty: &engine.learned.novelty,
+            policies: &engine.rules.policies,
+            seeds: &engine.seeds.book,
+            unaddressed: Some(&engine.sites.unaddressed),
+            plan: engine.upkeep.plan.as_ref(),
+        }
+    }
+}
+
+/// The partition of a site or URL, and everything around it.
+pub(crate) struct Place<'a> {
+    pub(crate) all: &'a Knowledge<'a>,
+    pub(crate) engine: &'a EngineView<'a>,
+}
+
 impl Knowledge<'_> {
     /// Explains a topic.
     pub(crate) fn explain(&self, topic: &Topic) -> Result<Explanation, CrawlError> {
         let (site, url) = match topic {
             Topic::Crawl => (None, None),
-            Topic::Site(url) => (Some(self.site(url)?), None),
+            Topic::Site(url) => (Some(self.at(url).site(url)?), None),
             Topic::Url(url) => {
-                let site = self.site(url)?;
-                let report = self.url(url, &site)?;
+                let place = self.at(url);
+                let site = place.site(url)?;
+                let report = place.url(url, &site)?;
                 (Some(site), Some(report))
             }
         };
@@ -121,7 +151,26 @@ impl Knowledge<'_> {
         })
     }
 
-    fn partition(&self, site: SiteHash) -> &Partition {
-        &self.partitions[usize::from(self.map.partition_of(site).0)]
+    /// The place of a URL.
+    fn at(&self, url: &CrawlUrl) -> Place<'_> {
+        let id = partition_of(self.map, url);
+        Place {
+            all: self,
+            engine: &self.engines[usize::from(id.0)],
+        }
+    }
+
+    /// The sites in memory, each with its place.
+    fn views(&self) -> impl Iterator<Item = (Place<'_>, SiteView)> {
+        self.engines.iter().flat_map(move |engine| {
+            let views = engine.frontier.views(self.now);
+            views.map(move |view| (Place { all: self, engine }, view))
+        })
+    }
+
+    /// Requests under way.
+    fn leased(&self) -> u64 {
+        let counts = self.engines.iter().map(|it| it.frontier.counts());
+        counts.map(|counts| counts.leased).sum()
     }
 }

@@ -1,18 +1,21 @@
 //! A crawl at rest, opened to be looked at and not changed.
 
-use geomi_cluster::Partitions;
-use geomi_frontier::Frontier;
+use geomi_cluster::{PartitionId, Partitions};
+use geomi_frontier::{Frontier, FrontierId};
 use geomi_model::Timestamp;
 use geomi_store::{CrawlDir, StoreError};
+use geomi_url::CrawlUrl;
 
-use super::{Explanation, Knowledge, Topic};
-use crate::journey::open_partitions;
+use super::{EngineView, Explanation, Knowledge, Topic};
+use crate::engine::{frontier_config, partition_of};
 use crate::novelty::NoveltyBook;
 use crate::partition::Partition;
 use crate::policies::SitePolicies;
 use crate::seeds::SeedBook;
 use crate::stage::admit::Admit;
+use crate::refresh::SiteSigns;
 use crate::status::Status;
+use crate::worker::open_partitions;
 use crate::{CrawlConfig, CrawlError};
 
 /// Explains a topic of a crawl nobody is at work on. The caller holds the
@@ -25,52 +28,101 @@ pub fn inspect(
 ) -> Result<Explanation, CrawlError> {
     let map = Partitions::new(config.partitions);
     let partitions = open_partitions(config, dir, map)?;
-    let seeds = SeedBook::load(&partitions[0])?;
-    let policies = SitePolicies::new(config)?;
-    let mut frontier = Frontier::new(config.frontier);
-    let mut opened = 0;
-    for partition in &partitions {
-        let room = config.frontier.sites_max.saturating_sub(opened);
-        for state in partition.pending_sites(room)? {
+    let limits = frontier_config(config, map, now);
+    let limits = geomi_frontier::Config {
+        run: None,
+        ..limits
+    };
+    let mut parts = Vec::new();
+    for (id, store) in map.iter().zip(partitions) {
+        parts.push(Resting::open(id, config, limits, store, now)?);
+    }
+    let status = last_status(dir)?;
+    let views: Vec<EngineView<'_>> = parts.iter().map(Resting::view).collect();
+    let knowledge = Knowledge {
+        config,
+        map,
+        engines: &views,
+        importance: None,
+        status: &status,
+        is_running: false,
+        awaits_seeds: false,
+        waiting: parts.iter().map(|part| part.waiting).sum(),
+        free_bytes: dir.free_bytes()?,
+        now,
+    };
+    knowledge.explain(topic)
+}
+
+/// A partition at rest.
+struct Resting {
+    frontier: Frontier,
+    store: Partition,
+    admit: Admit,
+    novelty: NoveltyBook,
+    policies: SitePolicies,
+    seeds: SeedBook,
+    waiting: u64,
+}
+
+impl Resting {
+    fn open(
+        id: PartitionId,
+        config: &CrawlConfig,
+        limits: geomi_frontier::Config,
+        store: Partition,
+        now: Timestamp,
+    ) -> Result<Self, CrawlError> {
+        let policies = SitePolicies::new(config)?;
+        let mut frontier = Frontier::new(FrontierId(id.0), limits);
+        let mut opened = 0;
+        for state in store.pending_sites(limits.sites_max)? {
             opened += 1;
             let rules = policies.own(&state.key).map(|policy| policy.rules(0));
             let rested = state.next_request;
             frontier.open_site_with(state, rules, rested, now);
         }
+        let queued: Option<u64> = store.meta("queued")?;
+        let waiting = frontier.counts().waiting;
+        let has_more = opened >= limits.sites_max || store.has_parked();
+        Ok(Self {
+            admit: Admit::new(config)?,
+            novelty: NoveltyBook::new(config, now),
+            seeds: SeedBook::load(&store)?,
+            waiting: queued
+                .filter(|_| has_more)
+                .map_or(waiting, |queued| queued.max(waiting)),
+            frontier,
+            policies,
+            store,
+        })
     }
-    let status = last_status(dir)?;
-    let queued: Option<u64> = partitions[0].meta("queued")?;
-    let waiting = frontier.counts().waiting;
-    let waiting = match queued {
-        // More than is in memory here.
-        Some(queued)
-            if opened >= config.frontier.sites_max
-                || partitions.iter().any(Partition::has_parked) =>
-        {
-            queued.max(waiting)
+
+    fn view(&self) -> EngineView<'_> {
+        EngineView {
+            frontier: &self.frontier,
+            store: &self.store,
+            admit: &self.admit,
+            novelty: &self.novelty,
+            policies: &self.policies,
+            seeds: &self.seeds,
+            unaddressed: None,
+            plan: None,
         }
-        _ => waiting,
-    };
-    let knowledge = Knowledge {
-        config,
-        frontier: &frontier,
-        partitions: &partitions,
-        map,
-        admit: &Admit::new(config)?,
-        novelty: &NoveltyBook::new(config, now),
-        policies: &SitePolicies::new(config)?,
-        seeds: &seeds,
-        importance: None,
-        unaddressed: None,
-        refresh: None,
-        status: &status,
-        is_running: false,
-        awaits_seeds: false,
-        waiting,
-        free_bytes: dir.free_bytes()?,
-        now,
-    };
-    knowledge.explain(topic)
+    }
+}
+
+/// What was learned of the change signals of a URL's site, read from a directory at
+/// rest. The caller holds its lock.
+pub fn site_signs(
+    config: &CrawlConfig,
+    dir: &CrawlDir,
+    url: &CrawlUrl,
+) -> Result<SiteSigns, CrawlError> {
+    let map = Partitions::new(config.partitions);
+    let partitions = open_partitions(config, dir, map)?;
+    let partition = &partitions[usize::from(partition_of(map, url).0)];
+    Ok(partition.signs(url.site_hash())?.unwrap_or_default())
 }
 
 /// The status as last written; that of a crawl not begun if there is none.

@@ -11,7 +11,7 @@ use geomi_url::{CrawlUrl, SiteHash, registrable_domain};
 use serde::{Deserialize, Serialize};
 
 use super::reason::{Held, RobotsStanding};
-use super::{Knowledge, SiteRhythm, SiteWord};
+use super::{Place, SiteRhythm, SiteWord};
 use crate::books::{SiteAccess, Unaddressed};
 use crate::left::LeftReason;
 use crate::mirrors::MirrorRecord;
@@ -122,34 +122,35 @@ impl From<MirrorRecord> for MirrorView {
     }
 }
 
-impl Knowledge<'_> {
+impl Place<'_> {
     pub(super) fn site(&self, url: &CrawlUrl) -> Result<SiteReport, CrawlError> {
         let hash = url.site_hash();
-        let stored = self.partition(hash).site(hash)?;
+        let stored = self.engine.store.site(hash)?;
         let view = self
+            .engine
             .frontier
-            .view(hash, self.now)
+            .view(hash, self.all.now)
             .or_else(|| stored.map(|state| self.at_rest(state)));
-        let known = view.is_some() || self.partition(hash).is_parked(hash);
+        let known = view.is_some() || self.engine.store.is_parked(hash);
         let view = view.unwrap_or_else(|| self.at_rest(SiteState::new(url.site())));
         let held = self.held(&view, known);
         let robots = self.robots_standing(url)?;
         let state = &view.state;
         let outlook = state.outlook();
-        let (queued_by_priority, queued_by_depth) = match self.config.page_order() {
+        let (queued_by_priority, queued_by_depth) = match self.all.config.page_order() {
             PageOrder::Priority => (by_lane(1, &view.queued), BTreeMap::new()),
             PageOrder::BreadthFirst => (BTreeMap::new(), by_lane(0, &view.queued)),
         };
-        let novelty = self.novelty.look(self.partition(hash), hash)?;
-        let limits = self.novelty.config();
+        let novelty = self.engine.novelty.look(self.engine.store, hash)?;
+        let limits = self.engine.novelty.config();
         let domain = registrable_domain(url.host());
         let holder = self.partition(SiteHash(domain_hash(url)));
-        let hosts = self.novelty.look_domain(holder, domain)?;
+        let hosts = self.engine.novelty.look_domain(holder, domain)?;
         Ok(SiteReport {
             novelty: novelty.site(limits),
-            mirror: self.partition(hash).mirror_record(hash)?.map(Into::into),
-            word: self.partition(hash).signs(hash)?.as_ref().map(SiteWord::of),
-            rhythm: self.refresh.and_then(|book| SiteRhythm::of(book, url)),
+            mirror: self.engine.store.mirror_record(hash)?.map(Into::into),
+            word: self.engine.store.signs(hash)?.as_ref().map(SiteWord::of),
+            rhythm: self.engine.plan.and_then(|book| SiteRhythm::of(book, url)),
             domain: domain.to_owned(),
             domain_hosts: hosts.hosts,
             domain_hosts_left: hosts.left(limits),
@@ -188,9 +189,9 @@ impl Knowledge<'_> {
 
     /// A site that is not in memory has nothing to do, or waits for its turn.
     fn at_rest(&self, state: SiteState) -> SiteView {
-        let politeness = &self.config.frontier.politeness;
+        let politeness = &self.all.config.frontier.politeness;
         let hold = match &state.retired {
-            Some(retired) if self.frontier.is_retired(&state) => Hold::Retired(retired.clone()),
+            Some(retired) if self.engine.frontier.is_retired(&state) => Hold::Retired(retired.clone()),
             _ if state.pending() > 0 => Hold::Turn,
             _ => Hold::Drained,
         };
@@ -207,6 +208,7 @@ impl Knowledge<'_> {
     /// What a site waits for.
     pub(super) fn held(&self, view: &SiteView, known: bool) -> Held {
         let unaddressed = self
+            .engine
             .unaddressed
             .and_then(|sites| sites.get(&view.key.hash64()));
         match (unaddressed, &view.hold) {
@@ -222,11 +224,11 @@ impl Knowledge<'_> {
     }
 
     fn robots_standing(&self, url: &CrawlUrl) -> Result<RobotsStanding, CrawlError> {
-        if self.config.robots == RobotsMode::Ignore {
+        if self.all.config.robots == RobotsMode::Ignore {
             return Ok(RobotsStanding::Ignored);
         }
         let site = url.site_hash();
-        Ok(match self.partition(site).access(site)? {
+        Ok(match self.engine.store.access(site)? {
             None => RobotsStanding::NotAsked,
             Some(SiteAccess::NoAnswer { state, reason }) => RobotsStanding::NoAnswer {
                 state: state.to_string(),
@@ -241,7 +243,7 @@ impl Knowledge<'_> {
                 RobotsStanding::Missing { code }
             }
             Some(SiteAccess::Policy(policy)) => RobotsStanding::Read {
-                is_start_allowed: policy.verdict(&self.config.agent, "/").allowed,
+                is_start_allowed: policy.verdict(&self.all.config.agent, "/").allowed,
             },
         })
     }

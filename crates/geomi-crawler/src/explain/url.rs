@@ -10,7 +10,7 @@ use geomi_scope::{Candidate, Refusal, Verdict};
 use geomi_url::{CrawlUrl, SiteHash};
 use serde::{Deserialize, Serialize};
 
-use super::{Knowledge, PageLikeness, SiteReport};
+use super::{Place, PageLikeness, SiteReport};
 use crate::books::{Access, SiteAccess};
 use crate::depths::ShortestPath;
 use crate::log::LogLine;
@@ -177,11 +177,11 @@ struct Placing {
     words: String,
 }
 
-impl Knowledge<'_> {
+impl Place<'_> {
     pub(super) fn url(&self, url: &CrawlUrl, site: &SiteReport) -> Result<UrlReport, CrawlError> {
-        let partition = self.partition(url.site_hash());
+        let partition = self.engine.store;
         let record = partition.record(url)?;
-        let state = match self.frontier.view(url.site_hash(), self.now) {
+        let state = match self.engine.frontier.view(url.site_hash(), self.all.now) {
             Some(view) => Some(view.state),
             None => partition.site(url.site_hash())?,
         };
@@ -207,7 +207,7 @@ impl Knowledge<'_> {
                         record,
                         robots.as_ref(),
                         not_worth.as_deref(),
-                        self.config.tries,
+                        self.all.config.tries,
                     ),
                 })
             }
@@ -215,12 +215,12 @@ impl Knowledge<'_> {
                 NextKind::Postponed,
                 "it is new and waits for the budget of new pages (refresh.discovery_per_day)",
             ),
-            (None, None) if seen => admitted(self.is_running),
+            (None, None) if seen => admitted(self.all.is_running),
             (None, None) => never_queued(
                 &scope,
                 robots.as_ref(),
                 not_worth.as_deref(),
-                &self.status.counters.refusals,
+                &self.all.status.counters.refusals,
             ),
         };
         let (mut recent, mut likeness) = (Vec::new(), None);
@@ -255,7 +255,7 @@ impl Knowledge<'_> {
             next,
             novelty: self.template_of(url)?,
             not_worth,
-            shortened: self.novelty.shortened(url).map(|url| url.to_string()),
+            shortened: self.engine.novelty.shortened(url).map(|url| url.to_string()),
             likeness,
             recent,
         })
@@ -264,7 +264,7 @@ impl Knowledge<'_> {
     /// Whether the trap guard keeps a URL back, for its site or for its domain.
     fn is_deferred(&self, url: &CrawlUrl) -> Result<bool, CrawlError> {
         for holder in [url.site_hash(), SiteHash(domain_hash(url))] {
-            if self.partition(holder).is_held(holder, url)? {
+            if self.engine.store.is_held(holder, url)? {
                 return Ok(true);
             }
         }
@@ -278,7 +278,7 @@ impl Knowledge<'_> {
         robots: Option<&Access>,
         not_worth: Option<&str>,
     ) -> Option<NextStep> {
-        let book = self.refresh?;
+        let book = self.engine.plan?;
         let page = book.pages().find(url);
         let stray = book.stray_due(url);
         if page.is_none() && stray.is_none() {
@@ -296,15 +296,16 @@ impl Knowledge<'_> {
 
     fn template_of(&self, url: &CrawlUrl) -> Result<TemplateStanding, CrawlError> {
         let known = self
+            .engine
             .novelty
-            .look(self.partition(url.site_hash()), url.site_hash())?;
-        Ok(known.template(self.novelty.config(), &Template::of(url)))
+            .look(self.engine.store, url.site_hash())?;
+        Ok(known.template(self.engine.novelty.config(), &Template::of(url)))
     }
 
     /// Why a URL is not worth a request, as its turn would find it.
     fn not_worth(&self, url: &CrawlUrl) -> Result<Option<String>, CrawlError> {
-        let (partition, limits) = (self.partition(url.site_hash()), self.novelty.config());
-        if self.config.likeness.skip_mirrors
+        let (partition, limits) = (self.engine.store, self.engine.novelty.config());
+        if self.all.config.likeness.skip_mirrors
             && let Some(record) = partition.mirror_record(url.site_hash())?
         {
             return Ok(Some(format!(
@@ -313,7 +314,7 @@ impl Knowledge<'_> {
                 record.of
             )));
         }
-        let known = self.novelty.look(partition, url.site_hash())?;
+        let known = self.engine.novelty.look(partition, url.site_hash())?;
         let template = Template::of(url);
         if let Some((stripped, names)) = known.stripped(limits, url, &template)
             && partition.has_seen(url.site_hash(), stripped)?
@@ -331,16 +332,17 @@ impl Knowledge<'_> {
 
     fn score(&self, entry: &Entry, told: Option<&ChangeSignal>) -> ScoreReport {
         let importance = self
+            .all
             .importance
             .map(|importance| importance.of(importance.cash(entry.url.hash64())));
         let standing = Standing {
-            site_success: self.frontier.success(entry.url.site_hash()),
-            traffic: self.policies.traffic(&entry.url.site()),
+            site_success: self.engine.frontier.success(entry.url.site_hash()),
+            traffic: self.engine.policies.traffic(&entry.url.site()),
             change: told
                 .and_then(|told| told.frequency)
                 .map(ChangeFrequency::score),
         };
-        let (parts, score) = self.admit.parts(entry, importance, standing);
+        let (parts, score) = self.engine.admit.parts(entry, importance, standing);
         let is_known = importance.is_some();
         let percent = |part: f32| (part * 100.0).round() as u8;
         ScoreReport {
@@ -361,7 +363,7 @@ impl Knowledge<'_> {
         entry: &Entry,
         told: Option<&ChangeSignal>,
     ) -> Result<QueuePlace, CrawlError> {
-        let seed = self.seeds.get(&self.partitions[0], entry.seed)?;
+        let seed = self.engine.seeds.get(self.engine.store, entry.seed)?;
         Ok(QueuePlace {
             priority: entry.priority,
             ahead,
@@ -386,10 +388,10 @@ impl Knowledge<'_> {
         let place = path.map(|path| (path.depth, path.seed));
         let place = queued.map(|entry| (entry.depth, entry.seed)).or(place);
         let depth = place.map_or(0, |(depth, _)| depth);
-        let numbers = place.map_or(0..self.seeds.len(), |(_, seed)| seed..seed + 1);
+        let numbers = place.map_or(0..self.engine.seeds.len(), |(_, seed)| seed..seed + 1);
         let mut refused = None;
         for number in numbers.take(SEEDS_TRIED_MAX) {
-            let seed = self.seeds.get(&self.partitions[0], number)?;
+            let seed = self.engine.seeds.get(self.engine.store, number)?;
             let is_seed = seed.url == *url;
             let candidate = Candidate {
                 url,
@@ -398,10 +400,10 @@ impl Knowledge<'_> {
                 is_seed,
                 is_redirect: false,
             };
-            let verdict = self.admit.scope().judge(&candidate);
-            let words = self.admit.scope().explain(&candidate, &verdict);
+            let verdict = self.engine.admit.scope().judge(&candidate);
+            let words = self.engine.admit.scope().explain(&candidate, &verdict);
             if verdict.is_accepted() {
-                let unless = if is_seed || place.is_some() || !self.admit.tracks_depth() {
+                let unless = if is_seed || place.is_some() || !self.engine.admit.tracks_depth() {
                     ""
                 } else {
                     ", unless it is too deep (its depth is not known)"
@@ -431,12 +433,12 @@ impl Knowledge<'_> {
 
     /// What robots.txt says; `None` if it was not asked for yet.
     fn robots_of(&self, url: &CrawlUrl) -> Result<Option<Access>, CrawlError> {
-        if self.config.robots == RobotsMode::Ignore {
+        if self.all.config.robots == RobotsMode::Ignore {
             return Ok(Some(Access::Allowed));
         }
         let site = url.site_hash();
-        let access: Option<SiteAccess> = self.partition(site).access(site)?;
-        Ok(access.map(|access| access.access(&self.config.agent, url.path_and_query())))
+        let access: Option<SiteAccess> = self.engine.store.access(site)?;
+        Ok(access.map(|access| access.access(&self.all.config.agent, url.path_and_query())))
     }
 
     /// What its turn will find against it.
@@ -446,7 +448,7 @@ impl Knowledge<'_> {
         robots: Option<&Access>,
         not_worth: Option<&str>,
     ) -> Option<NextStep> {
-        let scope = self.admit.scope();
+        let scope = self.engine.admit.scope();
         let text = if let Some(Access::Disallowed(reason)) = robots {
             format!("as things stand it is refused when its turn comes, by {reason}")
         } else if let Some(refusal) = scope.denies(url) {
@@ -472,7 +474,7 @@ impl Knowledge<'_> {
         if let Some(refused) = self.refused(&entry.url, robots, not_worth) {
             return refused;
         }
-        let crawl = self.crawl_holds();
+        let crawl = self.all.crawl_holds();
         let text = match crawl {
             Some(reason) => format!("it waits in the queue of its site, and {reason}"),
             None => format!("it waits in the queue of its site: {}", site.why),

@@ -16,7 +16,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::path::Path;
 
 use geomi_store::seen::{Manifest, Seen};
-use geomi_store::state::{Scan, State};
+use geomi_store::state::{CommitNo, Scan, State};
 use geomi_url::{SiteHash, UrlHash};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -31,6 +31,9 @@ pub(crate) struct SeenLog {
     fresh: Vec<u64>,
     /// The first row that is kept, and the next one to be written.
     rows: std::ops::Range<u64>,
+    /// The commit that has all rows, and the one that names a merged base.
+    last_commit: CommitNo,
+    adopts: Option<CommitNo>,
 }
 
 /// What makes keys of hashes.
@@ -92,6 +95,8 @@ impl SeenLog {
             seen,
             fresh: Vec::new(),
             rows: first..next,
+            last_commit: CommitNo::default(),
+            adopts: None,
         })
     }
 
@@ -124,7 +129,10 @@ impl SeenLog {
 
     /// Adds what is new to a commit.
     pub(super) fn write(&mut self, state: &mut State) -> Result<(), CrawlError> {
-        if let Some(manifest) = self.seen.merged()? {
+        if self.adopts.is_none()
+            && let Some(manifest) = self.seen.merged()?
+        {
+            self.adopts = Some(state.next_commit());
             state.put(&keys::seen_base(), &keys::encode(&manifest));
             for row in self.rows.start..manifest.log_from {
                 state.delete(&keys::seen(row));
@@ -143,10 +151,22 @@ impl SeenLog {
         Ok(())
     }
 
-    /// That commit is durable.
-    pub(super) fn committed(&mut self) -> Result<(), CrawlError> {
-        self.seen.adopt()?;
-        Ok(self.seen.freeze_if_due(self.rows.end)?)
+    /// The commit that has all of it was made.
+    pub(super) fn committed(&mut self, number: CommitNo) {
+        self.last_commit = number;
+    }
+
+    /// Commits up to this one are durable: a merged base may take the place of the one
+    /// before, and what is logged may be merged.
+    pub(super) fn durable(&mut self, durable: CommitNo) -> Result<(), CrawlError> {
+        if self.adopts.is_some_and(|commit| commit <= durable) {
+            self.adopts = None;
+            self.seen.adopt()?;
+        }
+        if self.fresh.is_empty() && self.last_commit <= durable {
+            self.seen.freeze_if_due(self.rows.end)?;
+        }
+        Ok(())
     }
 }
 

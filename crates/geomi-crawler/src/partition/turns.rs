@@ -5,7 +5,7 @@ use geomi_store::state::{Scan, State};
 use geomi_url::SiteHash;
 
 use super::site_list::SiteList;
-use super::{ArchiveMark, Partition};
+use super::Partition;
 use crate::{CrawlError, keys};
 
 impl Partition {
@@ -46,26 +46,10 @@ impl Partition {
         })
     }
 
-    /// Makes the list of sites, in a partition that has none: a new one, or one
-    /// of an earlier version.
-    pub(crate) fn list_sites(&mut self, mark: &ArchiveMark) -> Result<(), CrawlError> {
-        if self.sites.is_some() {
-            return Ok(());
-        }
-        let (from, to) = keys::all(b's');
-        let mut waiting = Vec::new();
-        self.each(&from, &to, "site", &mut |site: SiteState| {
-            waiting.extend((site.pending() > 0).then(|| site.key.hash64()));
-        })?;
-        let mut list = SiteList::new(self.gather_bytes);
-        for site in &waiting {
-            list.closed(*site, true, &mut self.state);
-        }
-        self.sites = Some(list);
-        if waiting.is_empty() {
-            return Ok(());
-        }
-        self.commit(mark)
+    /// Makes the list of sites, in a partition that has none.
+    pub(crate) fn list_sites(&mut self) {
+        let bytes = self.gather_bytes;
+        self.sites.get_or_insert_with(|| SiteList::new(bytes));
     }
 
     fn list(&mut self) -> (&mut SiteList, &mut State) {

@@ -19,8 +19,7 @@ use geomi_model::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::CrawlError;
-use crate::control::Desired;
-use crate::journey::Journey;
+use crate::engine::{Around, Engine};
 use crate::partition::Partition;
 
 /// New pages a day that are visited whatever the budget of the plan is.
@@ -112,11 +111,11 @@ pub(crate) fn per_day(said: Option<u64>, requests_per_day: f64) -> f64 {
     said.map_or(requests_per_day.max(PER_DAY_MIN), |said| said as f64)
 }
 
-impl Journey<'_> {
+impl Engine {
     /// New pages a day that may be asked for; `None` where the crawl is not kept fresh.
     pub(crate) fn discovery_per_day(&self) -> Option<f64> {
-        let book = self.refresh.as_ref()?;
-        let pages = match self.discovery.day {
+        let book = self.upkeep.plan.as_ref()?;
+        let pages = match self.upkeep.discovery.day {
             Some(day) => day.pages as usize,
             None => book.pages().len(),
         };
@@ -128,13 +127,13 @@ impl Journey<'_> {
 
     /// Notes how many pages are known if the last day has passed: the default allowance
     /// follows from it.
-    pub(crate) fn begin_discovery_day(&mut self) -> Result<(), CrawlError> {
-        let Some(book) = &self.refresh else {
+    pub(crate) fn begin_discovery_day(&mut self, around: &mut Around<'_>) -> Result<(), CrawlError> {
+        let Some(book) = &self.upkeep.plan else {
             return Ok(());
         };
-        let now = self.clock.now();
-        let known = match self.discovery.day {
-            None => self.partitions[0].meta(DAY_META)?,
+        let now = around.now;
+        let known = match self.upkeep.discovery.day {
+            None => self.store.meta(DAY_META)?,
             day => day,
         };
         // A clock that was set back must not make a day longer.
@@ -144,17 +143,17 @@ impl Journey<'_> {
             pages: book.pages().len() as u64,
         });
         if known != Some(day) {
-            self.partitions[0].set_meta(DAY_META, &day);
+            self.store.set_meta(DAY_META, &day);
         }
-        self.discovery.day = Some(day);
+        self.upkeep.discovery.day = Some(day);
         Ok(())
     }
 
     /// Whether a run with `--once` has spent the allowance of one day.
     fn has_spent_its_day(&self, per_day: f64) -> bool {
-        let book = self.refresh.as_ref();
+        let book = self.upkeep.plan.as_ref();
         book.is_some_and(|book| book.config().once)
-            && self.discovery.this_run as f64 + 1.0 > per_day + 1e-6
+            && self.upkeep.discovery.this_run as f64 + 1.0 > per_day + 1e-6
     }
 
     /// Whether a URL may be asked for, by the budget for new pages.
@@ -162,9 +161,9 @@ impl Journey<'_> {
         let Some(per_day) = self.discovery_per_day().filter(|_| entry.is_first_visit()) else {
             return true;
         };
-        let waiting = &mut self.discovery.released.0;
+        let waiting = &mut self.upkeep.discovery.released.0;
         *waiting = waiting.saturating_sub(1);
-        let is_allowed = !self.has_spent_its_day(per_day) && self.discovery.take(per_day, now);
+        let is_allowed = !self.has_spent_its_day(per_day) && self.upkeep.discovery.take(per_day, now);
         if is_allowed {
             self.save_discovery();
         }
@@ -174,95 +173,88 @@ impl Journey<'_> {
     /// Keeps a URL for later: no request was made.
     pub(crate) fn postpone(
         &mut self,
+        around: &mut Around<'_>,
         lease: Lease,
         entry: &Entry,
         now: Timestamp,
     ) -> Result<(), CrawlError> {
-        let partition = self.partition_of(lease.site());
-        if !self.partitions[partition].is_postponed(&entry.url)? {
-            self.discovery.postponed += 1;
+        if !self.store.is_postponed(&entry.url)? {
+            self.upkeep.discovery.postponed += 1;
             self.save_discovery();
         }
-        self.partitions[partition].set_postponed(entry);
-        self.frontier.settle(lease, Settlement::NotAsked, now);
+        self.store.set_postponed(entry);
+        self.queues.frontier.settle(lease, Settlement::NotAsked, &mut around.shared.addresses, now);
         Ok(())
     }
 
     /// Queues URLs again that were postponed, as many as are allowed.
-    pub(crate) fn release_postponed(&mut self) -> Result<(), CrawlError> {
-        let now = self.clock.now();
-        self.begin_discovery_day()?;
-        if self.discovery.postponed == 0 || !self.may_release() {
+    pub(crate) fn release_postponed(&mut self, around: &mut Around<'_>) -> Result<(), CrawlError> {
+        let now = around.now;
+        self.begin_discovery_day(around)?;
+        if self.upkeep.discovery.postponed == 0 || !self.may_release() {
             return Ok(());
         }
         let free = self.discovery_per_day();
-        let free = free.map(|per_day| self.discovery.free(per_day, now) + 1e-6);
+        let free = free.map(|per_day| self.upkeep.discovery.free(per_day, now) + 1e-6);
         let max = free.map_or(RELEASED_MAX, |free| (free as usize).min(RELEASED_MAX));
         let mut left = max;
-        for partition in 0..self.partitions.len() {
-            for entry in self.partitions[partition].postponed(left)? {
-                self.partitions[partition].forget_postponed(&entry.url);
-                left -= 1;
-                // It may have been visited for another reason.
-                if self.partitions[partition].record(&entry.url)?.is_none() {
-                    self.discovery.released.0 += 1;
-                    self.enqueue(partition, entry, now)?;
-                }
+        for entry in self.store.postponed(left)? {
+            self.store.forget_postponed(&entry.url);
+            left -= 1;
+            // It may have been visited for another reason.
+            if self.store.record(&entry.url)?.is_none() {
+                self.upkeep.discovery.released.0 += 1;
+                self.enqueue(entry, now)?;
             }
         }
         if left == max {
             // There are none, or nothing is free.
-            self.discovery.postponed *= u64::from(max == 0);
+            self.upkeep.discovery.postponed *= u64::from(max == 0);
             return Ok(());
         }
-        self.discovery.released.1 = now;
+        self.upkeep.discovery.released.1 = now;
         let shown = (max - left) as u64;
-        self.discovery.postponed = self.discovery.postponed.saturating_sub(shown);
+        self.upkeep.discovery.postponed = self.upkeep.discovery.postponed.saturating_sub(shown);
         self.save_discovery();
         Ok(())
     }
 
     fn may_release(&self) -> bool {
         let per_day = self.discovery_per_day();
-        self.control.desired() == Desired::Run
-            && self.limit.is_none()
+        self.is_running
             && per_day.is_none_or(|per_day| !self.has_spent_its_day(per_day))
     }
 
     /// Whether postponed URLs are still to be queued by this run.
     pub(crate) fn awaits_postponed(&self) -> bool {
-        self.discovery.postponed > 0 && self.refresh.is_none()
+        self.upkeep.discovery.postponed > 0 && self.upkeep.plan.is_none()
     }
 
     /// When a postponed URL may be queued. A run that ends with what is due waits for
     /// none.
-    pub(crate) fn discovery_wakeup(&self) -> Option<Timestamp> {
-        if self.discovery.postponed == 0 || !self.may_release() {
+    pub(crate) fn discovery_wakeup(&self, now: Timestamp) -> Option<Timestamp> {
+        if self.upkeep.discovery.postponed == 0 || !self.may_release() {
             return None;
         }
-        let now = self.clock.now();
         let Some(per_day) = self.discovery_per_day() else {
             return Some(now);
         };
-        let ready = self.discovery.ready_at(per_day, now)?;
-        (!self.refresh_is_over || ready <= now).then_some(ready)
+        let ready = self.upkeep.discovery.ready_at(per_day, now)?;
+        (!self.upkeep.is_over || ready <= now).then_some(ready)
     }
 
-    /// Takes the number of postponed URLs from what is left. A URL that was in its queue
-    /// twice may have been counted twice.
-    pub(crate) fn recount_postponed(&mut self) {
-        let groups = self.left.iter().flat_map(|left| &left.groups);
-        let postponed = groups.filter(|group| group.new_pages_per_day.is_some());
-        let postponed = postponed.map(|group| group.urls).sum();
-        if self.discovery.postponed != postponed {
-            self.discovery.postponed = postponed;
+    /// Counts the postponed URLs anew. A URL that was in its queue twice may have been
+    /// counted twice.
+    pub(crate) fn recount_postponed(&mut self, postponed: u64) {
+        if self.upkeep.discovery.postponed != postponed {
+            self.upkeep.discovery.postponed = postponed;
             self.save_discovery();
         }
     }
 
     fn save_discovery(&mut self) {
-        let discovery = self.discovery;
-        self.partitions[0].set_meta(META, &discovery);
+        let discovery = self.upkeep.discovery;
+        self.store.set_meta(META, &discovery);
     }
 }
 

@@ -22,7 +22,7 @@ use geomi_model::{Change, DocumentKind, UrlRecord};
 use serde::{Deserialize, Serialize};
 
 use super::candour::Candour;
-use crate::stage::read::Answer;
+use crate::stage::arrival::Answer;
 
 /// Conditional requests between two audits of a site nobody knows, on average.
 const AUDIT_EVERY: u32 = 16;

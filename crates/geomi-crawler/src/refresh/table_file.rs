@@ -15,7 +15,6 @@ use geomi_store::StoreError;
 use geomi_store::schedule::{self, FreeHours, Row};
 use geomi_url::CrawlUrl;
 
-use crate::journey::Journey;
 
 /// Problems told of one file.
 const TOLD_MAX: usize = 5;
@@ -69,7 +68,7 @@ pub fn read_table(path: &Path) -> Result<TableRows, TableError> {
 /// The file that a run follows.
 #[derive(Debug)]
 pub(crate) struct TableFile {
-    path: PathBuf,
+    pub(crate) path: PathBuf,
     /// By what it was known when it was last read.
     known_by: Option<Stamp>,
 }
@@ -82,7 +81,7 @@ struct Stamp {
 
 impl TableFile {
     /// One that will be read when it is first asked.
-    pub(super) fn new(path: PathBuf) -> Self {
+    pub(crate) fn new(path: PathBuf) -> Self {
         Self {
             path,
             known_by: None,
@@ -90,7 +89,7 @@ impl TableFile {
     }
 
     /// What is in it, if it is another file than it was when last asked.
-    fn if_new(&mut self) -> Option<Result<TableRows, TableError>> {
+    pub(crate) fn if_new(&mut self) -> Option<Result<TableRows, TableError>> {
         // An editor may take it away for a moment.
         let found = fs::metadata(&self.path).ok()?;
         let stamp = Stamp {
@@ -101,27 +100,6 @@ impl TableFile {
             return None;
         }
         Some(read_table(&self.path))
-    }
-}
-
-impl Journey<'_> {
-    /// Goes on by the schedule as it is now, if somebody has changed it.
-    pub(crate) fn reread_table(&mut self) {
-        let (Some(file), Some(book)) = (&mut self.table, &mut self.refresh) else {
-            return;
-        };
-        let Some(read) = file.if_new() else {
-            return;
-        };
-        let file = file.path.display();
-        let now = book.days(self.clock.now());
-        match read.map(|rows| book.follow(rows, now)) {
-            Ok(true) => tracing::info!(%file, "the schedule has changed and is followed"),
-            Ok(false) => {}
-            Err(error) => tracing::warn!(
-                "the schedule has changed and cannot be followed, so the last one is: {error}"
-            ),
-        }
     }
 }
 

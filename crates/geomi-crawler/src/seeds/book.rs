@@ -13,7 +13,7 @@ use geomi_url::CrawlUrl;
 use hashbrown::HashMap;
 
 use super::index::SeedIndex;
-use super::{Seed, SeedOutcome};
+use super::{Seed, SeedCard, SeedOutcome};
 use crate::partition::Partition;
 use crate::{CrawlError, SeedInput};
 
@@ -37,18 +37,21 @@ pub(crate) struct SeedBook {
 struct Tally {
     given: u32,
     failed: u32,
+    guests: u32,
 }
 
 impl Tally {
     fn count(&mut self, seed: &Seed) {
-        if seed.via.is_none() {
+        self.guests += u32::from(seed.is_guest);
+        if seed.via.is_none() && !seed.is_guest {
             self.given += 1;
             self.failed += is(SeedOutcome::Failed, seed);
         }
     }
 
     fn discount(&mut self, seed: &Seed) {
-        if seed.via.is_none() {
+        self.guests -= u32::from(seed.is_guest);
+        if seed.via.is_none() && !seed.is_guest {
             self.given -= 1;
             self.failed -= is(SeedOutcome::Failed, seed);
         }
@@ -103,6 +106,27 @@ impl SeedBook {
         Ok(Added::Known)
     }
 
+    /// The number of a seed of another partition; its card is kept.
+    pub(crate) fn take_card(
+        &mut self,
+        partition: &Partition,
+        card: &SeedCard,
+    ) -> Result<u32, CrawlError> {
+        let Some(number) = self.index.get(&card.url) else {
+            let number = self.index.add(&card.url);
+            let seed = Seed::guest(card);
+            self.tally.count(&seed);
+            self.changed.insert(number, Rc::new(seed));
+            return Ok(number);
+        };
+        let known = self.get(partition, number)?;
+        if known.is_guest && known.home != card.home {
+            drop(known);
+            self.edit(partition, number, |seed| seed.home = card.home.clone())?;
+        }
+        Ok(number)
+    }
+
     /// The number of a seed.
     pub(crate) fn number_of(&self, url: &CrawlUrl) -> Option<u32> {
         self.index.get(url)
@@ -147,18 +171,24 @@ impl SeedBook {
         Ok(())
     }
 
+    /// How many there are, cards included.
     pub(crate) fn len(&self) -> u32 {
         self.index.len()
     }
 
-    /// Whether the given seeds all failed, and there were any.
-    pub(crate) const fn all_failed(&self) -> bool {
-        self.tally.given > 0 && self.tally.failed == self.tally.given
+    /// How many there are, without cards of other partitions.
+    pub(crate) fn own(&self) -> u32 {
+        self.index.len() - self.tally.guests
     }
 
-    /// Whether any seed was given.
-    pub(crate) const fn any_given(&self) -> bool {
-        self.tally.given > 0
+    /// How many were given.
+    pub(crate) const fn given(&self) -> u32 {
+        self.tally.given
+    }
+
+    /// How many of those failed.
+    pub(crate) const fn failed(&self) -> u32 {
+        self.tally.failed
     }
 
     /// Puts changed seeds into the next commit.

@@ -1,5 +1,5 @@
-//! How seeds come in: those of an earlier run, and those of a stream that may
-//! be longer than memory and slower than a crawl.
+//! How seeds come in from a stream, which may be longer than memory and slower than a
+//! crawl.
 //!
 //! A stream is read by a thread of its own, since reading may wait; it is never
 //! more than a few batches ahead. What it brought and no commit has made durable
@@ -7,7 +7,6 @@
 //! again, and seeds known already keep their numbers.
 
 use std::collections::VecDeque;
-use std::ops::Range;
 use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, RecvError, TryRecvError, bounded};
@@ -24,8 +23,6 @@ const BATCHES_AHEAD: usize = 2;
 /// Seeds that are to be taken in.
 #[derive(Debug, Default)]
 pub(crate) struct SeedFeed {
-    /// Seeds of an earlier run that were not looked at again yet.
-    known: Range<u32>,
     /// Seeds that have come.
     waiting: VecDeque<SeedInput>,
     reading: Option<Reading>,
@@ -40,10 +37,9 @@ struct Reading {
 
 impl SeedFeed {
     /// Begins to read a stream, if there is one.
-    pub(crate) fn open(known: u32, stream: Option<SeedStream>) -> Result<Self, CrawlError> {
+    pub(crate) fn open(stream: Option<SeedStream>) -> Result<Self, CrawlError> {
         let reading = stream.map(Reading::begin).transpose()?;
         Ok(Self {
-            known: 0..known,
             waiting: VecDeque::new(),
             reading,
         })
@@ -51,14 +47,13 @@ impl SeedFeed {
 
     /// Whether there is nothing to take in, now or later.
     pub(crate) fn is_over(&self) -> bool {
-        self.known.is_empty() && self.waiting.is_empty() && self.reading.is_none()
+        self.waiting.is_empty() && self.reading.is_none()
     }
 
     /// Whether there is something to take in now.
     pub(crate) fn is_due(&self) -> bool {
         let has_come = |reading: &Reading| !reading.batches.is_empty();
-        !self.known.is_empty()
-            || !self.waiting.is_empty()
+        !self.waiting.is_empty()
             || self.reading.as_ref().is_some_and(has_come)
     }
 
@@ -107,14 +102,6 @@ impl SeedFeed {
             taken.extend(self.waiting.drain(..some));
         }
         Ok(taken)
-    }
-
-    /// The next seeds of an earlier run, so many at most.
-    pub(crate) fn take_known(&mut self, max: u32) -> Range<u32> {
-        let end = self.known.end.min(self.known.start.saturating_add(max));
-        let taken = self.known.start..end;
-        self.known.start = end;
-        taken
     }
 }
 

@@ -7,20 +7,20 @@
 mod book;
 mod feed;
 mod index;
+mod table;
 
 pub(crate) use book::{Added, SeedBook};
 pub(crate) use feed::SeedFeed;
 pub use feed::SeedStream;
+pub(crate) use table::write_seeds;
 
 use std::rc::Rc;
 
 use geomi_model::{Digest, NetworkState, Timestamp};
-use geomi_store::seeds::{SeedOrigin, SeedRow, SeedsWriter};
-use geomi_store::state::Scan;
 use geomi_url::CrawlUrl;
 use serde::{Deserialize, Serialize};
 
-use crate::journey::Journey;
+use crate::engine::Engine;
 use crate::{CrawlError, SeedInput, keys};
 
 /// A seed, with what its row in seeds.parquet needs.
@@ -38,15 +38,32 @@ pub(crate) struct Seed {
     /// First and last visit of its party.
     pub(crate) party: Option<(Timestamp, Timestamp)>,
     pub(crate) pages: u64,
-    /// URLs taken into its party. Stored after the rest, since format 2.
-    #[serde(skip)]
+    /// URLs taken into its party by this partition.
     pub(crate) urls: u64,
+    /// Whether it is the card of a seed of another partition.
+    pub(crate) is_guest: bool,
 }
 
-/// Format of seeds that do not know how many URLs their party has.
-const FORMAT_WITHOUT_URLS: u8 = 1;
-/// Format of seeds as they are written.
-const FORMAT: u8 = 2;
+/// Format of seeds. The first two had no cards.
+const FORMAT: u8 = 3;
+
+/// What another partition needs to know of a seed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct SeedCard {
+    pub(crate) url: CrawlUrl,
+    pub(crate) home: CrawlUrl,
+    pub(crate) topic: Option<String>,
+}
+
+impl SeedCard {
+    pub(crate) fn of(seed: &Seed) -> Self {
+        Self {
+            url: seed.url.clone(),
+            home: seed.home.clone(),
+            topic: seed.topic.clone(),
+        }
+    }
+}
 
 impl Seed {
     /// One that nothing is known of.
@@ -62,26 +79,40 @@ impl Seed {
             party: None,
             pages: 0,
             urls: 0,
+            is_guest: false,
+        }
+    }
+
+    /// The card of a seed of another partition.
+    fn guest(card: &SeedCard) -> Self {
+        let SeedCard { url, home, topic } = card.clone();
+        Self {
+            home,
+            is_guest: true,
+            ..Self::new(&SeedInput { url, topic }, None)
         }
     }
 
     /// As it is stored.
     pub(crate) fn encode(&self) -> Vec<u8> {
-        keys::encode_as(FORMAT, &(self, self.urls))
+        keys::encode_as(FORMAT, self)
     }
 
-    /// Reads a stored seed, also one of an earlier version: its party has at
-    /// least the pages that were visited.
+    /// Reads a stored seed.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, CrawlError> {
-        if bytes.first() == Some(&FORMAT_WITHOUT_URLS) {
-            let seed: Self = keys::decode_as(FORMAT_WITHOUT_URLS, "seed", bytes)?;
-            return Ok(Self {
-                urls: seed.pages,
-                ..seed
-            });
-        }
-        let (seed, urls) = keys::decode_as::<(Self, u64)>(FORMAT, "seed", bytes)?;
-        Ok(Self { urls, ..seed })
+        keys::decode_as(FORMAT, "seed", bytes)
+    }
+
+    /// Takes in what a visit of the seed, or of where it redirects to, brought.
+    pub(crate) fn became(
+        &mut self,
+        outcome: Option<SeedOutcome>,
+        state: NetworkState,
+        digest: Option<Digest>,
+    ) {
+        self.state = state;
+        self.digest = digest.or(self.digest);
+        self.outcome = outcome.unwrap_or(self.outcome);
     }
 
     /// Whether it was given up without any answer.
@@ -100,20 +131,10 @@ pub(crate) enum SeedOutcome {
     Refused,
 }
 
-impl Journey<'_> {
-    /// Writes seeds.parquet and seeds-out.txt, seed by seed.
-    pub(crate) fn write_seeds(&self) -> Result<(), CrawlError> {
-        let mut out = SeedsWriter::create(self.reporter.dir())?;
-        self.partitions[0].each_seed(0, &mut |number, seed| {
-            out.push(row(number, seed))?;
-            Ok(Scan::Continue)
-        })?;
-        Ok(out.finish()?)
-    }
-
+impl Engine {
     /// A seed, by its number.
     pub(crate) fn seed(&self, number: u32) -> Result<Rc<Seed>, CrawlError> {
-        self.seeds.get(&self.partitions[0], number)
+        self.seeds.book.get(&self.store, number)
     }
 
     /// Changes a seed; durable with the next commit.
@@ -122,25 +143,7 @@ impl Journey<'_> {
         number: u32,
         edit: impl FnOnce(&mut Seed),
     ) -> Result<(), CrawlError> {
-        self.seeds.edit(&self.partitions[0], number, edit)
-    }
-}
-
-/// The row of a seed in seeds.parquet.
-fn row(number: u32, seed: Seed) -> SeedRow {
-    SeedRow {
-        id: u64::from(number) + 1,
-        url: seed.url,
-        content_hash: seed.digest,
-        party_time: seed.party.map(|(first, last)| last.since(first)),
-        state: seed.state,
-        topic: seed.topic,
-        found: if seed.via.is_none() {
-            SeedOrigin::Input
-        } else {
-            SeedOrigin::Discovered
-        },
-        via: seed.via,
+        self.seeds.book.edit(&self.store, number, edit)
     }
 }
 

@@ -4,85 +4,94 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::net::IpAddr;
 use std::time::Duration;
 
-use geomi_fetch::Resolution;
-use geomi_frontier::{Lease, Resolved, ServerSign, Work};
-use geomi_model::Timestamp;
+use geomi_frontier::{Addresses, Lease, Resolved, ServerSign, Work};
 
 use crate::books::Unaddressed;
-use crate::journey::Journey;
-use crate::stage::read::Answer;
+use crate::engine::{Around, Engine};
+use crate::stage::arrival::Answer;
 
 /// How long it is believed that a site cannot be reached.
 pub(crate) const UNREACHABLE_FOR: Duration = Duration::from_hours(1);
 
-/// Why an address is not asked, and what would open it.
-pub(crate) fn refused_address(addr: IpAddr, reason: &str) -> String {
-    let remedy = if geomi_fetch::is_public(addr) {
-        "--contact"
-    } else {
-        "--allow-private"
-    };
-    format!("{addr} is {reason}; {remedy} opens it")
+/// What a look-up of a host name brought.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum LookedUp {
+    /// Its addresses, the one to be asked first.
+    Addresses {
+        addrs: Vec<IpAddr>,
+        /// Whether the first one is on the public internet.
+        is_public: bool,
+        /// The name that its alias leads to.
+        canonical: Option<String>,
+        expires_in: Duration,
+    },
+    /// No address, and why.
+    Failed(String),
+    /// An address that a rule forbids, and why.
+    Refused(String),
 }
 
-impl Journey<'_> {
+impl Engine {
     /// Takes in what a look-up brought.
-    pub(crate) fn settle_resolution(&mut self, lease: Lease, resolution: Resolution) {
-        let now = self.clock.now();
+    pub(crate) fn looked_up(&mut self, lease: Lease, looked_up: LookedUp, around: &mut Around<'_>) {
+        self.queues.in_flight -= 1;
+        let now = around.now;
         let site = lease.site();
         let Work::Resolve { attempts, host, .. } = lease.work() else {
             unreachable!("a look-up was leased")
         };
-        let last_try = attempts.saturating_add(1) >= self.config.tries;
-        let resolved = match resolution {
-            Resolution::Addresses {
+        let is_last_try = attempts.saturating_add(1) >= self.rules.config.tries;
+        let resolved = match looked_up {
+            LookedUp::Addresses {
                 addrs,
+                is_public,
                 canonical,
                 expires_in,
             } => {
-                self.unaddressed.remove(&site);
+                self.sites.unaddressed.remove(&site);
                 if canonical.is_some() || addrs.len() > 1 {
                     let name = canonical.as_deref().unwrap_or(host);
-                    self.recognise_by_name(name, &addrs, now);
+                    recognise_by_name(name, &addrs, &mut around.shared.addresses);
                 }
                 Resolved::Address {
                     addr: addrs[0],
                     until: now + expires_in,
-                    is_public: geomi_fetch::is_public(addrs[0]),
+                    is_public,
                 }
             }
-            Resolution::Failed { .. } if !last_try => Resolved::Retry,
-            Resolution::Failed { error } => {
-                self.unaddressed.insert(site, Unaddressed::NoAddress(error));
+            LookedUp::Failed(_) if !is_last_try => Resolved::Retry,
+            LookedUp::Failed(error) => {
+                self.sites
+                    .unaddressed
+                    .insert(site, Unaddressed::NoAddress(error));
                 Resolved::Nowhere(now + UNREACHABLE_FOR)
             }
-            Resolution::Refused { addr, reason } => {
-                let reason = refused_address(addr, reason);
-                if self.warn_addresses.allows() {
-                    let site = self.frontier.site_key(site);
+            LookedUp::Refused(reason) => {
+                if self.notices.addresses.allows() {
+                    let site = self.queues.frontier.site_key(site);
                     let site = site.map(ToString::to_string);
                     tracing::warn!(site, %reason, "address refused");
                 }
-                self.unaddressed.insert(site, Unaddressed::Refused(reason));
+                self.sites
+                    .unaddressed
+                    .insert(site, Unaddressed::Refused(reason));
                 Resolved::Nowhere(now + UNREACHABLE_FOR)
             }
         };
-        self.frontier.settle_resolve(lease, resolved, now);
+        self.queues.frontier.settle_resolve(lease, resolved, now);
     }
+}
 
-    /// Sites at one server share its limit, also where it has several addresses.
-    fn recognise_by_name(&mut self, name: &str, addrs: &[IpAddr], now: Timestamp) {
-        let mut hasher = DefaultHasher::new();
-        name.hash(&mut hasher);
-        let sign = ServerSign(hasher.finish());
-        self.frontier.recognise(addrs, sign, now);
-    }
+/// Sites at one server share its limit, also where it has several addresses.
+fn recognise_by_name(name: &str, addrs: &[IpAddr], addresses: &mut Addresses) {
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    addresses.recognise(addrs, ServerSign(hasher.finish()));
+}
 
-    /// The same, by the certificate it shows.
-    pub(crate) fn recognise_by_certificate(&mut self, answer: &Answer, now: Timestamp) {
-        if let (Some(certificate), Some(ip)) = (answer.certificate, answer.ip) {
-            let sign = ServerSign(certificate);
-            self.frontier.recognise(&[ip], sign, now);
-        }
+/// The same, by the certificate the server shows.
+pub(crate) fn recognise_by_certificate(answer: &Answer, addresses: &mut Addresses) {
+    if let (Some(certificate), Some(ip)) = (answer.certificate, answer.ip) {
+        addresses.recognise(&[ip], ServerSign(certificate));
     }
 }

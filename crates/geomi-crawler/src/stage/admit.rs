@@ -3,13 +3,12 @@
 //! Decided from the link alone, and from what is known of its site. What becomes
 //! of a link then is in [`links`](super::links).
 
-use geomi_fetch::BodyFilter;
 use geomi_frontier::{Entry, Features, PageOrder, Parts, Prioritizer};
 use geomi_model::{Document, Link, LinkKind, NetworkState};
 use geomi_scope::{Candidate, Refusal, Rule, Scope, ScopeConfig, ScopeKind, Verdict};
 use geomi_url::CrawlUrl;
 
-use crate::stage::read::Answer;
+use crate::stage::arrival::Answer;
 use crate::{CrawlConfig, CrawlError};
 
 /// The rules of admission.
@@ -18,8 +17,8 @@ pub(crate) struct Admit {
     scope: Scope,
     prefer: Option<Scope>,
     prioritizer: Prioritizer,
-    /// Which types are wanted, if not all.
-    wanted: Option<BodyFilter>,
+    /// Whether only some types are wanted.
+    has_wanted: bool,
     /// Whether how deep a page is decides what becomes of it or its links.
     tracks_depth: bool,
 }
@@ -119,7 +118,7 @@ impl Admit {
             scope,
             prefer: prefer.transpose()?,
             prioritizer: config.prioritizer,
-            wanted: body_filter(&config.scope)?,
+            has_wanted: !config.scope.mimes_wanted.is_empty(),
             tracks_depth: config.page_order() == PageOrder::BreadthFirst
                 || config.scope.depth_max.is_some()
                 || config
@@ -141,12 +140,10 @@ impl Admit {
         }
     }
 
-    /// Which bodies are not taken from the network, by their type. Sitemaps and feeds
+    /// Whether the body of a URL is taken only if its type is wanted. Sitemaps and feeds
     /// are read whatever is wanted: they are not content but a way to it.
-    pub(crate) fn body_filter(&self, url: &CrawlUrl) -> Option<BodyFilter> {
-        let path = url.path();
-        let is_packed_map = path.ends_with(".xml.gz");
-        self.wanted.as_ref().filter(|_| !is_packed_map).cloned()
+    pub(crate) fn filters_types(&self, url: &CrawlUrl) -> bool {
+        self.has_wanted && !url.path().ends_with(".xml.gz")
     }
 
     /// The scope links are judged by.
@@ -270,28 +267,6 @@ impl Admit {
             .as_ref()
             .is_some_and(|prefer| prefer.judge(&candidate).is_accepted())
     }
-}
-
-/// The types a scope wants, and those of sitemaps and feeds.
-fn body_filter(config: &ScopeConfig) -> Result<Option<BodyFilter>, CrawlError> {
-    const SOURCES: [&str; 6] = [
-        "application/xml",
-        "text/xml",
-        "application/rss+xml",
-        "application/atom+xml",
-        "application/rdf+xml",
-        "application/feed+json",
-    ];
-    if config.mimes_wanted.is_empty() {
-        return Ok(None);
-    }
-    let scope = Scope::new(ScopeConfig {
-        mimes_wanted: config.mimes_wanted.clone(),
-        ..ScopeConfig::default()
-    });
-    let scope = scope.map_err(CrawlError::Scope)?;
-    let wants = move |mime: &str| SOURCES.contains(&mime) || scope.wanted_mime(mime);
-    Ok(Some(BodyFilter::new(wants)))
 }
 
 fn features(

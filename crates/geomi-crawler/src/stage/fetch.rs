@@ -14,28 +14,14 @@ use std::task::Poll;
 use geomi_fetch::{BodyFilter, FetchConfig, FetchOutcome, FetchRequest, Fetcher, Resolution};
 use geomi_frontier::{Lease, Work};
 use geomi_model::{NetworkState, Timestamp};
+use geomi_scope::{Scope, ScopeConfig};
 use geomi_url::CrawlUrl;
 
 use crate::credentials::without_secret;
 use crate::policies::SitePolicies;
+use crate::stage::address::LookedUp;
+use crate::stage::lease::Extras;
 use crate::{Clock, CrawlConfig, CrawlError};
-
-/// What a request carries beside its URL.
-#[derive(Debug, Default)]
-pub(crate) struct Enclosed {
-    pub(crate) validators: Option<Validators>,
-    pub(crate) cookie: Option<String>,
-    pub(crate) authorization: Option<String>,
-    /// Types whose bodies are not taken.
-    pub(crate) body_filter: Option<BodyFilter>,
-}
-
-/// What a server knows the stored answer by.
-#[derive(Debug)]
-pub(crate) struct Validators {
-    pub(crate) etag: Option<String>,
-    pub(crate) last_modified: Option<String>,
-}
 
 /// A request and what came of it.
 #[derive(Debug)]
@@ -70,7 +56,8 @@ pub(crate) async fn carry_out(
     fetcher: Fetcher,
     clock: Arc<dyn Clock>,
     lease: Lease,
-    enclosed: Enclosed,
+    extras: Extras,
+    body_filter: Option<BodyFilter>,
 ) -> Carried {
     let request = match lease.work() {
         Work::Resolve { host, port, .. } => {
@@ -81,7 +68,7 @@ pub(crate) async fn carry_out(
         Work::Robots(errand, addr) => robots_request(errand.url.clone(), *addr),
         Work::Page(entry, addr) => {
             let addr = addr.expect("a page without an address is not fetched");
-            page_request(entry.url.clone(), addr, enclosed)
+            page_request(entry.url.clone(), addr, extras, body_filter)
         }
     };
     let has_secret = request.authorization.is_some();
@@ -100,15 +87,20 @@ pub(crate) async fn carry_out(
 }
 
 /// The request for a page.
-fn page_request(url: CrawlUrl, addr: IpAddr, enclosed: Enclosed) -> FetchRequest {
+fn page_request(
+    url: CrawlUrl,
+    addr: IpAddr,
+    extras: Extras,
+    body_filter: Option<BodyFilter>,
+) -> FetchRequest {
     let mut request = FetchRequest::new(url, addr);
-    if let Some(validators) = enclosed.validators {
+    if let Some(validators) = extras.validators {
         request.if_none_match = validators.etag;
         request.if_modified_since = validators.last_modified;
     }
-    request.cookie = enclosed.cookie;
-    request.authorization = enclosed.authorization;
-    request.body_filter = enclosed.body_filter;
+    request.cookie = extras.cookie;
+    request.authorization = extras.authorization;
+    request.body_filter = body_filter;
     request
 }
 
@@ -247,4 +239,54 @@ mod tests {
         let error = outcome.error.expect("it says what happened");
         assert!(error.contains("an unknown type"), "{error}");
     }
+}
+
+/// The types a scope wants, and those of sitemaps and feeds.
+pub(crate) fn body_filter(config: &ScopeConfig) -> Result<Option<BodyFilter>, CrawlError> {
+    const SOURCES: [&str; 6] = [
+        "application/xml",
+        "text/xml",
+        "application/rss+xml",
+        "application/atom+xml",
+        "application/rdf+xml",
+        "application/feed+json",
+    ];
+    if config.mimes_wanted.is_empty() {
+        return Ok(None);
+    }
+    let scope = Scope::new(ScopeConfig {
+        mimes_wanted: config.mimes_wanted.clone(),
+        ..ScopeConfig::default()
+    });
+    let scope = scope.map_err(CrawlError::Scope)?;
+    let wants = move |mime: &str| SOURCES.contains(&mime) || scope.wanted_mime(mime);
+    Ok(Some(BodyFilter::new(wants)))
+}
+
+/// What a look-up means to an engine.
+pub(crate) fn looked_up(resolution: Resolution) -> LookedUp {
+    match resolution {
+        Resolution::Addresses {
+            addrs,
+            canonical,
+            expires_in,
+        } => LookedUp::Addresses {
+            is_public: geomi_fetch::is_public(addrs[0]),
+            addrs,
+            canonical: canonical.map(|name| name.to_string()),
+            expires_in,
+        },
+        Resolution::Failed { error } => LookedUp::Failed(error),
+        Resolution::Refused { addr, reason } => LookedUp::Refused(refused_address(addr, reason)),
+    }
+}
+
+/// Why an address is not asked, and what would open it.
+pub(crate) fn refused_address(addr: IpAddr, reason: &str) -> String {
+    let remedy = if geomi_fetch::is_public(addr) {
+        "--contact"
+    } else {
+        "--allow-private"
+    };
+    format!("{addr} is {reason}; {remedy} opens it")
 }

@@ -4,7 +4,7 @@ use geomi_model::{Change, Digest, Document, UrlRecord};
 
 use crate::CrawlError;
 use crate::partition::Stored;
-use crate::stage::read::{Answer, Storable};
+use crate::stage::arrival::{Answer, Content};
 
 /// What the state says about an answer.
 #[derive(Debug)]
@@ -23,19 +23,19 @@ pub(crate) fn judge(
     before: Option<UrlRecord>,
     answer: &Answer,
     document: &Document,
-    stored: Option<&Storable>,
+    stored: Option<&Content>,
 ) -> Result<Judgement, CrawlError> {
-    let now = stored.map(|stored| stored.content);
+    let now = stored.map(|stored| stored.digest);
     let change = before
         .as_ref()
         .and_then(|before| change(before, answer, document, now));
     // Only content that is worth a reference: an empty body, or an error page,
     // takes less room than a revisit record.
-    let worth = stored.filter(|stored| answer.code == Some(200) && stored.content_bytes > 0);
+    let worth = stored.filter(|stored| answer.code == Some(200) && stored.bytes > 0);
     let content = if answer.is_not_modified() {
         before.as_ref().and_then(|before| before.digest)
     } else {
-        worth.map(|stored| stored.content)
+        worth.map(|stored| stored.digest)
     };
     let duplicate_of = content.map(|content| known(&content)).transpose()?;
     Ok(Judgement {

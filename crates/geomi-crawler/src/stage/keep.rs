@@ -1,36 +1,40 @@
-//! Keep: put an answer into the archive, as a response or as a reference.
+//! Keep: what the archive gets of an answer whose content is stored already.
 
-use geomi_model::{Capture, Timestamp};
-use geomi_store::warc::{self, Revisit, RevisitProfile};
+use std::net::IpAddr;
+
+use geomi_model::Timestamp;
+use geomi_store::warc::{self, Encoded, GzipLevel, Revisit, RevisitProfile};
 use geomi_url::CrawlUrl;
 
-use crate::CrawlError;
-use crate::archive::Archive;
 use crate::partition::Stored;
-use crate::stage::read::{Answer, Storable};
+use crate::stage::read::Storable;
 
-/// Writes the records of one visit and says where they lie. Not durable until
-/// the archive is synced.
+/// A visit, as far as its archive record is concerned.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KeptVisit<'a> {
+    pub(crate) url: &'a CrawlUrl,
+    pub(crate) time: Timestamp,
+    pub(crate) serial: u64,
+    pub(crate) ip: Option<IpAddr>,
+    pub(crate) is_not_modified: bool,
+}
+
+/// A record that refers to the one that has the content.
 pub(crate) fn keep(
-    archive: &mut Archive,
-    visit: (&CrawlUrl, Timestamp, u64),
-    answer: &Answer,
+    visit: KeptVisit<'_>,
     stored: &Storable,
-    duplicate_of: Option<&Stored>,
-) -> Result<Capture, CrawlError> {
-    let (url, time, serial) = visit;
-    let Some(original) = duplicate_of else {
-        return archive.append(&stored.encoded, time);
-    };
+    original: &Stored,
+    gzip: GzipLevel,
+) -> Encoded {
     let revisit = Revisit {
-        url,
-        time,
-        serial,
-        ip: answer.ip,
+        url: visit.url,
+        time: visit.time,
+        serial: visit.serial,
+        ip: visit.ip,
         protocol: stored.protocol,
         request: &stored.request,
         head: &stored.head,
-        profile: if answer.is_not_modified() {
+        profile: if visit.is_not_modified {
             RevisitProfile::NotModified
         } else {
             RevisitProfile::IdenticalPayload
@@ -39,5 +43,5 @@ pub(crate) fn keep(
         refers_to_url: &original.url,
         refers_to_time: original.time,
     };
-    archive.append(&warc::encode_revisit(&revisit, archive.gzip()), time)
+    warc::encode_revisit(&revisit, gzip)
 }

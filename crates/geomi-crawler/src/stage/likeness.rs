@@ -10,15 +10,14 @@ use geomi_novelty::{Nearby, PAGES_MAX, Shape};
 use geomi_store::visits::read_visit_columns;
 use geomi_store::{CrawlDir, segment};
 
-use crate::journey::Journey;
-use crate::partition::Partition;
+use crate::engine::{Around, Engine};
 use crate::refusal::RefusalRule;
-use crate::stage::read::Read;
+use crate::stage::arrival::Arrival;
 use crate::{CrawlConfig, CrawlError};
 
 /// The pages of earlier runs that near-duplicates are looked for among: the last
 /// visits of the directory, as many as are ever remembered.
-pub(crate) fn remembered(dir: &CrawlDir, partitions: &[Partition]) -> Result<Nearby, CrawlError> {
+pub(crate) fn remembered(dir: &CrawlDir, engines: &[Engine]) -> Result<Nearby, CrawlError> {
     let mut nearby = Nearby::default();
     let segments = segment::list(dir)?;
     let last = segments.last().map_or(0, |segment| segment.last);
@@ -28,8 +27,8 @@ pub(crate) fn remembered(dir: &CrawlDir, partitions: &[Partition]) -> Result<Nea
             remember(&mut nearby, &visit?);
         }
     }
-    for partition in partitions {
-        partition.visits(&mut |visit| remember(&mut nearby, &visit))?;
+    for engine in engines {
+        engine.store.visits(&mut |visit| remember(&mut nearby, &visit))?;
     }
     Ok(nearby)
 }
@@ -40,12 +39,12 @@ fn remember(nearby: &mut Nearby, visit: &Visit) {
     }
 }
 
-impl Journey<'_> {
+impl Engine {
     /// The page met lately that says nearly the same. Exact copies were found
     /// by their digests and are not asked about.
-    pub(crate) fn near_duplicate(&mut self, read: &Read, is_copy: bool) -> Option<NearDuplicate> {
+    pub(crate) fn near_duplicate(&mut self, around: &mut Around<'_>, read: &Arrival, is_copy: bool) -> Option<NearDuplicate> {
         let simhash = read.document.simhash.filter(|_| !is_copy)?;
-        let near = self.nearby.meet(simhash, read.url.hash64().0)?;
+        let near = around.shared.nearby.meet(simhash, read.url.hash64().0)?;
         Some(NearDuplicate {
             url: near.url,
             distance: u8::try_from(near.distance).unwrap_or(u8::MAX),
@@ -54,12 +53,12 @@ impl Journey<'_> {
 
     /// Learns what a site says of pages it does not have, and recognises it
     /// where it comes with 200.
-    pub(crate) fn look_for_soft_404(&mut self, read: &mut Read) {
+    pub(crate) fn look_for_soft_404(&mut self, read: &mut Arrival) {
         let site = read.url.site_hash();
         if let Some(shape) = read.answer.missing {
-            self.missing.learn(site, shape);
+            self.learned.missing.learn(site, shape);
         } else if let Some(shape) = shape(&read.document) {
-            read.document.says_not_found |= self.missing.is_like_one(site, shape);
+            read.document.says_not_found |= self.learned.missing.is_like_one(site, shape);
         }
     }
 
@@ -70,11 +69,10 @@ impl Journey<'_> {
         let rule = if entry.is_seed || document.links.is_empty() {
             None
         } else {
-            rule(&self.config, document, is_near)
+            rule(&self.rules.config, document, is_near)
         };
         let Some(rule) = rule else { return false };
-        let partition = self.partition_of(entry.url.site_hash());
-        let counters = &mut self.partitions[partition].counters;
+        let counters = &mut self.store.counters;
         for _ in &document.links {
             counters.refusal(rule);
         }

@@ -31,6 +31,7 @@ use sha1::{Digest as _, Sha1};
 
 use crate::CrawlConfig;
 use crate::quarantine::Culprit;
+use crate::stage::arrival::{Answer, Arrival, Content};
 use crate::stage::fetch::{Fetched, panic_message};
 use crate::stage::likeness;
 
@@ -43,84 +44,14 @@ const CHALLENGES_MAX: usize = 16;
 /// Links of one header that are taken.
 const HEADER_LINKS_MAX: usize = 200;
 
-/// A visit with everything that can be known without the crawl's state.
+/// An arrival, and what the engine does not see of it.
 #[derive(Debug)]
 pub(crate) struct Read {
-    pub(crate) lease: Lease,
-    pub(crate) url: CrawlUrl,
-    pub(crate) started: Timestamp,
-    pub(crate) ended: Timestamp,
-    /// Whether the page was wanted only if it had changed.
-    pub(crate) is_conditional: bool,
-    pub(crate) answer: Answer,
-    pub(crate) document: Document,
+    pub(crate) arrival: Arrival,
+    /// Its archive records, where the answer is complete.
     pub(crate) stored: Option<Storable>,
     /// The answer, where it broke the reader.
     pub(crate) culprit: Option<Box<Culprit>>,
-}
-
-/// The answer, less its content.
-#[derive(Debug)]
-pub(crate) struct Answer {
-    pub(crate) state: NetworkState,
-    pub(crate) code: Option<u16>,
-    pub(crate) ip: Option<std::net::IpAddr>,
-    pub(crate) phases: Phases,
-    /// A hash of the server's certificate, where it was just shown.
-    pub(crate) certificate: Option<u64>,
-    pub(crate) error: Option<String>,
-    pub(crate) mime: Option<String>,
-    pub(crate) wire_bytes: u64,
-    pub(crate) body_bytes: u64,
-    /// Why the body is shorter than the server meant it.
-    pub(crate) truncated: Option<Truncation>,
-    /// Whether the content is what it says it is.
-    pub(crate) validity: Option<Validity>,
-    pub(crate) location: Option<CrawlUrl>,
-    pub(crate) retry_after: Option<Duration>,
-    pub(crate) etag: Option<String>,
-    pub(crate) last_modified: Option<String>,
-    /// The `Set-Cookie` lines of a page.
-    pub(crate) cookies: Vec<String>,
-    /// What a 401 asks for.
-    pub(crate) challenges: Vec<String>,
-    /// What a page that is not there says, where it is a 404.
-    pub(crate) missing: Option<Shape>,
-    /// What a robots.txt permits; `None` for pages, and if reading it panicked.
-    pub(crate) robots: Option<Box<RobotsPolicy>>,
-}
-
-impl Answer {
-    /// Whether the server says that what is stored is still what it has: a 304
-    /// to a conditional request.
-    pub(crate) fn is_not_modified(&self) -> bool {
-        self.code == Some(304) && self.state == NetworkState::Ok
-    }
-
-    /// The answer of a site that was not even asked.
-    pub(crate) fn none(state: NetworkState, reason: String) -> Self {
-        Self {
-            state,
-            code: None,
-            ip: None,
-            phases: Phases::default(),
-            certificate: None,
-            error: Some(reason),
-            mime: None,
-            wire_bytes: 0,
-            body_bytes: 0,
-            truncated: None,
-            validity: None,
-            location: None,
-            retry_after: None,
-            etag: None,
-            last_modified: None,
-            cookies: Vec::new(),
-            challenges: Vec::new(),
-            missing: None,
-            robots: None,
-        }
-    }
 }
 
 /// A complete answer, ready for the archive.
@@ -137,6 +68,18 @@ pub(crate) struct Storable {
     pub(crate) protocol: Protocol,
     pub(crate) request: Bytes,
     pub(crate) head: Bytes,
+}
+
+impl Storable {
+    /// What the engine sees of it.
+    fn content(&self) -> Content {
+        Content {
+            digest: self.content,
+            payload: self.payload,
+            bytes: self.content_bytes,
+            protocol: self.protocol,
+        }
+    }
 }
 
 /// What a reader thread needs.
@@ -212,15 +155,19 @@ pub(crate) fn read(readers: &Readers, settings: &ReadSettings, fetched: Fetched)
         stored,
     } = understood;
     Read {
-        culprit: culprit.map(Box::new),
-        lease,
-        url,
-        started,
-        ended,
-        is_conditional,
-        answer,
-        document,
+        arrival: Arrival {
+            lease,
+            url,
+            started,
+            ended,
+            is_conditional,
+            answer,
+            document,
+            content: stored.as_ref().map(Storable::content),
+            original: None,
+        },
         stored,
+        culprit: culprit.map(Box::new),
     }
 }
 

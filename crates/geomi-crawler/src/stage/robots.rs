@@ -7,9 +7,10 @@ use geomi_url::{CrawlUrl, SiteHash};
 
 use crate::CrawlError;
 use crate::books::SiteAccess;
-use crate::journey::Journey;
+use crate::letters::{Letter, RobotsErrand};
+use crate::engine::{Around, Engine};
 use crate::stage::address::UNREACHABLE_FOR;
-use crate::stage::read::{Answer, Read};
+use crate::stage::arrival::{Answer, Arrival};
 use crate::stage::row::Story;
 use crate::stage::settle::{signal, timing};
 
@@ -52,39 +53,33 @@ pub(crate) fn robots_word(answer: &Answer, redirects: u8, may_retry: bool) -> Ro
     RobotsWord::Policy(answer.robots.as_deref().cloned().unwrap_or_else(unread))
 }
 
-impl Journey<'_> {
-    fn know(&mut self, site: SiteHash, access: SiteAccess) {
-        let partition = self.partition_of(site);
-        self.partitions[partition].set_access(site, &access);
-        self.robots.set(site, access);
+impl Engine {
+    pub(crate) fn know(&mut self, site: SiteHash, access: SiteAccess) {
+        self.store.set_access(site, &access);
+        self.sites.robots.set(site, access);
     }
 
     /// Reads the rules of a site again that were dropped from memory.
     pub(crate) fn restore_robots(&mut self, site: SiteHash) -> Result<(), CrawlError> {
-        if !self.robots.is_missing(site) {
+        if !self.sites.robots.is_missing(site) {
             return Ok(());
         }
-        let partition = &self.partitions[self.partition_of(site)];
         let unreadable = || {
             let reason = "the rules of robots.txt are not in the state any more";
             SiteAccess::Policy(RobotsPolicy::unreachable(reason))
         };
-        let access = partition.access(site)?.unwrap_or_else(unreadable);
-        self.robots.restore(site, access);
+        let access = self.store.access(site)?.unwrap_or_else(unreadable);
+        self.sites.robots.restore(site, access);
         Ok(())
     }
 
     /// A robots.txt: its visit is kept like any other, then it is obeyed.
-    pub(crate) fn settle_robots(&mut self, read: Read) -> Result<(), CrawlError> {
-        let now = self.clock.now();
+    pub(crate) fn settle_robots(&mut self, around: &mut Around<'_>, read: Arrival) -> Result<(), CrawlError> {
+        let now = around.now;
         let Work::Robots(errand, _) = read.lease.work().clone() else {
             unreachable!("a robots.txt was leased")
         };
-        if let Some(culprit) = &read.culprit {
-            self.quarantine.take(&read.url, culprit)?;
-        }
-        let partition = self.partition_of(read.lease.site());
-        let capture = self.keep_answer(partition, &read, None)?;
+        let capture = self.keep_answer(around, &read, None)?;
         let story = Story {
             depth: 0,
             priority: 1,
@@ -92,13 +87,13 @@ impl Journey<'_> {
             is_robots: true,
             ..Story::default()
         };
-        self.add_visit(partition, &read, story, capture)?;
-        self.failing.note(&read.url, &read.answer);
+        self.add_visit(&read, story, capture)?;
+        self.sites.failing.note(&read.url, &read.answer);
         let timing = timing(&read);
         let signal = signal(&read.answer);
         let next = self.robots_next(&errand, &read.answer, now)?;
-        self.frontier
-            .settle_robots(read.lease, timing, signal, next, now);
+        self.queues.frontier
+            .settle_robots(read.lease, timing, signal, next, &mut around.shared.addresses, now);
         Ok(())
     }
 
@@ -108,12 +103,26 @@ impl Journey<'_> {
         answer: &Answer,
         now: Timestamp,
     ) -> Result<RobotsNext, CrawlError> {
-        let may_retry = errand.attempts + 1 < self.config.tries;
+        let may_retry = errand.attempts + 1 < self.rules.config.tries;
         let (access, believed_for) = match robots_word(answer, errand.redirects, may_retry) {
             RobotsWord::Retry => return Ok(RobotsNext::Retry),
             RobotsWord::Redirect(target) => {
-                self.ensure_open(&target, now)?;
-                return Ok(RobotsNext::Redirect(target));
+                let Some(owner) = self.elsewhere(&target) else {
+                    self.ensure_open(&target, now)?;
+                    return Ok(RobotsNext::Redirect(target));
+                };
+                let errand = RobotsErrand {
+                    url: target,
+                    for_site: errand.for_site,
+                    redirects: errand.redirects + 1,
+                };
+                let (owner, letter) = match self.sites.errands.get(&errand.for_site) {
+                    // Another partition asked for it: it asks there itself.
+                    Some(asker) => (*asker, Letter::RobotsMoved(errand)),
+                    None => (owner, Letter::AskRobots(errand)),
+                };
+                self.store.post(owner, letter);
+                return Ok(RobotsNext::Elsewhere);
             }
             RobotsWord::NoAnswer { state, reason } => {
                 (SiteAccess::NoAnswer { state, reason }, UNREACHABLE_FOR)
@@ -123,8 +132,13 @@ impl Journey<'_> {
             }
             RobotsWord::Policy(policy) => (SiteAccess::Policy(policy), CACHE_MAX),
         };
-        let crawl_delay = access.crawl_delay(&self.config.agent);
-        self.know(errand.for_site, access);
+        let crawl_delay = access.crawl_delay(&self.rules.config.agent);
+        if let Some(asker) = self.sites.errands.remove(&errand.for_site) {
+            let (for_site, until) = (errand.for_site, now + believed_for);
+            self.store.post(asker, Letter::Robots { for_site, access: Some(access), until });
+        } else {
+            self.know(errand.for_site, access);
+        }
         Ok(RobotsNext::Known {
             until: now + believed_for,
             crawl_delay,

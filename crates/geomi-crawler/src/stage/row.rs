@@ -8,7 +8,7 @@ use geomi_model::{
 use geomi_url::CrawlUrl;
 
 use crate::seeds::Seed;
-use crate::stage::read::Answer;
+use crate::stage::arrival::Answer;
 
 /// What a visit's row says beside the answer.
 #[derive(Debug, Default)]

@@ -4,22 +4,22 @@ use std::time::Duration;
 
 use geomi_frontier::{Entry, Lease, Settlement, SiteSignal, Timing, Work};
 use geomi_model::{
-    Capture, CaptureKind, Change, Document, LinkKind, NetworkState, Timestamp, UrlRecord, Validity,
+    Capture, CaptureKind, Change, Digest, Document, LinkKind, NetworkState, Timestamp, UrlRecord, Validity,
     Visit,
 };
 use geomi_novelty::{NoveltyRefusal, Template};
 use geomi_url::CrawlUrl;
 
-use crate::crew::Event;
 use crate::fate::{Attempt, Fate, is_guess};
-use crate::journey::Journey;
-use crate::partition::{Partition, Stored};
+use crate::engine::{Around, Engine};
+use crate::letters::{Letter, keeper};
+use crate::partition::Stored;
 use crate::refusal::RefusalRule;
 use crate::seeds::SeedOutcome;
 use crate::stage::judge::judge;
-use crate::stage::keep::keep;
 use crate::stage::links::Taken;
-use crate::stage::read::{Answer, Read};
+use crate::stage::address::recognise_by_certificate;
+use crate::stage::arrival::{Answer, Arrival, Content};
 use crate::stage::row::{Row, Story};
 use crate::status::PageBefore;
 use crate::{CrawlConfig, CrawlError};
@@ -74,108 +74,112 @@ pub(crate) fn retry_wait(first: Duration, attempts: u8) -> Duration {
     first.saturating_mul(1 << u32::from(attempts.min(10)))
 }
 
-impl Journey<'_> {
-    /// Takes in what a lease brought.
-    pub(crate) fn arrive(&mut self, event: Event) -> Result<(), CrawlError> {
-        self.in_flight -= 1;
-        match event {
-            Event::Lost => Err(CrawlError::LostWork),
-            Event::Resolved(lease, resolution) => {
-                self.settle_resolution(*lease, resolution);
-                Ok(())
-            }
-            Event::Read(read) => {
-                self.recognise_by_certificate(&read.answer, self.clock.now());
-                match read.lease.work() {
-                    Work::Robots(..) => self.settle_robots(*read),
-                    _ => self.settle_page(*read),
-                }
-            }
+impl Engine {
+    /// Takes in what a job brought.
+    pub(crate) fn arrived(
+        &mut self,
+        arrival: Arrival,
+        around: &mut Around<'_>,
+    ) -> Result<(), CrawlError> {
+        self.queues.in_flight -= 1;
+        recognise_by_certificate(&arrival.answer, &mut around.shared.addresses);
+        match arrival.lease.work() {
+            Work::Robots(..) => self.settle_robots(around, arrival),
+            _ => self.settle_page(around, arrival),
         }
     }
 
+    /// The content of an answer whose original another partition may know.
+    pub(crate) fn unknown_content(&self, arrival: &Arrival) -> Result<Option<Digest>, CrawlError> {
+        let Some(content) = arrival.content.filter(|content| content.bytes > 0) else {
+            return Ok(None);
+        };
+        let is_ours = keeper(self.map, &content.digest) == self.id;
+        if is_ours || arrival.answer.code != Some(200) || self.store.stored(&content.digest)?.is_some()
+        {
+            return Ok(None);
+        }
+        Ok(Some(content.digest))
+    }
+
     /// A page: judged, kept, its links admitted, its site given a rest.
-    fn settle_page(&mut self, mut read: Read) -> Result<(), CrawlError> {
-        let now = self.clock.now();
+    fn settle_page(&mut self, around: &mut Around<'_>, mut read: Arrival) -> Result<(), CrawlError> {
+        let now = around.now;
         let Work::Page(entry, _) = read.lease.work().clone() else {
             unreachable!("a page was leased")
         };
         let hash = entry.url.hash64();
-        self.under_way.remove(&hash.0);
-        self.importance.done(hash);
-        let partition = self.partition_of(read.lease.site());
-        let entry = self.by_shortest_path(partition, entry)?;
-        self.failing.note(&entry.url, &read.answer);
-        self.admit.settle_state(&mut read.answer);
-        if let Some(culprit) = &read.culprit {
-            self.quarantine.take(&read.url, culprit)?;
-        }
+        self.queues.under_way.remove(&hash.0);
+        around.shared.importance.done(hash);
+        let entry = self.by_shortest_path(entry)?;
+        self.sites.failing.note(&entry.url, &read.answer);
+        self.rules.admit.settle_state(&mut read.answer);
         self.leave_broken(&mut read);
-        if self.config.cookies && !read.answer.cookies.is_empty() {
-            self.cookies
+        if self.rules.config.cookies && !read.answer.cookies.is_empty() {
+            self.sites.cookies
                 .take(&read.url, &read.answer.cookies, read.ended);
         }
         // Most visits are first ones, and looking for nothing is not free.
         let before = if entry.is_first_visit() {
             None
         } else {
-            self.partitions[partition].record(&entry.url)?
+            self.store.record(&entry.url)?
         };
         let judgement = judge(
-            |content| self.stored(content),
+            |content| self.original(content, &read, around),
             before,
             &read.answer,
             &read.document,
-            read.stored.as_ref(),
+            read.content.as_ref(),
         )?;
-        if let (Some(original), Some(stored)) = (&judgement.duplicate_of, &mut read.stored) {
+        if let (Some(original), Some(content)) = (&judgement.duplicate_of, &mut read.content) {
             // However it was chunked this time: the archive knows it by the
             // digest of the record it refers to.
-            stored.payload = original.payload;
+            content.payload = original.payload;
         }
-        let capture = self.keep_answer(partition, &read, judgement.duplicate_of.as_ref())?;
+        let capture = self.keep_answer(around, &read, judgement.duplicate_of.as_ref())?;
         let fate = self.fate_of(&entry, &read.answer);
         let is_first = judgement
             .before
             .as_ref()
             .is_none_or(|before| before.digest.is_none());
         if is_first {
-            self.compare_sites(&read)?;
+            self.compare_sites(around, &read)?;
         }
         self.look_for_soft_404(&mut read);
-        let near = self.near_duplicate(&read, judgement.duplicate_of.is_some());
-        let links_admitted = self.take_links(&entry, &read, fate, is_first, near.is_some())?;
+        let near = self.near_duplicate(around, &read, judgement.duplicate_of.is_some());
+        let links_admitted = self.take_links(around, &entry, &read, fate, is_first, near.is_some())?;
         let known = PageBefore::of(judgement.before.as_ref(), &entry);
-        self.partitions[partition].counters.page(fate, known);
-        self.count_page(partition, &entry, &read, fate, links_admitted)?;
+        self.store.counters.page(fate, known);
+        self.count_page(&entry, &read, fate, links_admitted)?;
         self.refresh_heard(judgement.before.as_ref(), &read, judgement.change)?;
         let record = record(judgement.before, &entry, &read, judgement.change);
-        self.partitions[partition].set_record(&entry.url, &record);
+        self.store.set_record(&entry.url, &record);
         let seed = self.seed(entry.seed)?;
         let story = Story::of(&entry, &seed, links_admitted, judgement.change);
         let story = Story { near, ..story };
         let settlement = settlement(
-            &self.config,
+            &self.rules.config,
             &read.answer,
             fate,
             entry.attempts,
             timing(&read),
         );
-        self.add_visit(partition, &read, story, capture)?;
+        self.add_visit(&read, story, capture)?;
         let site = read.lease.site();
-        self.frontier.settle(read.lease, settlement, now);
+        self.queues.frontier.settle(read.lease, settlement, &mut around.shared.addresses, now);
         // A limit on a site's pages is about pages, not about looking at them again.
-        let is_counted = self.refresh.is_none() || !entry.is_revisit;
+        let is_counted = self.upkeep.plan.is_none() || !entry.is_revisit;
         if fate == Fate::Saved && is_counted {
-            self.frontier.count_saved(site);
+            self.queues.frontier.count_saved(site);
         }
         Ok(())
     }
 
     /// By rule, what is broken is not stored, and so not saved.
-    fn leave_broken(&self, read: &mut Read) {
+    fn leave_broken(&self, read: &mut Arrival) {
         let is_broken = read.answer.validity == Some(Validity::Broken);
-        if is_broken && !self.config.output.store_broken && read.stored.take().is_some() {
+        if is_broken && !self.rules.config.output.store_broken && read.content.take().is_some() {
             if read.answer.state == NetworkState::Ok {
                 read.answer.state = NetworkState::Code;
             }
@@ -188,12 +192,12 @@ impl Journey<'_> {
     /// reason to ask again.
     fn fate_of(&mut self, entry: &Entry, answer: &Answer) -> Fate {
         let is_challenged = !answer.challenges.is_empty()
-            && entry.attempts + 1 < self.config.tries
-            && self.keyring.challenged(&entry.url, &answer.challenges);
+            && entry.attempts + 1 < self.rules.config.tries
+            && self.sites.keyring.challenged(&entry.url, &answer.challenges);
         if is_challenged {
             return Fate::Retry;
         }
-        let fate = fate(&entry.url, answer, entry.attempts, self.config.tries);
+        let fate = fate(&entry.url, answer, entry.attempts, self.rules.config.tries);
         let is_missing = fate == Fate::Failed && answer.state.is_answer();
         if is_missing && self.is_probe(&entry.url, &Template::of(&entry.url)) {
             // That there is no such page is what was to be found out.
@@ -205,20 +209,20 @@ impl Journey<'_> {
     /// Takes in where a page leads, learns from it, and says how many URLs were
     /// new.
     fn take_links(
-        &mut self,
+        &mut self, around: &mut Around<'_>,
         entry: &Entry,
-        read: &Read,
+        read: &Arrival,
         fate: Fate,
         is_first: bool,
         is_near: bool,
     ) -> Result<u32, CrawlError> {
         let leads_nowhere = entry.kind == LinkKind::Script && fate == Fate::Failed;
         if entry.kind == LinkKind::Script && entry.is_first_visit() && fate != Fate::Retry {
-            self.script_links.tried(&entry.url, !leads_nowhere);
+            self.learned.script_links.tried(&entry.url, !leads_nowhere);
         }
         // Where nothing is refused by it, nothing need be learned. A string in a
         // script that was no address says nothing about its site.
-        let learns = is_first && self.novelty.is_on() && !leads_nowhere;
+        let learns = is_first && self.learned.novelty.is_on() && !leads_nowhere;
         let template = learns.then(|| Template::of(&entry.url));
         if let Some(template) = &template
             && self.is_probe(&entry.url, template)
@@ -234,52 +238,87 @@ impl Journey<'_> {
         };
         let mut taken = Taken::default();
         if let (Some(target), Fate::Redirected) = (&read.answer.location, fate) {
-            taken.admitted = u32::from(self.admit_redirect(entry, target)?);
+            taken.admitted = u32::from(self.admit_redirect(around, entry, target)?);
         } else if !self.left_alone(entry, &read.document, is_near) {
             if let Some(template) = &template {
-                taken = self.admit_dive(entry, template, &read.document)?;
+                taken = self.admit_dive(around, entry, template, &read.document)?;
             }
-            taken += self.admit_links(entry, &read.document)?;
+            taken += self.admit_links(around, entry, &read.document)?;
         }
         if let Some(template) = &template {
-            self.learn(entry, template, read, taken, ties)?;
+            self.learn(around, entry, template, read, taken, ties)?;
         }
         Ok(taken.admitted)
     }
 
+    /// Puts an answer into the archive, and remembers where its content is stored.
     pub(crate) fn keep_answer(
         &mut self,
-        partition: usize,
-        read: &Read,
+        around: &mut Around<'_>,
+        read: &Arrival,
         duplicate_of: Option<&Stored>,
     ) -> Result<Option<Capture>, CrawlError> {
-        let Some(stored) = &read.stored else {
+        let Some(content) = &read.content else {
             return Ok(None);
         };
-        let visit = (&read.url, read.started, read.lease.id().number());
-        let archive = &mut self.archive;
-        let capture = keep(archive, visit, &read.answer, stored, duplicate_of)?;
-        if duplicate_of.is_none() && read.answer.code == Some(200) && stored.content_bytes > 0 {
-            let original = Stored {
-                payload: stored.payload,
-                url: read.url.clone(),
-                time: read.started,
-            };
-            self.set_stored(partition, stored.content, original);
+        let capture = around.world.keep(duplicate_of)?;
+        if read.answer.code == Some(200) && content.bytes > 0 {
+            self.remember_content(around, content, &read.url, read.started, duplicate_of);
         }
-        self.ends[partition] = self.archive.end();
         Ok(Some(capture))
+    }
+
+    /// Remembers where content is stored, here and in the partition that keeps its
+    /// digest: there, copies are found across partitions.
+    fn remember_content(
+        &mut self,
+        around: &mut Around<'_>,
+        content: &Content,
+        url: &CrawlUrl,
+        time: Timestamp,
+        duplicate_of: Option<&Stored>,
+    ) {
+        if let Some(original) = duplicate_of {
+            self.store.set_stored(&content.digest, original);
+            return;
+        }
+        let stored = Stored {
+            payload: content.payload,
+            url: url.clone(),
+            time,
+        };
+        self.store.set_stored(&content.digest, &stored);
+        let keeper = keeper(self.map, &content.digest);
+        if keeper != self.id {
+            around.shared.contents.insert(content.digest, stored.clone());
+            let digest = content.digest;
+            self.store.post(keeper, Letter::Content { digest, stored });
+        }
+    }
+
+    /// Where a content is stored, as far as this partition and its worker know.
+    fn original(
+        &self,
+        content: &Digest,
+        read: &Arrival,
+        around: &Around<'_>,
+    ) -> Result<Option<Stored>, CrawlError> {
+        if let Some(stored) = self.store.stored(content)? {
+            return Ok(Some(stored));
+        }
+        let is_asked = read.content.is_some_and(|own| own.digest == *content);
+        let original = read.original.as_ref().filter(|_| is_asked);
+        Ok(original.or_else(|| around.shared.contents.get(content)).cloned())
     }
 
     fn count_page(
         &mut self,
-        partition: usize,
         entry: &Entry,
-        read: &Read,
+        read: &Arrival,
         fate: Fate,
         links_admitted: u32,
     ) -> Result<(), CrawlError> {
-        let counters = &mut self.partitions[partition].counters;
+        let counters = &mut self.store.counters;
         counters.links += read.document.links.len() as u64;
         let outcome = match fate {
             Fate::Saved | Fate::Answered => Some(SeedOutcome::Saved),
@@ -290,17 +329,18 @@ impl Journey<'_> {
         };
         let (state, digest) = (
             read.answer.state,
-            read.stored.as_ref().map(|stored| stored.payload),
+            read.content.as_ref().map(|content| content.payload),
         );
+        if entry.is_seed {
+            self.report_seed(entry.seed, outcome, state, digest)?;
+        }
         let (started, ended) = (read.started, read.ended);
         self.edit_seed(entry.seed, |seed| {
             seed.pages += u64::from(fate != Fate::Retry);
             let first = seed.party.map_or(started, |(first, _)| first.min(started));
             seed.party = Some((first, seed.party.map_or(ended, |(_, last)| last.max(ended))));
             if entry.is_seed {
-                seed.state = state;
-                seed.digest = digest.or(seed.digest);
-                seed.outcome = outcome.unwrap_or(seed.outcome);
+                seed.became(outcome, state, digest);
             }
         })
     }
@@ -308,14 +348,13 @@ impl Journey<'_> {
     /// Queues the row of a visit for the next commit.
     pub(crate) fn add_visit(
         &mut self,
-        partition: usize,
-        read: &Read,
+        read: &Arrival,
         story: Story,
         capture: Option<Capture>,
     ) -> Result<(), CrawlError> {
         let answer = &read.answer;
         let document = &read.document;
-        let counters = &mut self.partitions[partition].counters;
+        let counters = &mut self.store.counters;
         counters.visits += 1;
         counters.captured += u64::from(capture.is_some());
         counters.revisits += u64::from(
@@ -326,7 +365,7 @@ impl Journey<'_> {
         counters.wire_bytes += answer.wire_bytes;
         counters.body_bytes += answer.body_bytes;
         counters.state(answer.state);
-        self.partitions[partition]
+        self.store
             .answers
             .count(answer.code, answer.mime.as_deref());
         let row = Row {
@@ -334,8 +373,8 @@ impl Journey<'_> {
             started: read.started,
             answer,
             document,
-            digest: read.stored.as_ref().map(|stored| stored.payload),
-            protocol: read.stored.as_ref().map(|stored| stored.protocol),
+            digest: read.content.as_ref().map(|content| content.payload),
+            protocol: read.content.as_ref().map(|content| content.protocol),
         };
         let visit = row.visit(story, capture);
         let visit = Visit {
@@ -343,13 +382,13 @@ impl Journey<'_> {
             ..visit
         };
         self.refresh_saw(&visit)?;
-        self.visits[partition].push(visit);
+        self.outgoing.visits.push(visit);
         Ok(())
     }
 
     /// A URL that a rule forbids when its turn comes: never requested.
     pub(crate) fn refuse(
-        &mut self,
+        &mut self, around: &mut Around<'_>,
         lease: Lease,
         rule: RefusalRule,
         reason: &str,
@@ -359,23 +398,23 @@ impl Journey<'_> {
             unreachable!("only pages are refused")
         };
         tracing::debug!(url = %entry.url, reason, "refused");
-        let partition = self.turn_away(&entry, rule, now)?;
-        partition.counters.refused += 1;
-        partition.set_refused(&entry, &format!("{}: {reason}", rule.as_str()));
+        self.turn_away(around, &entry, rule, now)?;
+        self.store.counters.refused += 1;
+        self.store.set_refused(&entry, &format!("{}: {reason}", rule.as_str()));
         if entry.is_seed {
-            if self.warn_seeds.allows() {
+            if self.notices.seeds.allows() {
                 tracing::warn!(url = %entry.url, reason, "seed refused");
             }
             self.edit_seed(entry.seed, |seed| seed.outcome = SeedOutcome::Refused)?;
         }
         self.refresh_refused(&entry.url, now);
-        self.frontier.settle(lease, Settlement::NotAsked, now);
+        self.queues.frontier.settle(lease, Settlement::NotAsked, &mut around.shared.addresses, now);
         Ok(())
     }
 
     /// A URL that the trap guard defers: kept for later.
     pub(crate) fn defer(
-        &mut self,
+        &mut self, around: &mut Around<'_>,
         lease: Lease,
         refusal: NoveltyRefusal,
         now: Timestamp,
@@ -383,37 +422,36 @@ impl Journey<'_> {
         let Work::Page(entry, _) = lease.work().clone() else {
             unreachable!("only pages are deferred")
         };
-        self.turn_away(&entry, RefusalRule::Trap(refusal), now)?;
+        self.turn_away(around, &entry, RefusalRule::Trap(refusal), now)?;
         self.hold(&entry);
         self.refresh_refused(&entry.url, now);
-        self.frontier.settle(lease, Settlement::NotAsked, now);
+        self.queues.frontier.settle(lease, Settlement::NotAsked, &mut around.shared.addresses, now);
         Ok(())
     }
 
     /// Remembers that a URL was not requested when its turn came.
     fn turn_away(
-        &mut self,
+        &mut self, around: &mut Around<'_>,
         entry: &Entry,
         rule: RefusalRule,
         now: Timestamp,
-    ) -> Result<&mut Partition, CrawlError> {
-        self.importance.done(entry.url.hash64());
-        let partition = self.partition_of(entry.url.site_hash());
-        let partition = &mut self.partitions[partition];
-        partition.counters.refusal(rule);
-        let before = partition.record(&entry.url)?.unwrap_or_default();
+    ) -> Result<(), CrawlError> {
+        around.shared.importance.done(entry.url.hash64());
+        self.store.counters.refusal(rule);
+        let before = self.store.record(&entry.url)?.unwrap_or_default();
         let record = UrlRecord {
             attempts: entry.attempts + 1,
             last_visit: now,
             ..before
         };
-        partition.set_record(&entry.url, &record);
-        Ok(partition)
+        self.store.set_record(&entry.url, &record);
+        Ok(())
     }
 
     /// A page whose site is known to be out of reach ends as its site did.
     pub(crate) fn give_up(
         &mut self,
+        around: &mut Around<'_>,
         lease: Lease,
         state: NetworkState,
         reason: String,
@@ -422,14 +460,13 @@ impl Journey<'_> {
         let Work::Page(entry, ip) = lease.work().clone() else {
             unreachable!("only pages are given up")
         };
-        let partition = self.partition_of(lease.site());
-        let entry = self.by_shortest_path(partition, entry)?;
+        let entry = self.by_shortest_path(entry)?;
         let answer = Answer {
             ip,
             ..Answer::none(state, reason)
         };
         let (url, document) = (entry.url.clone(), Document::default());
-        let read = Read {
+        let read = Arrival {
             lease,
             url,
             started: now,
@@ -437,26 +474,26 @@ impl Journey<'_> {
             is_conditional: false,
             answer,
             document,
-            stored: None,
-            culprit: None,
+            content: None,
+            original: None,
         };
-        let before = self.partitions[partition].record(&entry.url)?;
+        let before = self.store.record(&entry.url)?;
         let known = PageBefore::of(before.as_ref(), &entry);
-        self.partitions[partition]
+        self.store
             .counters
             .page(Fate::Failed, known);
-        self.count_page(partition, &entry, &read, Fate::Failed, 0)?;
+        self.count_page(&entry, &read, Fate::Failed, 0)?;
         let record = record(before, &entry, &read, None);
-        self.partitions[partition].set_record(&entry.url, &record);
+        self.store.set_record(&entry.url, &record);
         let seed = self.seed(entry.seed)?;
         let story = Story::of(&entry, &seed, 0, None);
-        self.add_visit(partition, &read, story, None)?;
-        self.frontier.settle(read.lease, Settlement::NotAsked, now);
+        self.add_visit(&read, story, None)?;
+        self.queues.frontier.settle(read.lease, Settlement::NotAsked, &mut around.shared.addresses, now);
         Ok(())
     }
 }
 
-pub(crate) fn timing(read: &Read) -> Timing {
+pub(crate) fn timing(read: &Arrival) -> Timing {
     Timing {
         ended: read.ended,
         took: read.ended.since(read.started),
@@ -469,7 +506,7 @@ pub(crate) fn timing(read: &Read) -> Timing {
 fn record(
     before: Option<UrlRecord>,
     entry: &Entry,
-    read: &Read,
+    read: &Arrival,
     change: Option<Change>,
 ) -> UrlRecord {
     let before = before.unwrap_or_default();
@@ -484,8 +521,8 @@ fn record(
         changes: before.changes + u32::from(change.is_some_and(|change| change.changed)),
         ..before
     };
-    if let Some(stored) = read.stored.as_ref().filter(|_| answer.code == Some(200)) {
-        record.digest = Some(stored.content);
+    if let Some(content) = read.content.filter(|_| answer.code == Some(200)) {
+        record.digest = Some(content.digest);
         record.fingerprint = read.document.fingerprint;
         record.body_bytes = answer.body_bytes;
         record.etag.clone_from(&answer.etag);

@@ -9,65 +9,81 @@ use geomi_scope::Refusal;
 use geomi_store::state::Scan;
 use geomi_url::CrawlUrl;
 
-use crate::control::Desired;
-use crate::journey::Journey;
+use crate::engine::{Around, Engine};
 use crate::refusal::RefusalRule;
 use crate::seeds::{Added, Seed, SeedOutcome};
 use crate::stage::admit::Admission;
 use crate::{CrawlError, SeedInput};
 
+/// What became of a seed that an operator added.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum SeedAdded {
+    Queued,
+    /// Known already, as a seed or as a page.
+    Known,
+    /// Refused by a rule of scope, for this reason.
+    Refused(String),
+}
+
 /// Seeds taken in between two commits, of an earlier run and of a stream each:
 /// so few that answers do not wait for long, so many that syncing is little of it.
-const SEEDS_PER_COMMIT: usize = 1_024;
+pub(crate) const SEEDS_PER_COMMIT: u32 = 1_024;
 
-impl Journey<'_> {
-    /// Before the first round: queues the seeds that were given outright, and
-    /// the first of the others.
-    pub(crate) fn admit_seeds(&mut self) -> Result<(), CrawlError> {
-        let given = std::mem::take(&mut self.config.seeds);
-        for some in given.chunks(SEEDS_PER_COMMIT) {
-            self.admit_given(some)?;
-            self.commit()?;
-        }
-        self.take_seeds()
-    }
-
-    /// Whether seeds are taken in as things stand.
-    pub(crate) fn takes_seeds(&self) -> bool {
-        self.control.desired() == Desired::Run && self.limit.is_none()
-    }
-
-    /// Queues the next seeds, if there are any.
-    pub(crate) fn take_seeds(&mut self) -> Result<(), CrawlError> {
-        self.feed.look()?;
-        if !self.takes_seeds() {
-            return Ok(());
-        }
-        self.review_known()?;
-        let given = self.feed.take(SEEDS_PER_COMMIT)?;
-        self.admit_given(&given)
-    }
-
-    fn admit_given(&mut self, given: &[SeedInput]) -> Result<(), CrawlError> {
+impl Engine {
+    /// Queues seeds that were given; says which of them are new, in the same order.
+    pub(crate) fn admit_given(
+        &mut self,
+        given: &[SeedInput],
+        around: &mut Around<'_>,
+    ) -> Result<(), CrawlError> {
         for input in given {
-            if let Added::New(number) = self.seeds.add(&self.partitions[0], input, None)? {
-                self.admit_seed(&input.url, number)?;
+            if let Added::New(number) = self.seeds.book.add(&self.store, input, None)? {
+                self.admit_seed(around, &input.url, number)?;
             }
         }
         Ok(())
     }
 
+    /// Queues a seed that an operator adds to a running crawl; says what became of it.
+    pub(crate) fn add_seed(
+        &mut self,
+        input: &SeedInput,
+        around: &mut Around<'_>,
+    ) -> Result<SeedAdded, CrawlError> {
+        let Added::New(number) = self.seeds.book.add(&self.store, input, None)? else {
+            return Ok(SeedAdded::Known);
+        };
+        match self.rules.admit.seed(&input.url, number) {
+            Admission::Queue(entry, _) => {
+                let is_new = self.queue(around, entry)?;
+                Ok(if is_new { SeedAdded::Queued } else { SeedAdded::Known })
+            }
+            Admission::Refused(refusal) => {
+                self.refuse_seed(&input.url, number, &refusal)?;
+                let reason = self.rules.admit.scope().explain_refusal(&input.url, refusal);
+                Ok(SeedAdded::Refused(reason))
+            }
+            Admission::CandidateSeed => unreachable!("a seed is no candidate"),
+        }
+    }
+
     /// Looks at the next seeds of an earlier run. They are seen already, unless
     /// a crash came between finding one and queueing it.
-    fn review_known(&mut self) -> Result<(), CrawlError> {
-        let numbers = self.feed.take_known(SEEDS_PER_COMMIT as u32);
+    pub(crate) fn review_known(&mut self, around: &mut Around<'_>) -> Result<(), CrawlError> {
+        let known = &mut self.seeds.known;
+        let end = known.end.min(known.start.saturating_add(SEEDS_PER_COMMIT));
+        let numbers = known.start..end;
+        known.start = end;
         if numbers.is_empty() {
             return Ok(());
         }
         let mut known = Vec::with_capacity(numbers.len());
-        self.partitions[0].each_seed(numbers.start, &mut |number, seed| {
+        self.store.each_seed(numbers.start, &mut |number, seed| {
             if number >= numbers.end {
                 return Ok(Scan::Stop);
+            }
+            if seed.is_guest {
+                return Ok(Scan::Continue);
             }
             let is_retried = seed.is_unreached() && !self.was_tried_now(&seed);
             known.push((number, seed.url, is_retried));
@@ -75,9 +91,9 @@ impl Journey<'_> {
         })?;
         for (number, url, is_retried) in known {
             if is_retried {
-                self.retry_seed(&url, number)?;
+                self.retry_seed(around, &url, number)?;
             } else {
-                self.admit_seed(&url, number)?;
+                self.admit_seed(around, &url, number)?;
             }
         }
         Ok(())
@@ -85,40 +101,36 @@ impl Journey<'_> {
 
     /// Whether a seed that failed did so in this run.
     fn was_tried_now(&self, seed: &Seed) -> bool {
-        let started = self.reporter.started;
+        let started = self.rules.started;
         seed.party.is_some_and(|(_, last)| last >= started)
     }
 
     /// A seed that could not be reached in an earlier run gets another chance:
     /// whoever runs a crawl again has perhaps mended the network.
-    fn retry_seed(&mut self, url: &CrawlUrl, number: u32) -> Result<(), CrawlError> {
-        let Admission::Queue(entry, _) = self.admit.seed(url, number) else {
+    fn retry_seed(&mut self, around: &mut Around<'_>, url: &CrawlUrl, number: u32) -> Result<(), CrawlError> {
+        let Admission::Queue(entry, _) = self.rules.admit.seed(url, number) else {
             return Ok(());
         };
-        let now = self.clock.now();
-        let at = self.partition_of(url.site_hash());
-        let partition = &mut self.partitions[at];
-        if let Some(record) = partition.record(url)? {
-            partition.set_record(
-                url,
-                &UrlRecord {
-                    attempts: 0,
-                    ..record
-                },
-            );
+        let now = around.now;
+        if let Some(record) = self.store.record(url)? {
+            let waiting = UrlRecord {
+                attempts: 0,
+                ..record
+            };
+            self.store.set_record(url, &waiting);
         }
-        partition.counters.failed = partition.counters.failed.saturating_sub(1);
-        self.seeds.edit(&self.partitions[0], number, |seed| {
+        let failed = &mut self.store.counters.failed;
+        *failed = failed.saturating_sub(1);
+        self.seeds.book.edit(&self.store, number, |seed| {
             seed.outcome = SeedOutcome::Pending;
         })?;
-        self.enqueue(at, entry, now)
+        self.enqueue(entry, now)
     }
 
-    pub(crate) fn admit_seed(&mut self, url: &CrawlUrl, number: u32) -> Result<(), CrawlError> {
-        match self.admit.seed(url, number) {
+    pub(crate) fn admit_seed(&mut self, around: &mut Around<'_>, url: &CrawlUrl, number: u32) -> Result<(), CrawlError> {
+        match self.rules.admit.seed(url, number) {
             Admission::Queue(entry, _) => {
-                let partition = self.partition_of(url.site_hash());
-                self.queue(partition, entry)?;
+                self.queue(around, entry)?;
                 Ok(())
             }
             Admission::Refused(refusal) => self.refuse_seed(url, number, &refusal),
@@ -132,11 +144,11 @@ impl Journey<'_> {
         number: u32,
         refusal: &Refusal,
     ) -> Result<(), CrawlError> {
-        let (book, home) = (&mut self.seeds, &mut self.partitions[0]);
+        let (book, home) = (&mut self.seeds.book, &mut self.store);
         if book.get(home, number)?.outcome == SeedOutcome::Refused {
             return Ok(());
         }
-        if self.warn_seeds.allows() {
+        if self.notices.seeds.allows() {
             tracing::warn!(%url, reason = %refusal, "seed refused");
         }
         book.edit(home, number, |seed| seed.outcome = SeedOutcome::Refused)?;

@@ -12,6 +12,7 @@ use crate::StoreError;
 pub struct State {
     store: Box<dyn StateStore>,
     batch: Batch,
+    last_commit: CommitNo,
 }
 
 impl State {
@@ -20,6 +21,7 @@ impl State {
         Self {
             store,
             batch: Batch::new(),
+            last_commit: CommitNo::default(),
         }
     }
 
@@ -84,8 +86,15 @@ impl State {
     /// Commits everything written so far.
     pub fn commit(&mut self) -> Result<CommitNo, StoreError> {
         let number = self.store.commit(&self.batch)?;
+        debug_assert_eq!(number, self.next_commit(), "commits are numbered in order");
+        self.last_commit = number;
         self.batch.clear();
         Ok(number)
+    }
+
+    /// The number of the next commit.
+    pub const fn next_commit(&self) -> CommitNo {
+        self.last_commit.next()
     }
 
     /// The last commit that is durable.
