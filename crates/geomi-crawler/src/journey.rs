@@ -35,7 +35,7 @@ use std::time::Duration;
 use crossbeam_channel::{after, never, select};
 use geomi_cluster::Partitions;
 use geomi_cluster::embedded::EmbeddedOwnership;
-use geomi_frontier::{Counts, Frontier, Importance};
+use geomi_frontier::{Addresses, Counts, Frontier, Importance};
 use geomi_model::{Timestamp, Visit};
 use geomi_novelty::{Mirrors, Missing, Nearby};
 use geomi_page::Readers;
@@ -100,6 +100,8 @@ pub(crate) struct Journey<'a> {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) control: Control,
     pub(crate) frontier: Frontier,
+    /// The connections to each address.
+    pub(crate) addresses: Addresses,
     pub(crate) map: Partitions,
     pub(crate) partitions: Vec<Partition>,
     /// Visits of this round, by partition; numbered when committed.

@@ -1,7 +1,7 @@
 //! A crawl at rest, opened to be looked at and not changed.
 
 use geomi_cluster::Partitions;
-use geomi_frontier::Frontier;
+use geomi_frontier::{Frontier, FrontierId};
 use geomi_model::Timestamp;
 use geomi_store::{CrawlDir, StoreError};
 
@@ -27,7 +27,7 @@ pub fn inspect(
     let partitions = open_partitions(config, dir, map)?;
     let seeds = SeedBook::load(&partitions[0])?;
     let policies = SitePolicies::new(config)?;
-    let mut frontier = Frontier::new(config.frontier);
+    let mut frontier = Frontier::new(FrontierId::default(), config.frontier);
     let mut opened = 0;
     for partition in &partitions {
         let room = config.frontier.sites_max.saturating_sub(opened);

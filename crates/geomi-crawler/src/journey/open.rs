@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use geomi_cluster::embedded::{EmbeddedOwnership, OwnershipTable};
 use geomi_cluster::{Claim, Ownership, Partitions, WorkerId};
-use geomi_frontier::{Frontier, Importance};
+use geomi_frontier::{Addresses, Frontier, FrontierId, Importance};
 use geomi_model::Timestamp;
 use geomi_novelty::Missing;
 use geomi_page::Readers;
@@ -85,7 +85,8 @@ impl<'a> Journey<'a> {
         let round = partitions[0].meta("round")?.unwrap_or_default();
         let counters = total(&partitions);
         let mut journey = Self {
-            frontier: Frontier::new(frontier_config),
+            frontier: Frontier::new(FrontierId::default(), frontier_config),
+            addresses: Addresses::new(),
             _ownership: ownership,
             post: Post::new(map),
             reporter: Reporter::open(dir, &control, now, &counters)?,

@@ -184,7 +184,8 @@ impl Journey<'_> {
             self.save_discovery();
         }
         self.partitions[partition].set_postponed(entry);
-        self.frontier.settle(lease, Settlement::NotAsked, now);
+        self.frontier
+            .settle(lease, Settlement::NotAsked, &mut self.addresses, now);
         Ok(())
     }
 

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use geomi_fetch::Resolution;
 use geomi_frontier::{Lease, Resolved, ServerSign, Work};
-use geomi_model::Timestamp;
 
 use crate::books::Unaddressed;
 use crate::journey::Journey;
@@ -43,7 +42,7 @@ impl Journey<'_> {
                 self.unaddressed.remove(&site);
                 if canonical.is_some() || addrs.len() > 1 {
                     let name = canonical.as_deref().unwrap_or(host);
-                    self.recognise_by_name(name, &addrs, now);
+                    self.recognise_by_name(name, &addrs);
                 }
                 Resolved::Address {
                     addr: addrs[0],
@@ -71,18 +70,18 @@ impl Journey<'_> {
     }
 
     /// Sites at one server share its limit, also where it has several addresses.
-    fn recognise_by_name(&mut self, name: &str, addrs: &[IpAddr], now: Timestamp) {
+    fn recognise_by_name(&mut self, name: &str, addrs: &[IpAddr]) {
         let mut hasher = DefaultHasher::new();
         name.hash(&mut hasher);
         let sign = ServerSign(hasher.finish());
-        self.frontier.recognise(addrs, sign, now);
+        self.addresses.recognise(addrs, sign);
     }
 
     /// The same, by the certificate it shows.
-    pub(crate) fn recognise_by_certificate(&mut self, answer: &Answer, now: Timestamp) {
+    pub(crate) fn recognise_by_certificate(&mut self, answer: &Answer) {
         if let (Some(certificate), Some(ip)) = (answer.certificate, answer.ip) {
             let sign = ServerSign(certificate);
-            self.frontier.recognise(&[ip], sign, now);
+            self.addresses.recognise(&[ip], sign);
         }
     }
 }

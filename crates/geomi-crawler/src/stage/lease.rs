@@ -32,7 +32,7 @@ impl Journey<'_> {
         let mut turned_away = 0;
         while self.may_lease() {
             let now = self.clock.now();
-            match self.frontier.poll(now) {
+            match self.frontier.poll(now, &mut self.addresses) {
                 Action::Lease(lease) => turned_away += usize::from(!self.start(lease, now)?),
                 Action::Refill {
                     site,
@@ -91,7 +91,8 @@ impl Journey<'_> {
         }
         let entry = Arc::clone(entry);
         if self.is_void(&entry)? {
-            self.frontier.settle(lease, Settlement::NotAsked, now);
+            self.frontier
+                .settle(lease, Settlement::NotAsked, &mut self.addresses, now);
             return Ok(false);
         }
         self.restore_robots(lease.site())?;

@@ -98,7 +98,7 @@ impl Journey<'_> {
         let signal = signal(&read.answer);
         let next = self.robots_next(&errand, &read.answer, now)?;
         self.frontier
-            .settle_robots(read.lease, timing, signal, next, now);
+            .settle_robots(read.lease, timing, signal, next, &mut self.addresses, now);
         Ok(())
     }
 

@@ -85,7 +85,7 @@ impl Journey<'_> {
                 Ok(())
             }
             Event::Read(read) => {
-                self.recognise_by_certificate(&read.answer, self.clock.now());
+                self.recognise_by_certificate(&read.answer);
                 match read.lease.work() {
                     Work::Robots(..) => self.settle_robots(*read),
                     _ => self.settle_page(*read),
@@ -163,7 +163,8 @@ impl Journey<'_> {
         );
         self.add_visit(partition, &read, story, capture)?;
         let site = read.lease.site();
-        self.frontier.settle(read.lease, settlement, now);
+        self.frontier
+            .settle(read.lease, settlement, &mut self.addresses, now);
         // A limit on a site's pages is about pages, not about looking at them again.
         let is_counted = self.refresh.is_none() || !entry.is_revisit;
         if fate == Fate::Saved && is_counted {
@@ -369,7 +370,8 @@ impl Journey<'_> {
             self.edit_seed(entry.seed, |seed| seed.outcome = SeedOutcome::Refused)?;
         }
         self.refresh_refused(&entry.url, now);
-        self.frontier.settle(lease, Settlement::NotAsked, now);
+        self.frontier
+            .settle(lease, Settlement::NotAsked, &mut self.addresses, now);
         Ok(())
     }
 
@@ -386,7 +388,8 @@ impl Journey<'_> {
         self.turn_away(&entry, RefusalRule::Trap(refusal), now)?;
         self.hold(&entry);
         self.refresh_refused(&entry.url, now);
-        self.frontier.settle(lease, Settlement::NotAsked, now);
+        self.frontier
+            .settle(lease, Settlement::NotAsked, &mut self.addresses, now);
         Ok(())
     }
 
@@ -451,7 +454,8 @@ impl Journey<'_> {
         let seed = self.seed(entry.seed)?;
         let story = Story::of(&entry, &seed, 0, None);
         self.add_visit(partition, &read, story, None)?;
-        self.frontier.settle(read.lease, Settlement::NotAsked, now);
+        self.frontier
+            .settle(read.lease, Settlement::NotAsked, &mut self.addresses, now);
         Ok(())
     }
 }
