@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use geomi_cluster::Partitions;
 use geomi_frontier::{
-    Action, Delay, Entry, Frontier, Lease, Resolved, Settlement, SiteSignal, SiteState, Timing,
-    Work,
+    Action, Addresses, Delay, Entry, Frontier, FrontierId, Lease, Resolved, Settlement, SiteSignal,
+    SiteState, Timing, Work,
 };
 use geomi_model::{LinkKind, NetworkState, Timestamp, UrlRecord};
 use geomi_store::CrawlDir;
@@ -37,6 +37,7 @@ pub struct Load {
 pub struct LoadRun {
     load: Load,
     frontier: Frontier,
+    addresses: Addresses,
     partition: Partition,
     clock: Arc<dyn Clock>,
     dice: Dice,
@@ -69,7 +70,8 @@ impl LoadRun {
         let made = partition.counters.admitted;
         let mut run = Self {
             load,
-            frontier: Frontier::new(limits),
+            frontier: Frontier::new(FrontierId::default(), limits),
+            addresses: Addresses::new(),
             visits: partition.counters.saved,
             partition,
             clock,
@@ -131,7 +133,7 @@ impl LoadRun {
         let mut visits = 0;
         while visits < self.load.visits_per_commit {
             let now = self.clock.now();
-            match self.frontier.poll(now) {
+            match self.frontier.poll(now, &mut self.addresses) {
                 Action::Lease(lease) => visits += u32::from(self.answer(lease, now)?),
                 Action::Refill {
                     site,
@@ -184,7 +186,7 @@ impl LoadRun {
             connect: None,
         };
         let done = Settlement::Done(timing, SiteSignal::Fine);
-        self.frontier.settle(lease, done, now);
+        self.frontier.settle(lease, done, &mut self.addresses, now);
         Ok(true)
     }
 
@@ -339,6 +341,7 @@ mod tests {
             assert!(run.urls() >= urls && run.visits() >= urls / 10);
             assert!(run.seen_bytes() < 100 << 10, "{}", run.seen_bytes());
             run.frontier.check_invariants();
+            run.addresses.check_invariants();
             assert!(!run.take_commits().is_empty());
         }
     }

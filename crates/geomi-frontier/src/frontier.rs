@@ -1,9 +1,11 @@
 //! The scheduler itself: URLs in, leases out, settlements in.
 //!
 //! What is called from outside is here; [`serve`] makes leases, [`rest`] is what
-//! follows a request, [`refill`] takes back what was on disk, [`place`] keeps the heaps, [`turns`] says which sites are
-//! in memory, [`look`] and [`why`] only look.
+//! follows a request, [`calls`] is about connections that become free, [`refill`] takes
+//! back what was on disk, [`place`] keeps the heaps, [`turns`] says which sites are in
+//! memory, [`look`] and [`why`] only look.
 
+mod calls;
 mod look;
 mod place;
 mod refill;
@@ -26,7 +28,7 @@ use geomi_model::Timestamp;
 use geomi_url::{SiteHash, SiteKey};
 use hashbrown::HashMap;
 
-use crate::address::AddressBook;
+use crate::address::{Addresses, Call, FrontierId};
 use crate::entry::{
     Entry, Errand, Lease, Resolved, RobotsNext, Settlement, SiteSignal, Timing, Work,
 };
@@ -151,30 +153,35 @@ pub struct Counts {
 /// A pure scheduler; the crate's documentation has the picture.
 ///
 /// ```
-/// use geomi_frontier::{Action, Config, Entry, Frontier, Resolved, SiteState, Work};
+/// use geomi_frontier::{
+///     Action, Addresses, Config, Entry, Frontier, FrontierId, Resolved, SiteState, Work,
+/// };
 /// use geomi_model::{LinkKind, Timestamp};
 /// use geomi_url::CrawlUrl;
 ///
 /// let now = Timestamp::from_secs(1_000);
 /// let url = CrawlUrl::parse("http://example.com/").unwrap();
-/// let mut frontier = Frontier::new(Config::default());
+/// let mut addresses = Addresses::new();
+/// let mut frontier = Frontier::new(FrontierId(0), Config::default());
 /// frontier.open_site(SiteState::new(url.site()), now, now);
 /// frontier.admit(Entry { url, seed: 0, via: None, kind: LinkKind::Anchor, depth: 0, priority: 1,
 ///     attempts: 0, redirects: 0, is_seed: true, is_revisit: false, not_before: None }, now);
-/// let Action::Lease(lease) = frontier.poll(now) else { panic!("there is work") };
+/// let Action::Lease(lease) = frontier.poll(now, &mut addresses) else { panic!("there is work") };
 /// assert!(matches!(lease.work(), Work::Resolve { host, .. } if host == "example.com"));
 /// frontier.settle_resolve(lease, Resolved::Address { addr: [127, 0, 0, 1].into(), until: Timestamp::from_secs(5_000), is_public: false }, now);
-/// let Action::Lease(lease) = frontier.poll(now) else { panic!("robots.txt comes first") };
+/// let Action::Lease(lease) = frontier.poll(now, &mut addresses) else { panic!("robots.txt comes first") };
 /// assert!(matches!(lease.work(), Work::Robots(..)));
 /// # drop(lease);
 /// ```
 #[derive(Debug)]
 pub struct Frontier {
+    id: FrontierId,
     config: Config,
     sites: HashMap<SiteHash, Site>,
     waiting: BinaryHeap<Reverse<(Timestamp, u64, SiteHash)>>,
     ready: BinaryHeap<Reverse<(i64, u64, SiteHash)>>,
-    addresses: AddressBook,
+    /// Calls that were accepted for a site that is not ready any more.
+    unused_calls: Vec<Call>,
     /// Chunks being filled, and those that are full, since the last commit.
     appends: HashMap<(SiteHash, u8), Append>,
     full_appends: Vec<Append>,
@@ -198,14 +205,15 @@ pub struct Frontier {
 }
 
 impl Frontier {
-    /// An empty frontier.
-    pub fn new(config: Config) -> Self {
+    /// An empty frontier. No other frontier with the same [`Addresses`] has this id.
+    pub fn new(id: FrontierId, config: Config) -> Self {
         Self {
+            id,
             config,
             sites: HashMap::new(),
             waiting: BinaryHeap::new(),
             ready: BinaryHeap::new(),
-            addresses: AddressBook::default(),
+            unused_calls: Vec::new(),
             appends: HashMap::new(),
             full_appends: Vec::new(),
             dirty: Vec::new(),
@@ -280,16 +288,18 @@ impl Frontier {
     }
 
     /// The next thing to do; call again after each action until it says wait.
-    pub fn poll(&mut self, now: Timestamp) -> Action {
+    pub fn poll(&mut self, now: Timestamp, addresses: &mut Addresses) -> Action {
         self.wake(now);
+        self.answer_calls(addresses, now);
         while let Some(Reverse((_, ticket, hash))) = self.ready.pop() {
             let current = self
                 .sites
                 .get(&hash)
                 .is_some_and(|site| site.ticket == ticket && site.place == Place::Ready);
-            if current && let Some(action) = self.serve(hash, now) {
+            if current && let Some(action) = self.serve(hash, addresses, now) {
                 return action;
             }
+            self.answer_calls(addresses, now);
         }
         Action::Wait(self.next_wakeup())
     }
@@ -300,7 +310,13 @@ impl Frontier {
     }
 
     /// Settles a page.
-    pub fn settle(&mut self, lease: Lease, settlement: Settlement, now: Timestamp) {
+    pub fn settle(
+        &mut self,
+        lease: Lease,
+        settlement: Settlement,
+        addresses: &mut Addresses,
+        now: Timestamp,
+    ) {
         let Lease {
             site: hash,
             slot,
@@ -320,7 +336,10 @@ impl Frontier {
                 after,
             } => (Some((timing, signal)), Some(timing.ended + after)),
         };
-        self.release(hash, slot, addr, asked, now);
+        self.release(hash, slot, asked, now);
+        if let Some(addr) = addr {
+            self.free_address(addr, addresses, now);
+        }
         let site = self.sites.get_mut(&hash).expect("a leased site is open");
         site.lanes[usize::from(lane)].settle(position);
         self.counts.leased -= 1;
@@ -332,6 +351,7 @@ impl Frontier {
             self.enqueue(hash, entry);
         }
         self.place(hash, now);
+        self.answer_calls(addresses, now);
     }
 
     /// Settles a look-up.
@@ -344,7 +364,7 @@ impl Frontier {
         else {
             panic!("only a look-up is settled here")
         };
-        self.release(hash, None, None, None, now);
+        self.release(hash, None, None, now);
         let politeness = self.config.politeness;
         let site = self.sites.get_mut(&hash).expect("a leased site is open");
         match resolved {
@@ -382,6 +402,7 @@ impl Frontier {
         timing: Timing,
         signal: SiteSignal,
         next: RobotsNext,
+        addresses: &mut Addresses,
         now: Timestamp,
     ) {
         let Lease {
@@ -399,7 +420,8 @@ impl Frontier {
             // Before the site rests: a Crawl-delay holds from this answer on.
             site.state.crawl_delay = crawl_delay;
         }
-        self.release(hash, slot, Some(addr), Some((timing, signal)), now);
+        self.release(hash, slot, Some((timing, signal)), now);
+        self.free_address(addr, addresses, now);
         match next {
             RobotsNext::Known { until, .. } => {
                 self.know_robots(hash, errand.for_site, until, now);
@@ -426,6 +448,7 @@ impl Frontier {
             }
         }
         self.place(hash, now);
+        self.answer_calls(addresses, now);
     }
 
     /// Goes on by other rules. They hold from the next request on: rests that
@@ -503,6 +526,8 @@ impl Frontier {
         });
         open.state.tries = Tries::default();
         open.place = Place::Idle;
+        let call = open.take_call(self.id);
+        self.unused_calls.extend(call);
         if open.robots == Need::Asked {
             open.robots = Need::Missing;
         }

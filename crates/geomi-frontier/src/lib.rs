@@ -27,6 +27,26 @@
 //!                          settle
 //! ```
 //!
+//! # Several frontiers
+//!
+//! A crawl may have several frontiers in one process, each with sites of its own. They
+//! share the [`Addresses`], because the limit of connections holds for an address and not
+//! for a site. The caller owns them and passes them to each call that may connect or
+//! release. When a connection becomes free and the next in line is a site of another
+//! frontier, the address keeps the connection for it and has a [`Call`]. The contract:
+//!
+//! * the caller takes calls out with [`Addresses::next_call`] until there is none, and
+//!   hands each to [`Frontier::call`] of the frontier it names, which is polled then;
+//! * the frontier either uses the connection or passes the call on, which may make
+//!   another call. So no connection stays free while a site waits for it, and no site
+//!   waits for ever;
+//! * [`Addresses::forget`] comes after a frontier that is dropped.
+//!
+//! A frontier answers calls for its own sites itself when it is polled, so a crawl with
+//! one frontier need not route calls.
+//!
+//! # Rules of a site
+//!
 //! What holds for a site may differ from the [`Config`]: whoever opens it says so
 //! with [`SiteRules`].
 //!
@@ -53,7 +73,8 @@
 //!
 //! 1. a site has never more live leases that make a request than it is allowed
 //!    connections, and no slot is leased before its delay is over;
-//! 2. an address never carries more connections than its limit;
+//! 2. an address never carries more connections than its limit, and no connection is free
+//!    while a site waits for it ([`Addresses::check_invariants`]);
 //! 3. no queue position is leased twice at once;
 //! 4. admitted = waiting + leased + settled, retired URLs being waiting ones;
 //! 5. a lane's watermark never passes a position that is not settled.
@@ -75,6 +96,7 @@ mod rules;
 mod server;
 mod site;
 
+pub use address::{Addresses, Call, FrontierId};
 pub use entry::{
     Entry, Errand, Lease, LeaseId, Resolved, RobotsNext, Settlement, SiteSignal, Timing, Work,
 };

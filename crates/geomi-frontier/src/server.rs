@@ -72,12 +72,19 @@ impl Servers {
         let mut others = Vec::new();
         for sign in self.shared.get(&addr).into_iter().flatten() {
             for other in &self.seen_at[sign] {
-                if *other != addr && !others.contains(other) {
+                let is_new = *other != addr && !others.contains(other);
+                if is_new && self.has_sign(*other, *sign) {
                     others.push(*other);
                 }
             }
         }
         others
+    }
+
+    /// Whether an address is known by this sign; one with many signs may not be.
+    fn has_sign(&self, addr: IpAddr, sign: ServerSign) -> bool {
+        let signs = self.shared.get(&addr);
+        signs.is_some_and(|signs| signs.contains(&sign))
     }
 
     fn share(&mut self, addrs: &[IpAddr], sign: ServerSign) {

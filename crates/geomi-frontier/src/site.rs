@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 use crate::lane::{self, Lane, PRIORITIES, Position};
 use crate::order::View;
 use crate::{
-    Entry, Errand, Outlook, PageOrder, Politeness, Retirement, RoundTrip, SiteRules, Tries,
+    Call, Entry, Errand, FrontierId, Outlook, PageOrder, Politeness, Retirement, RoundTrip,
+    SiteRules, Tries,
 };
 
 /// What is kept of a site between runs.
@@ -181,6 +182,8 @@ pub(crate) struct Site {
     /// Visits in a row that brought no answer, in this run.
     pub(crate) unanswered: u32,
     pub(crate) place: Place,
+    /// Where a free connection is kept for it until it is served; it is ready then.
+    pub(crate) called: Option<IpAddr>,
     /// Distinguishes the site's current heap entry from stale ones.
     pub(crate) ticket: u64,
     pub(crate) opened: u64,
@@ -231,6 +234,7 @@ impl Site {
             is_public: false,
             unanswered: 0,
             place: Place::Idle,
+            called: None,
             ticket: 0,
             opened: opened.0,
             opened_at: opened.1,
@@ -329,6 +333,16 @@ impl Site {
         let free = self.slots.iter().enumerate().filter(|(_, slot)| !slot.busy);
         free.map(|(index, slot)| (index, slot.free_at))
             .min_by_key(|(_, free_at)| *free_at)
+    }
+
+    /// Ends the call for a connection, if there is one; it is to be passed on.
+    pub(crate) fn take_call(&mut self, frontier: FrontierId) -> Option<Call> {
+        let addr = self.called.take()?;
+        Some(Call {
+            frontier,
+            site: self.hash,
+            addr,
+        })
     }
 
     /// When this site next has something to do, if nothing else happens.

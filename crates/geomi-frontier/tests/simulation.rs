@@ -11,8 +11,9 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use geomi_frontier::{
-    Action, Config, Delay, Entry, Frontier, HostOrder, Lease, PRIORITIES, PageOrder, Politeness,
-    Position, Resolved, RobotsNext, ServerSign, Settlement, SiteSignal, SiteState, Timing, Work,
+    Action, Addresses, Config, Delay, Entry, Frontier, FrontierId, HostOrder, Lease, PRIORITIES,
+    PageOrder, Politeness, Position, Resolved, RobotsNext, ServerSign, Settlement, SiteSignal,
+    SiteState, Timing, Work,
 };
 use geomi_model::{LinkKind, Timestamp};
 use geomi_url::{CrawlUrl, SiteHash};
@@ -45,6 +46,7 @@ struct Disk {
 
 struct World {
     frontier: Frontier,
+    addresses: Addresses,
     disk: Disk,
     /// Settled, and to be made durable by the next commit.
     fresh: Vec<(CrawlUrl, u8)>,
@@ -102,7 +104,8 @@ fn entry(url: CrawlUrl, priority: u8) -> Entry {
 impl World {
     fn new(seed: u64, config: Config) -> Self {
         let mut world = Self {
-            frontier: Frontier::new(config),
+            frontier: Frontier::new(FrontierId(0), config),
+            addresses: Addresses::new(),
             disk: Disk::default(),
             fresh: Vec::new(),
             now: Timestamp::from_secs(1_000_000),
@@ -186,7 +189,8 @@ impl World {
         self.flying.clear();
         self.fresh.clear();
         self.parked.clear();
-        self.frontier = Frontier::new(self.config);
+        self.frontier = Frontier::new(FrontierId(0), self.config);
+        self.addresses = Addresses::new();
         let not_before = self.now + self.config.politeness.rest(Duration::ZERO, None);
         for state in self.disk.sites.values().cloned() {
             self.frontier.open_site(state, not_before, self.now);
@@ -248,8 +252,9 @@ impl World {
     /// One step: start what may start, or let time pass to the next event.
     fn step(&mut self) -> bool {
         self.frontier.check_invariants();
+        self.addresses.check_invariants();
         if self.flying.len() < CONNECTIONS {
-            match self.frontier.poll(self.now) {
+            match self.frontier.poll(self.now, &mut self.addresses) {
                 Action::Lease(lease) => {
                     self.start(lease);
                     return true;
@@ -330,12 +335,11 @@ impl World {
             Work::Resolve { host, .. } => {
                 let until = self.now + DAY;
                 let addr = address(&host);
-                self.frontier.recognise(&[addr], server(addr), self.now);
+                self.addresses.recognise(&[addr], server(addr));
                 // A network: seen at any address, some of which nobody asks.
                 let elsewhere = [10, 0, 0, self.dice.roll(6) as u8].into();
                 let network = ServerSign(1_000);
-                self.frontier
-                    .recognise(&[addr, elsewhere], network, self.now);
+                self.addresses.recognise(&[addr, elsewhere], network);
                 self.frontier.settle_resolve(
                     lease,
                     Resolved::Address {
@@ -360,8 +364,14 @@ impl World {
                         crawl_delay: None,
                     }
                 };
-                self.frontier
-                    .settle_robots(lease, timing, SiteSignal::Fine, next, self.now);
+                self.frontier.settle_robots(
+                    lease,
+                    timing,
+                    SiteSignal::Fine,
+                    next,
+                    &mut self.addresses,
+                    self.now,
+                );
             }
             Work::Page(entry, _) => {
                 self.fresh.push((entry.url.clone(), entry.attempts));
@@ -379,12 +389,14 @@ impl World {
                             signal,
                             after,
                         },
+                        &mut self.addresses,
                         self.now,
                     );
                 } else {
                     self.frontier.settle(
                         lease,
                         Settlement::Done(timing, SiteSignal::Fine),
+                        &mut self.addresses,
                         self.now,
                     );
                     self.done.insert(entry.url.clone());
@@ -515,10 +527,11 @@ fn one_seed_is_one_history() {
 #[test]
 fn a_site_that_asks_for_too_long_a_rest_is_retired_and_keeps_its_urls() {
     let now = Timestamp::from_secs(1_000);
-    let mut frontier = Frontier::new(Config::default());
+    let mut addresses = Addresses::new();
+    let mut frontier = Frontier::new(FrontierId(0), Config::default());
     frontier.open_site(SiteState::new(url(0, 0).site()), now, now);
     frontier.admit(entry(url(0, 0), 1), now);
-    let Action::Lease(lease) = frontier.poll(now) else {
+    let Action::Lease(lease) = frontier.poll(now, &mut addresses) else {
         panic!("look-up first")
     };
     frontier.settle_resolve(
@@ -530,7 +543,7 @@ fn a_site_that_asks_for_too_long_a_rest_is_retired_and_keeps_its_urls() {
         },
         now,
     );
-    let Action::Lease(lease) = frontier.poll(now) else {
+    let Action::Lease(lease) = frontier.poll(now, &mut addresses) else {
         panic!("robots.txt next")
     };
     let timing = Timing {
@@ -543,8 +556,11 @@ fn a_site_that_asks_for_too_long_a_rest_is_retired_and_keeps_its_urls() {
         until: now + DAY,
         crawl_delay: Some(Duration::from_secs(301)),
     };
-    frontier.settle_robots(lease, timing, SiteSignal::Fine, known, now);
-    assert!(matches!(frontier.poll(now + DAY), Action::Wait(None)));
+    frontier.settle_robots(lease, timing, SiteSignal::Fine, known, &mut addresses, now);
+    assert!(matches!(
+        frontier.poll(now + DAY, &mut addresses),
+        Action::Wait(None)
+    ));
     assert!(frontier.is_finished());
     let overview = frontier.overview(now);
     assert_eq!(overview.retired.len(), 1);
@@ -559,16 +575,20 @@ fn a_public_site_has_one_connection_and_a_delay_whatever_was_asked_for() {
         site_connections: 8,
         ..Politeness::default()
     };
-    let mut frontier = Frontier::new(Config {
-        politeness,
-        ask_robots: false,
-        ..Config::default()
-    });
+    let mut addresses = Addresses::new();
+    let mut frontier = Frontier::new(
+        FrontierId(0),
+        Config {
+            politeness,
+            ask_robots: false,
+            ..Config::default()
+        },
+    );
     frontier.open_site(SiteState::new(url(0, 0).site()), now, now);
     for page in 0..3 {
         frontier.admit(entry(url(0, page), 1), now);
     }
-    let Action::Lease(lease) = frontier.poll(now) else {
+    let Action::Lease(lease) = frontier.poll(now, &mut addresses) else {
         panic!("look-up first")
     };
     let public = Resolved::Address {
@@ -578,11 +598,11 @@ fn a_public_site_has_one_connection_and_a_delay_whatever_was_asked_for() {
     };
     frontier.settle_resolve(lease, public, now);
     for _ in 0..3 {
-        let Action::Lease(lease) = frontier.poll(now) else {
+        let Action::Lease(lease) = frontier.poll(now, &mut addresses) else {
             panic!("a page is due")
         };
         assert!(
-            matches!(frontier.poll(now), Action::Wait(_)),
+            matches!(frontier.poll(now, &mut addresses), Action::Wait(_)),
             "one connection"
         );
         let timing = Timing {
@@ -591,8 +611,12 @@ fn a_public_site_has_one_connection_and_a_delay_whatever_was_asked_for() {
             rtt: None,
             connect: None,
         };
-        frontier.settle(lease, Settlement::Done(timing, SiteSignal::Fine), now);
-        assert!(matches!(frontier.poll(now), Action::Wait(_)), "a delay");
+        let done = Settlement::Done(timing, SiteSignal::Fine);
+        frontier.settle(lease, done, &mut addresses, now);
+        assert!(
+            matches!(frontier.poll(now, &mut addresses), Action::Wait(_)),
+            "a delay"
+        );
         now = now + Duration::from_millis(1_100);
     }
 }

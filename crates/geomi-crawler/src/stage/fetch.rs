@@ -166,7 +166,7 @@ mod tests {
     use std::io::{Read as _, Write as _};
 
     use geomi_fetch::FetchConfig;
-    use geomi_frontier::{Action, Config, Entry, Frontier, SiteState};
+    use geomi_frontier::{Action, Addresses, Config, Entry, Frontier, FrontierId, SiteState};
     use geomi_model::LinkKind;
 
     use super::*;
@@ -176,7 +176,7 @@ mod tests {
     fn first_lease(url: &str) -> Lease {
         let now = Timestamp::from_secs(1);
         let url = CrawlUrl::parse(url).unwrap();
-        let mut frontier = Frontier::new(Config::default());
+        let mut frontier = Frontier::new(FrontierId::default(), Config::default());
         frontier.open_site(SiteState::new(url.site()), now, now);
         let entry = Entry {
             url,
@@ -192,7 +192,7 @@ mod tests {
             not_before: None,
         };
         frontier.admit(entry, now);
-        let Action::Lease(lease) = frontier.poll(now) else {
+        let Action::Lease(lease) = frontier.poll(now, &mut Addresses::new()) else {
             panic!("there is work")
         };
         lease

@@ -111,14 +111,14 @@ impl Frontier {
 
     /// Panics where an invariant of the crate's documentation is broken.
     pub fn check_invariants(&self) {
-        assert!(
-            self.addresses.is_within_limits(),
-            "an address carries no more than its limit"
-        );
         let (mut waiting, mut leased) = (0, 0);
         for site in self.sites.values() {
             let busy = site.slots.iter().filter(|slot| slot.busy).count();
             assert!(busy <= site.live_leases, "a busy slot has a live lease");
+            assert!(
+                site.called.is_none() || site.place == Place::Ready,
+                "a connection is kept for a ready site only"
+            );
             let left = site.rules.as_ref().and_then(|rules| rules.pages_left);
             assert!(
                 left.is_none_or(|left| site.pages_under_way() <= left),

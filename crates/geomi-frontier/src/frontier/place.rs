@@ -45,6 +45,10 @@ impl Frontier {
         }
         self.next_ticket += 1;
         site.ticket = self.next_ticket;
+        if due.is_none_or(|due| due > now) {
+            let call = site.take_call(self.id);
+            self.unused_calls.extend(call);
+        }
         match due {
             None => site.place = Place::Idle,
             Some(due) if due <= now => self.make_ready(hash, now),

@@ -84,7 +84,7 @@ mod tests {
     use geomi_url::CrawlUrl;
 
     use super::*;
-    use crate::{Action, Config, LaneState, Resolved, SiteState, Work};
+    use crate::{Action, Addresses, Config, FrontierId, LaneState, Resolved, SiteState, Work};
 
     const NOW: Timestamp = Timestamp::from_secs(1_000);
     const END: Position = Position {
@@ -116,22 +116,25 @@ mod tests {
             len: 1,
             ..LaneState::default()
         };
-        let mut frontier = Frontier::new(Config {
+        let mut addresses = Addresses::new();
+        let config = Config {
             ask_robots: false,
             front_len_max: 2,
             ..Config::default()
-        });
+        };
+        let mut frontier = Frontier::new(FrontierId(0), config);
         frontier.open_site(state, NOW, NOW);
         for page in 1..4 {
             frontier.admit(entry(page), NOW);
         }
         let (mut visited, mut now) = (Vec::new(), NOW);
         while visited.len() < 4 {
-            match frontier.poll(now) {
+            match frontier.poll(now, &mut addresses) {
                 Action::Lease(lease) => {
                     if let Work::Page(entry, _) = lease.work().clone() {
                         visited.push(entry.seed);
-                        frontier.settle(lease, crate::Settlement::NotAsked, now);
+                        let done = crate::Settlement::NotAsked;
+                        frontier.settle(lease, done, &mut addresses, now);
                     } else {
                         let resolved = Resolved::Address {
                             addr: [127, 0, 0, 1].into(),

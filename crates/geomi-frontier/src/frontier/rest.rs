@@ -1,15 +1,11 @@
-//! After a request: the site rests, is left alone, or is retired, and whoever
-//! waits for its address gets a turn.
-
-use std::net::IpAddr;
+//! After a request: the site rests, is left alone, or is retired.
 
 use geomi_model::Timestamp;
 use geomi_url::SiteHash;
 
 use super::Frontier;
 use crate::entry::{Errand, SiteSignal, Timing};
-use crate::server::ServerSign;
-use crate::site::{Need, Place, Site};
+use crate::site::{Need, Site};
 use crate::{Politeness, RetireReason};
 
 impl Frontier {
@@ -53,12 +49,11 @@ impl Frontier {
         self.place(for_site, now);
     }
 
-    /// Gives slot and address back, and lets the site rest.
+    /// Gives a slot back, and lets the site rest.
     pub(super) fn release(
         &mut self,
         hash: SiteHash,
         slot: Option<usize>,
-        addr: Option<IpAddr>,
         asked: Option<(Timing, SiteSignal)>,
         now: Timestamp,
     ) {
@@ -77,9 +72,6 @@ impl Frontier {
         self.retire_if_too_long(hash, now);
         self.retire_if_hopeless(hash);
         self.mark_dirty(hash);
-        if let Some(addr) = addr {
-            self.free_address(addr, now);
-        }
     }
 
     /// A site of which no answer is to be expected any more takes connections
@@ -167,45 +159,5 @@ impl Frontier {
         if let Some(wait) = pause.throttled {
             site.state.throttled_until = site.state.throttled_until.max(timing.ended + wait);
         }
-    }
-
-    /// Says that something one server shows at each of its addresses was seen at
-    /// these: a certificate, or a name that stands for them all. From now on
-    /// they share one limit, unless they turn out to be a network's.
-    pub fn recognise(&mut self, addrs: &[IpAddr], sign: ServerSign, now: Timestamp) {
-        for apart in self.addresses.recognise(addrs, sign) {
-            while self.call_next(apart, now).is_some() {}
-        }
-    }
-
-    /// Gives a connection back and wakes whoever can use it: sites that have
-    /// found something else to do since they queued for it are passed over.
-    pub(super) fn free_address(&mut self, addr: IpAddr, now: Timestamp) {
-        self.addresses.release(addr);
-        for line in self.addresses.lines(addr) {
-            while let Some(can_use_it) = self.call_next(line, now) {
-                if can_use_it {
-                    return;
-                }
-            }
-        }
-    }
-
-    /// Calls the site first in line for an address, and says whether it can use
-    /// a connection now.
-    fn call_next(&mut self, addr: IpAddr, now: Timestamp) -> Option<bool> {
-        let next = self.addresses.next_in_line(addr)?;
-        let Some(site) = self.sites.get(&next) else {
-            return Some(false);
-        };
-        if site.place != Place::Blocked {
-            return Some(false);
-        }
-        let address = site.state.address.and_then(|(addr, _)| addr);
-        let can_use_it = site.next_due(now).is_some_and(|due| due <= now)
-            && !site.needs_address(now)
-            && address == Some(addr);
-        self.place(next, now);
-        Some(can_use_it)
     }
 }

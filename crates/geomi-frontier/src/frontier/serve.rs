@@ -5,13 +5,19 @@ use geomi_url::SiteHash;
 
 use super::{Action, Frontier};
 use crate::RetireReason;
+use crate::address::{Addresses, Call};
 use crate::entry::{Errand, Lease, LeaseId, Work};
 use crate::lane::Position;
 use crate::site::{Need, Place};
 
 impl Frontier {
     /// Serves a ready site, or puts it where it belongs instead.
-    pub(super) fn serve(&mut self, hash: SiteHash, now: Timestamp) -> Option<Action> {
+    pub(super) fn serve(
+        &mut self,
+        hash: SiteHash,
+        addresses: &mut Addresses,
+        now: Timestamp,
+    ) -> Option<Action> {
         let site = self.sites.get_mut(&hash).expect("a ready site is open");
         if let Some((lane, from, is_ragged)) = site.wants_refill() {
             self.place(hash, now);
@@ -53,19 +59,32 @@ impl Frontier {
                 attempts: site.state.tries.robots,
             });
         }
-        self.serve_request(hash, now)
+        self.serve_request(hash, addresses, now)
     }
 
-    pub(super) fn serve_request(&mut self, hash: SiteHash, now: Timestamp) -> Option<Action> {
+    fn serve_request(
+        &mut self,
+        hash: SiteHash,
+        addresses: &mut Addresses,
+        now: Timestamp,
+    ) -> Option<Action> {
         let site = self.sites.get_mut(&hash).expect("a ready site is open");
         let addr = site.state.address.and_then(|(addr, _)| addr);
         let (slot, _) = site.soonest_slot().expect("a ready site has a free slot");
         let limit = site.politeness(&self.config.politeness).address_limit();
-        if let Some(addr) = addr
-            && !self.addresses.connect(addr, limit, hash)
-        {
-            site.place = Place::Blocked;
-            return None;
+        let call = site.take_call(self.id);
+        let is_elsewhere = |call: &Call| Some(call.addr) != addr;
+        self.unused_calls.extend(call.filter(is_elsewhere));
+        if let Some(addr) = addr {
+            let wanted = Call {
+                frontier: self.id,
+                site: hash,
+                addr,
+            };
+            if !addresses.connect(wanted, limit) {
+                site.place = Place::Blocked;
+                return None;
+            }
         }
         if let Some(errand) = site.errands.pop_front() {
             let Some(addr) = addr else {
@@ -87,7 +106,7 @@ impl Frontier {
             .and_then(|index| Some((index as u8, site.lanes[index].take(now)?)));
         let Some((lane, (position, entry))) = taken else {
             if let Some(addr) = addr {
-                self.free_address(addr, now);
+                self.free_address(addr, addresses, now);
             }
             self.place(hash, now);
             return None;

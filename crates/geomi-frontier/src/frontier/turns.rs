@@ -162,7 +162,9 @@ impl Frontier {
     }
 
     fn close(&mut self, hash: SiteHash) -> Closed {
-        let site = self.sites.remove(&hash).expect("a site is closed once");
+        let mut site = self.sites.remove(&hash).expect("a site is closed once");
+        let call = site.take_call(self.id);
+        self.unused_calls.extend(call);
         let pending = site.waiting_len();
         self.counts.admitted -= pending;
         self.counts.waiting -= pending;

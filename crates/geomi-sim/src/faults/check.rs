@@ -9,6 +9,7 @@ impl World {
     /// What must hold at every step.
     pub(super) fn check(&self) -> Result<(), Stop> {
         self.frontier.check_invariants();
+        self.addresses.check_invariants();
         let pages = self
             .flying
             .iter()

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use geomi_frontier::Frontier;
+use geomi_frontier::{Addresses, Frontier, FrontierId};
 
 use super::disk::VisitKey;
 use super::mutation::Mutation;
@@ -135,7 +135,8 @@ impl World {
         self.flying.clear();
         self.config.run = Some(self.clock());
         self.turns.clear();
-        self.frontier = Frontier::new(self.config);
+        self.frontier = Frontier::new(FrontierId::default(), self.config);
+        self.addresses = Addresses::new();
         self.unclean_since = Some(self.clock());
         self.reopen()?;
         // It may have died before the seeds were durable: they are typed again.

@@ -43,7 +43,7 @@ impl World {
             }
         };
         self.frontier
-            .settle_robots(lease, timing, signal, next, now);
+            .settle_robots(lease, timing, signal, next, &mut self.addresses, now);
     }
 
     /// The rules of the site an errand was for are known.

@@ -189,7 +189,7 @@ impl World {
                 signal,
                 after,
             };
-            self.frontier.settle(lease, retry, now);
+            self.frontier.settle(lease, retry, &mut self.addresses, now);
             return Ok(());
         }
         let links = match ends {
@@ -203,7 +203,7 @@ impl World {
             return Ok(());
         }
         let done = Settlement::Done(timing, signal);
-        self.frontier.settle(lease, done, now);
+        self.frontier.settle(lease, done, &mut self.addresses, now);
         Ok(())
     }
 
@@ -272,7 +272,8 @@ impl World {
         self.hear_refused(&entry.url);
         self.finish(&entry.url, Vec::new());
         let now = self.clock();
-        self.frontier.settle(lease, Settlement::NotAsked, now);
+        self.frontier
+            .settle(lease, Settlement::NotAsked, &mut self.addresses, now);
     }
 
     /// A page whose site is known to be out of reach ends as its site did.
@@ -283,7 +284,8 @@ impl World {
         let now = self.clock();
         self.write(&entry.url, now, Seen::Failed, None)?;
         self.finish(&entry.url, Vec::new());
-        self.frontier.settle(lease, Settlement::NotAsked, now);
+        self.frontier
+            .settle(lease, Settlement::NotAsked, &mut self.addresses, now);
         Ok(())
     }
 

@@ -11,7 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use geomi_frontier::{
-    Action, Config, Delay, Frontier, HostOrder, Lease, PRIORITIES, Politeness, SiteState,
+    Action, Addresses, Config, Delay, Frontier, FrontierId, HostOrder, Lease, PRIORITIES,
+    Politeness, SiteState,
 };
 use geomi_model::Timestamp;
 use geomi_robots::RobotsPolicy;
@@ -99,6 +100,7 @@ pub(super) struct World {
     pub(super) disks: Vec<Disk>,
     /// What a crash takes away.
     pub(super) frontier: Frontier,
+    pub(super) addresses: Addresses,
     pub(super) batches: Vec<Batch>,
     pub(super) seen: Vec<BTreeSet<CrawlUrl>>,
     pub(super) rules: BTreeMap<SiteHash, RobotsPolicy>,
@@ -157,7 +159,8 @@ impl World {
             clock_off_us: 0,
             crashes: 0,
             disks: (0..PARTITIONS).map(|_| Disk::default()).collect(),
-            frontier: Frontier::new(config),
+            frontier: Frontier::new(FrontierId::default(), config),
+            addresses: Addresses::new(),
             batches: (0..PARTITIONS).map(|_| Batch::default()).collect(),
             seen: vec![BTreeSet::new(); PARTITIONS],
             rules: BTreeMap::new(),
@@ -307,7 +310,7 @@ impl World {
     /// Does what the frontier says is next; whether there was anything.
     fn send_out(&mut self) -> Result<bool, Stop> {
         let now = self.clock();
-        match self.frontier.poll(now) {
+        match self.frontier.poll(now, &mut self.addresses) {
             Action::Lease(lease) => self.start(lease)?,
             Action::Refill {
                 site, lane, from, ..

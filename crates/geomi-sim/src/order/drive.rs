@@ -9,8 +9,8 @@ use std::collections::BinaryHeap;
 use std::time::Duration;
 
 use geomi_frontier::{
-    Action, Config, Frontier, HostOrder, Lease, PRIORITIES, Politeness, Resolved, Settlement,
-    SiteSignal, SiteState, Timing, Work,
+    Action, Addresses, Config, Frontier, FrontierId, HostOrder, Lease, PRIORITIES, Politeness,
+    Resolved, Settlement, SiteSignal, SiteState, Timing, Work,
 };
 use geomi_model::Timestamp;
 use geomi_url::{CrawlUrl, SiteHash};
@@ -47,6 +47,7 @@ struct Known {
 
 struct Driver<'a> {
     frontier: Frontier,
+    addresses: Addresses,
     sites: &'a [ModelSite],
     known: Vec<Known>,
     numbers: std::collections::HashMap<SiteHash, usize>,
@@ -79,7 +80,8 @@ pub(crate) fn drive(
     let pages: u64 = sites.iter().map(|site| u64::from(site.pages)).sum();
     let wanted = pages_max.map_or(pages, |max| max.min(pages));
     let mut driver = Driver {
-        frontier: Frontier::new(config),
+        frontier: Frontier::new(FrontierId::default(), config),
+        addresses: Addresses::new(),
         sites,
         known: vec![Known::default(); sites.len()],
         numbers: std::collections::HashMap::with_capacity(sites.len()),
@@ -124,7 +126,7 @@ impl Driver<'_> {
     /// Sends out what may be sent, then goes to the next event.
     fn step(&mut self) -> bool {
         while !self.free.is_empty() {
-            match self.frontier.poll(self.now) {
+            match self.frontier.poll(self.now, &mut self.addresses) {
                 Action::Lease(lease) => self.start(lease),
                 Action::Wait(_) => break,
                 Action::Refill { .. } => unreachable!("all of a queue is in memory"),
@@ -196,8 +198,12 @@ impl Driver<'_> {
         let hash = lease.site();
         let pause = self.politeness.pause(hash, service.took, None, signal, 0);
         self.known[site].due = self.now + pause.total();
-        self.frontier
-            .settle(lease, Settlement::Done(timing, signal), self.now);
+        self.frontier.settle(
+            lease,
+            Settlement::Done(timing, signal),
+            &mut self.addresses,
+            self.now,
+        );
         self.find(site, LINKS);
         self.record.ended(self.now);
         if self.record.done().is_multiple_of(COMMIT_EVERY) {

@@ -12,8 +12,9 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use geomi_frontier::{
-    Action, Config, Delay, Entry, Features, Frontier, HostOrder, Importance, Known, Lease,
-    Politeness, Prioritizer, Resolved, Settlement, SiteSignal, SiteState, Timing, Work,
+    Action, Addresses, Config, Delay, Entry, Features, Frontier, FrontierId, HostOrder, Importance,
+    Known, Lease, Politeness, Prioritizer, Resolved, Settlement, SiteSignal, SiteState, Timing,
+    Work,
 };
 use geomi_model::{LinkKind, Timestamp};
 use geomi_url::CrawlUrl;
@@ -143,6 +144,7 @@ struct Crawl<'a> {
     rule: Rule,
     prioritizer: Prioritizer,
     frontier: Frontier,
+    addresses: Addresses,
     importance: Importance,
     pages: Vec<Page>,
     urls: Vec<CrawlUrl>,
@@ -179,7 +181,8 @@ impl<'a> Crawl<'a> {
             graph,
             rule,
             prioritizer,
-            frontier: Frontier::new(config),
+            frontier: Frontier::new(FrontierId::default(), config),
+            addresses: Addresses::new(),
             importance: Importance::new(graph.links.len() / 4),
             pages: vec![Page::New; graph.links.len()],
             urls: (0..graph.links.len()).map(url).collect(),
@@ -193,7 +196,7 @@ impl<'a> Crawl<'a> {
             self.enqueue(*seed, 0, 1);
         }
         loop {
-            match self.frontier.poll(self.now) {
+            match self.frontier.poll(self.now, &mut self.addresses) {
                 Action::Lease(lease) => self.answer(lease),
                 Action::Wait(Some(later)) => self.now = later,
                 Action::Wait(None) => return self.visited,
@@ -221,7 +224,8 @@ impl<'a> Crawl<'a> {
             self.visit(page, entry.depth);
             Settlement::Done(self.timing(), SiteSignal::Fine)
         };
-        self.frontier.settle(lease, done, self.now);
+        self.frontier
+            .settle(lease, done, &mut self.addresses, self.now);
     }
 
     fn timing(&self) -> Timing {
