@@ -16,7 +16,7 @@
 //! or killed is taken up where it was, with or without being told `again`.
 
 use geomi_frontier::Entry;
-use geomi_model::{LinkKind, Timestamp, UrlRecord, Visit};
+use geomi_model::{Fate, LinkKind, Timestamp, UrlRecord, Visit};
 use geomi_store::CrawlDir;
 use geomi_store::segment::{self, Segment};
 use geomi_store::visits::{self, VisitReader};
@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::control::Desired;
 use crate::journey::Journey;
-use crate::{Counters, CrawlError, Ending, Fate};
+use crate::{Counters, CrawlError, Ending};
 
 /// Rows read between two commits.
 const ROWS_MAX: usize = 1_024;

@@ -5,10 +5,10 @@
 //! its place when it leaves memory, an answer 5xx is a failure, and `/sitemap.xml`,
 //! which is only guessed to exist, says nothing where it is missing.
 
+use geomi_model::is_guess;
 use geomi_url::{CrawlUrl, SiteHash};
 use hashbrown::HashMap;
 
-use crate::fate::is_guess;
 use crate::stage::read::Answer;
 
 /// Sites in the table. When it is full, those with the fewest failures make room.

@@ -18,7 +18,7 @@
 //! | `g` site url | the queue entry of a URL that was refused as too deep |
 //! | `z` site url | the queue entry of a new URL that waits for the budget of discovery |
 //! | `l` site url | what a sitemap or feed says of that URL: [`ChangeSignal`](geomi_model::ChangeSignal) |
-//! | `c` site | how far its word on changes can be trusted: [`SiteSigns`](crate::refresh::SiteSigns) |
+//! | `c` site | how far its word on changes can be trusted: [`SiteSigns`](geomi_refresh::upkeep::SiteSigns) |
 //! | `d` digest | where that content is stored |
 //! | `h` number | keys of the URLs admitted in one commit: the seen test's log |
 //! | `v` number | a visit not yet in a Parquet file, in format 4 |
@@ -38,12 +38,12 @@
 use std::time::Duration;
 
 use geomi_model::{Digest, PageFacts, Truncation, Validity, Visit};
+use geomi_refresh::upkeep::{LaterSigns, Signals, SiteSigns};
 use geomi_url::{SiteHash, UrlHash};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::CrawlError;
-use crate::refresh::{LaterSigns, Signals, SiteSigns};
 
 /// Format of the values below. A change that old readers cannot follow gets a
 /// new number and a reader for the old one.

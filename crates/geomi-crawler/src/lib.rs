@@ -47,7 +47,6 @@ mod depths;
 mod error;
 pub mod explain;
 mod failing;
-mod fate;
 mod held;
 pub mod journey;
 mod keys;
@@ -86,7 +85,6 @@ pub use config::{
 pub use control::{Control, Desired};
 pub use credentials::Credentials;
 pub use error::CrawlError;
-pub use fate::{Attempt, Fate};
 pub use journey::{Surroundings, run, run_from, run_with};
 pub use left::{Left, LeftGroup, LeftReason};
 pub use log::LogLine;
@@ -100,7 +98,5 @@ pub use probe::{
 pub use refusal::refusal_names;
 pub use reread::Rereader;
 pub use seeds::SeedStream;
-pub use status::{
-    Answers, Counters, Ending, Observer, Phase, RefreshDrive, RefreshStatus, Silent, Status,
-};
+pub use status::{Answers, Counters, Ending, Observer, Phase, RefreshStatus, Silent, Status};
 pub use steps::{DurableStep, NoFaults, Steps};

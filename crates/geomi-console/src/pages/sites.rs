@@ -251,7 +251,7 @@ pub(crate) async fn change(
 
 #[cfg(test)]
 mod tests {
-    use geomi_crawler::refresh::SiteSigns;
+    use geomi_refresh::upkeep::SiteSigns;
 
     use super::*;
     use crate::words::Language;

@@ -2,12 +2,11 @@
 //! them. A directory at rest has no plan; what each page of it is planned by, `geomi
 //! refresh explain` reads from all its visits.
 
+use geomi_model::week::DAYS;
+use geomi_refresh::upkeep::{RefreshBook, hour_of_week};
 use geomi_refresh::{Policy as _, Profile};
-use geomi_store::schedule::DAYS;
 use geomi_url::CrawlUrl;
 use serde::{Deserialize, Serialize};
-
-use crate::refresh::{RefreshBook, hour_of_week};
 
 /// Pages that are looked at: a plan is asked between two rounds, and more of them would
 /// not change the mean.

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use geomi_frontier::Entry;
 use geomi_model::{ChangeFrequency, ChangeSignal, Timestamp, UrlRecord};
-use geomi_novelty::{Template, TemplateStanding};
+use geomi_novelty::TemplateStanding;
 use geomi_refresh::PageId;
+use geomi_refresh::upkeep::{Drive, RefreshBook};
 use geomi_scope::{Candidate, Refusal, Verdict};
+use geomi_url::template::Template;
 use geomi_url::{CrawlUrl, SiteHash};
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +17,6 @@ use crate::books::{Access, SiteAccess};
 use crate::depths::ShortestPath;
 use crate::log::LogLine;
 use crate::novelty::domain_hash;
-use crate::refresh::{Drive, RefreshBook};
 use crate::refusal::RefusalRule;
 use crate::stage::admit::Standing;
 use crate::{CrawlError, RobotsMode};

@@ -2,9 +2,8 @@
 //! sitemaps and feeds say. A plan checks both while it keeps the site fresh
 //! ([`SiteSigns`]); this is what is told of that.
 
+use geomi_refresh::upkeep::{Signals, SiteSigns};
 use serde::{Deserialize, Serialize};
-
-use crate::refresh::{Signals, SiteSigns};
 
 /// How far a site is believed, and what that rests on.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

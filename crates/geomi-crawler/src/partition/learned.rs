@@ -2,13 +2,13 @@
 
 use geomi_model::ChangeSignal;
 use geomi_novelty::{DomainNovelty, MirrorPage, SiteNovelty};
+use geomi_refresh::upkeep::SiteSigns;
 use geomi_store::state::Scan;
 use geomi_url::{CrawlUrl, SiteHash};
 
 use super::{Partition, read};
 use crate::books::SiteAccess;
 use crate::mirrors::MirrorRecord;
-use crate::refresh::SiteSigns;
 use crate::{CrawlError, keys};
 
 /// Format of what was learned of a site. The first had no shelves, the second

@@ -11,17 +11,14 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use geomi_refresh::upkeep::TableRows;
 use geomi_store::StoreError;
 use geomi_store::schedule::{self, FreeHours, Row};
-use geomi_url::CrawlUrl;
 
 use crate::journey::Journey;
 
 /// Problems told of one file.
 const TOLD_MAX: usize = 5;
-
-/// Hours of the week, from Sunday midnight on, and URLs.
-pub type TableRows = Vec<(usize, CrawlUrl)>;
 
 /// Why a table cannot be followed.
 #[derive(Debug, thiserror::Error)]
@@ -116,12 +113,22 @@ impl Journey<'_> {
         let file = file.path.display();
         let now = book.days(self.clock.now());
         match read.map(|rows| book.follow(rows, now)) {
-            Ok(true) => tracing::info!(%file, "the schedule has changed and is followed"),
-            Ok(false) => {}
+            Ok(Some(unknown)) => {
+                tracing::info!(%file, "the schedule has changed and is followed");
+                warn_of_unknown(unknown);
+            }
+            Ok(None) => {}
             Err(error) => tracing::warn!(
                 "the schedule has changed and cannot be followed, so the last one is: {error}"
             ),
         }
+    }
+}
+
+/// Warns of visits of a schedule that are left out.
+pub(super) fn warn_of_unknown(visits: u64) {
+    if visits > 0 {
+        tracing::warn!(visits, "the schedule names pages of which there is no copy");
     }
 }
 

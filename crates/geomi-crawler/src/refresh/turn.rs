@@ -4,18 +4,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use geomi_cluster::Partitions;
-use geomi_frontier::{Entry, PRIORITIES};
-use geomi_model::{Change, ChangeSignal, LinkKind, Timestamp, UrlRecord, Visit};
+use geomi_frontier::Entry;
+use geomi_model::{Change, ChangeSignal, LinkKind, PRIORITIES, Timestamp, UrlRecord, Visit};
 use geomi_refresh::PageId;
+use geomi_refresh::upkeep::{Answered, Called, Herald, Pages, RefreshBook, SiteSigns, StrayId};
 use geomi_store::CrawlDir;
 use geomi_url::{CrawlUrl, SiteHash};
 
-use super::book::{Called, RefreshBook};
 use super::history::read_visits;
-use super::pages::Pages;
-use super::signs::{Herald, SiteSigns};
-use super::strays::StrayId;
-use super::table_file::TableFile;
+use super::table_file::{TableFile, warn_of_unknown};
 use crate::again::Counted;
 use crate::control::Desired;
 use crate::journey::{Journey, open_partitions};
@@ -57,7 +54,7 @@ impl Journey<'_> {
             SAVED_MAX
         };
         let now = book.days(self.clock.now());
-        book.start(now, saved_max);
+        warn_of_unknown(book.start(now, saved_max));
         for page in book.take_tried() {
             // It may have been refused since, which leaves no visit: then it does not
             // wait in its queue.
@@ -254,8 +251,14 @@ impl Journey<'_> {
         change: Option<Change>,
     ) -> Result<(), CrawlError> {
         if let (Some(_), Some(before), Some(change)) = (&self.refresh, before, change) {
+            let answer = Answered {
+                is_conditional: read.is_conditional,
+                is_not_modified: read.answer.is_not_modified(),
+                etag: read.answer.etag.as_deref(),
+                last_modified: read.answer.last_modified.as_deref(),
+            };
             self.with_signs(read.lease.site(), |signs| {
-                signs.hear(before, &read.answer, change, read.is_conditional);
+                signs.hear(before, answer, change.changed);
             })?;
         }
         Ok(())

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use geomi_frontier::{Action, Entry, Lease, Settlement, Work};
 use geomi_model::{LinkKind, NetworkState, Timestamp};
-use geomi_novelty::Template;
+use geomi_url::template::Template;
 
 use crate::CrawlError;
 use crate::books::{Access, Unaddressed};

@@ -7,15 +7,17 @@
 //! and a candidate seed is queued at once.
 
 use geomi_frontier::Entry;
-use geomi_model::{ChangeFrequency, ChangeSignal, Document, DocumentKind, LinkKind};
-use geomi_novelty::{Combines, Template};
+use geomi_model::{
+    ChangeFrequency, ChangeSignal, Document, DocumentKind, GUESSED_SITEMAP, LinkKind,
+};
+use geomi_novelty::Combines;
+use geomi_refresh::upkeep::Herald;
 use geomi_scope::{Candidate, Refusal, Requisites, Rule, candidate_seed};
+use geomi_url::template::Template;
 use geomi_url::{CrawlUrl, UrlHash, registrable_domain};
 
-use crate::fate::GUESSED_SITEMAP;
 use crate::journey::Journey;
 use crate::novelty::{NotWorth, is_asset};
-use crate::refresh::Herald;
 use crate::refusal::RefusalRule;
 use crate::seeds::Added;
 use crate::stage::admit::{Admission, Found, Standing, may_follow};

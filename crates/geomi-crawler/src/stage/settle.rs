@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use geomi_frontier::{Entry, Lease, Settlement, SiteSignal, Timing, Work};
 use geomi_model::{
-    Capture, CaptureKind, Change, Document, LinkKind, NetworkState, Timestamp, UrlRecord, Validity,
-    Visit,
+    Attempt, Capture, CaptureKind, Change, Document, Fate, LinkKind, NetworkState, Timestamp,
+    UrlRecord, Validity, Visit, is_guess,
 };
-use geomi_novelty::{NoveltyRefusal, Template};
+use geomi_novelty::NoveltyRefusal;
 use geomi_url::CrawlUrl;
+use geomi_url::template::Template;
 
 use crate::crew::Event;
-use crate::fate::{Attempt, Fate, is_guess};
 use crate::journey::Journey;
 use crate::partition::{Partition, Stored};
 use crate::refusal::RefusalRule;

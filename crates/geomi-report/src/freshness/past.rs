@@ -4,8 +4,8 @@
 //! common, whatever the policy. What is predicted of a copy goes by what the policy
 //! believes, hours and days included, where it believes anything; otherwise by that rate.
 
-use geomi_crawler::refresh::{RefreshBook, RefreshConfig, Sighted, Sighting, facts};
 use geomi_model::Visit;
+use geomi_refresh::upkeep::{RefreshBook, RefreshConfig, Sighted, Sighting, facts};
 use geomi_refresh::{AccountId, Belief, Learner, PageId, Policy as _, Sight};
 
 /// What was seen of a page.
@@ -163,8 +163,8 @@ pub fn belief(book: &RefreshBook, learner: &Learner, page: PageId) -> Belief {
 mod tests {
     use std::time::Duration;
 
-    use geomi_crawler::refresh::instant;
     use geomi_model::{Change, NetworkState};
+    use geomi_refresh::upkeep::instant;
     use geomi_url::CrawlUrl;
 
     use super::*;

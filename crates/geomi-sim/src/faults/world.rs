@@ -10,10 +10,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use geomi_frontier::{
-    Action, Config, Delay, Frontier, HostOrder, Lease, PRIORITIES, Politeness, SiteState,
-};
-use geomi_model::Timestamp;
+use geomi_frontier::{Action, Config, Delay, Frontier, HostOrder, Lease, Politeness, SiteState};
+use geomi_model::{PRIORITIES, Timestamp};
 use geomi_robots::RobotsPolicy;
 use geomi_testweb::Content;
 use geomi_url::{CrawlUrl, SiteHash};

@@ -6,8 +6,8 @@
 //! order, those too that are not selected. *Changed* and the sizes are as visits/ has
 //! them: a template edit has changed a page, and is found to be none of its own changes.
 
-use geomi_crawler::refresh::{RefreshBook, RefreshConfig};
 use geomi_model::{Change, Visit};
+use geomi_refresh::upkeep::{RefreshBook, RefreshConfig};
 
 use super::source::Source;
 use crate::args::Global;

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 use geomi_crawler::explain::SiteWord;
-use geomi_crawler::refresh::{Sighting, SiteSigns, hour_of_week, site_signs};
+use geomi_crawler::refresh::site_signs;
 use geomi_crawler::{Clock as _, SystemClock};
 use geomi_model::Timestamp;
+use geomi_model::week::DAYS;
+use geomi_refresh::upkeep::{Sighting, SiteSigns, hour_of_week};
 use geomi_refresh::{PageId, Policy as _, Profile};
 use geomi_store::StoreError;
-use geomi_store::schedule::DAYS;
 use geomi_url::CrawlUrl;
 use serde_json::json;
 

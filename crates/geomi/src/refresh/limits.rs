@@ -1,7 +1,7 @@
 //! The budgets of a plan beside that of the whole: which there are, what each costs
 //! its pages, and what was spent of it.
 
-use geomi_crawler::refresh::Sighting;
+use geomi_refresh::upkeep::Sighting;
 use geomi_refresh::{AccountId, PageId};
 use geomi_report::freshness::Moment;
 use serde_json::{Value, json};

@@ -12,10 +12,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
-use geomi_crawler::refresh::hour_of_week;
+use geomi_model::week::DAYS;
 use geomi_refresh::PageId;
+use geomi_refresh::upkeep::hour_of_week;
 use geomi_store::AtomicFile;
-use geomi_store::schedule::{self, DAYS, FreeHours, HEADER};
+use geomi_store::schedule::{self, FreeHours, HEADER};
 use serde_json::{Value, json};
 
 use super::group_table::{self, ChangeHours};

@@ -8,9 +8,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use geomi_crawler::RefreshStatus;
-use geomi_crawler::refresh::instant;
 use geomi_model::Zone;
 use geomi_refresh::Belief;
+use geomi_refresh::upkeep::instant;
 use geomi_report::freshness::{Class, Copies, Point, Tally, Upkeep};
 use serde_json::{Value, json};
 

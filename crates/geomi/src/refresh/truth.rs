@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use geomi_crawler::refresh::instant;
+use geomi_refresh::upkeep::instant;
 use geomi_report::freshness::{Copies, Held};
 use geomi_url::CrawlUrl;
 

@@ -8,21 +8,21 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use geomi_crawler::refresh::{RefreshBook, read_visits};
+use geomi_crawler::refresh::read_visits;
 use geomi_crawler::{Clock as _, CrawlConfig, Status, SystemClock};
 use geomi_model::{Timestamp, Zone};
+use geomi_refresh::upkeep::RefreshBook;
 use geomi_refresh::{Belief, Learner, PageId, Posterior};
 use geomi_report::freshness::{self, Moment, Past, Seen};
 use geomi_store::{CrawlDir, segment};
 use geomi_url::CrawlUrl;
 
+use super::run::{PlanArgs, no_crawl};
 use crate::args::Global;
 use crate::config::{self, Problems, Sources};
 use crate::crawl::{has_begun, sets};
 use crate::seeds_file;
 use crate::terminal::print;
-
-use super::run::{PlanArgs, no_crawl};
 
 /// The share of the probability within the intervals that are shown.
 pub(super) const SHARE: f64 = 0.9;

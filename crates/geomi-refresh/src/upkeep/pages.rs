@@ -5,14 +5,13 @@
 //! that is read anew believes what it believed when it was killed. A page costs its
 //! URL and some 50 bytes; nothing else of its visits is kept here.
 
-use geomi_model::{Timestamp, Visit};
-use geomi_novelty::Template;
-use geomi_refresh::{Kin, Page, PageId};
+use geomi_model::{Fate, Timestamp, Visit};
+use geomi_url::template::Template;
 use geomi_url::{CrawlUrl, public_suffix};
 use hashbrown::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::Fate;
+use crate::{Kin, Page, PageId};
 
 /// Microseconds of a day.
 const DAY_US: f64 = 86_400e6;

@@ -7,11 +7,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use geomi_model::{Timestamp, Visit, Zone};
-use geomi_refresh::policy::Policy;
-use geomi_refresh::{Asked, Page, PageId, Planner, Terms, named};
+use geomi_model::{Fate, Timestamp, Visit, Zone};
 use geomi_url::CrawlUrl;
 use hashbrown::{HashMap, HashSet};
+use serde::{Deserialize, Serialize};
 
 use super::budgets::{Budgets, Limit, SitePlan};
 use super::overdue::Overdue;
@@ -19,12 +18,11 @@ use super::pages::{Pages, Sighted, Sighting, facts};
 use super::quiet::QuietHours;
 use super::rounds::Rounds;
 use super::strays::Strays;
-use super::table::Table;
-use super::table_file::TableRows;
+use super::table::{Table, TableRows};
 use super::waves::{Comparison, Waves};
 use super::weights::Weights;
-use crate::Fate;
-use crate::status::RefreshDrive;
+use crate::policy::Policy;
+use crate::{Asked, Page, PageId, Planner, Terms, named};
 
 /// How long a page rests after a visit that came to nothing, in days; it doubles
 /// with each further one.
@@ -63,6 +61,18 @@ pub struct RefreshConfig {
     pub once: bool,
 }
 
+/// What decides when a page is due, by name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RefreshDrive {
+    /// A policy, page by page.
+    Plan,
+    /// Rounds of all pages.
+    Rounds,
+    /// A table of days and hours.
+    Table,
+}
+
 /// What decides when a page is due.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub enum Drive {
@@ -83,7 +93,7 @@ pub enum Drive {
 
 impl Drive {
     /// Which it is.
-    pub(crate) const fn kind(&self) -> RefreshDrive {
+    pub const fn kind(&self) -> RefreshDrive {
         match self {
             Self::Plan => RefreshDrive::Plan,
             Self::Rounds => RefreshDrive::Rounds,
@@ -92,7 +102,7 @@ impl Drive {
     }
 
     /// Where its table was read, if it is one.
-    pub(crate) fn file(&self) -> Option<&Path> {
+    pub fn file(&self) -> Option<&Path> {
         match self {
             Self::Plan | Self::Rounds => None,
             Self::Table { file, .. } => Some(file),
@@ -354,8 +364,9 @@ impl RefreshBook {
     /// of them, or in `saved_max` days at most, may be spent at once. The budgets of
     /// sites, groups and hours gather nothing while nobody runs, so that no day and no
     /// hour is over them; a run that visits what is due and ends has a day's or an
-    /// hour's worth at most.
-    pub fn start(&mut self, now: f64, saved_max: f64) {
+    /// hour's worth at most. Returns how many visits of a table are left out, because
+    /// there is no copy of their pages.
+    pub fn start(&mut self, now: f64, saved_max: f64) -> u64 {
         self.is_started = true;
         self.at = self.last.clamp(now - saved_max, now);
         let saved = if self.config.once {
@@ -365,10 +376,15 @@ impl RefreshBook {
         };
         self.planner.restart_accounts(saved, now);
         self.planner.start_at(self.at, now);
+        let mut unknown = 0;
         self.set_times = match &self.config.drive {
             Drive::Plan => None,
             Drive::Rounds => Some(SetTimes::Rounds(self.resume_rounds(now))),
-            Drive::Table { rows, .. } => Some(SetTimes::Table(Table::at(self.hours(rows), now))),
+            Drive::Table { rows, .. } => {
+                let hours;
+                (hours, unknown) = self.hours(rows);
+                Some(SetTimes::Table(Table::at(hours, now)))
+            }
         };
         for (page, trouble) in &self.troubles {
             self.planner.failed(*page, trouble.retry);
@@ -376,10 +392,11 @@ impl RefreshBook {
         for page in &self.tried {
             self.planner.call(*page);
         }
+        unknown
     }
 
     /// The pages that were being tried again when the last run ended, once.
-    pub(crate) fn take_tried(&mut self) -> Vec<PageId> {
+    pub fn take_tried(&mut self) -> Vec<PageId> {
         self.tried.drain().collect()
     }
 
@@ -392,21 +409,22 @@ impl RefreshBook {
         }
     }
 
-    /// A table by hours; what is not in the crawl is said and left out.
-    /// Goes on by another table; `false` if it is the one that is followed.
-    pub(super) fn follow(&mut self, rows: TableRows, now: f64) -> bool {
+    /// Goes on by another table; `None` if it is the one that is followed, else how many
+    /// of its visits are left out, because there is no copy of their pages.
+    pub fn follow(&mut self, rows: TableRows, now: f64) -> Option<u64> {
         match &mut self.config.drive {
             Drive::Table { rows: followed, .. } if *followed != rows => followed.clone_from(&rows),
-            _ => return false,
+            _ => return None,
         }
-        let hours = self.hours(&rows);
+        let (hours, unknown) = self.hours(&rows);
         if let Some(SetTimes::Table(table)) = &mut self.set_times {
             table.replace(hours, now);
         }
-        true
+        Some(unknown)
     }
 
-    fn hours(&self, rows: &[(usize, CrawlUrl)]) -> Vec<Vec<PageId>> {
+    /// A table by hours, and how many of its visits are of no page of the plan.
+    fn hours(&self, rows: &[(usize, CrawlUrl)]) -> (Vec<Vec<PageId>>, u64) {
         let mut hours = vec![Vec::new(); 7 * 24];
         let mut unknown = 0_u64;
         for (hour, url) in rows {
@@ -415,13 +433,7 @@ impl RefreshBook {
                 _ => unknown += 1,
             }
         }
-        if unknown > 0 {
-            tracing::warn!(
-                visits = unknown,
-                "the schedule names pages of which there is no copy"
-            );
-        }
-        hours
+        (hours, unknown)
     }
 
     /// When to ask for the next page or stray; `None` without either.
@@ -496,7 +508,7 @@ impl RefreshBook {
     }
 
     /// Requests a day, by the budget or by the table that is followed.
-    pub(super) fn requests_per_day(&self) -> f64 {
+    pub fn requests_per_day(&self) -> f64 {
         match &self.set_times {
             Some(SetTimes::Table(table)) => table.visits_a_week() as f64 / 7.0,
             _ => self.planner.requests_per_day(),
@@ -504,7 +516,7 @@ impl RefreshBook {
     }
 
     /// The same if the crawl had this many pages.
-    pub(super) fn requests_per_day_of(&self, pages: usize) -> f64 {
+    pub fn requests_per_day_of(&self, pages: usize) -> f64 {
         match &self.set_times {
             Some(SetTimes::Table(_)) => self.requests_per_day(),
             _ => self.config.budget.requests_per_day(pages),

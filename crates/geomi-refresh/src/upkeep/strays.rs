@@ -18,13 +18,12 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use geomi_model::Visit;
-use geomi_refresh::PageId;
+use geomi_model::{Fate, Visit};
 use geomi_url::CrawlUrl;
 
 use super::book::{RefreshBook, rest};
 use super::pages::Pages;
-use crate::Fate;
+use crate::PageId;
 
 /// Requests to strays for each one of the plan, at most.
 const SHARE: f64 = 0.1;
@@ -36,7 +35,7 @@ const NO_ROOM_REST: f64 = 1.0 / 24.0;
 const TICKS: f64 = 1_440.0;
 
 /// A stray by its number, from 0 on.
-pub(crate) type StrayId = u32;
+pub type StrayId = u32;
 
 /// Where a stray is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -165,7 +164,7 @@ impl RefreshBook {
     }
 
     /// Those that were being tried again when the last run ended.
-    pub(crate) fn tried_strays(&self) -> Vec<StrayId> {
+    pub fn tried_strays(&self) -> Vec<StrayId> {
         let all = (0..).zip(&self.strays.all);
         let out = all.filter(|(_, stray)| stray.stand == Stand::Out);
         out.map(|(id, _)| id).collect()
@@ -173,7 +172,7 @@ impl RefreshBook {
 
     /// The stray to ask for by now, if there is one and it is allowed. It is given back
     /// by its visit or by [`RefreshBook::missed_stray`].
-    pub(crate) fn next_stray(&mut self, now: f64) -> Option<StrayId> {
+    pub fn next_stray(&mut self, now: f64) -> Option<StrayId> {
         let per_day = self.strays_per_day();
         while let Some((tick, id)) = self.strays.first() {
             if f64::from(tick) / TICKS > now || !self.strays.is_allowed(per_day, now) {
@@ -214,21 +213,21 @@ impl RefreshBook {
     }
 
     /// A stray that was handed out could not be visited.
-    pub(crate) fn missed_stray(&mut self, id: StrayId, now: f64) {
+    pub fn missed_stray(&mut self, id: StrayId, now: f64) {
         if self.strays.all[id as usize].stand == Stand::Out {
             self.strays.wait(id, now + rest(false, 0, f64::INFINITY));
         }
     }
 
     /// The stray of a URL, if it is one.
-    pub(crate) fn stray(&self, url: &CrawlUrl) -> Option<StrayId> {
+    pub fn stray(&self, url: &CrawlUrl) -> Option<StrayId> {
         let id = self.strays.urls.find(url)?;
         let has_come = self.strays.all[id as usize].stand == Stand::Came;
         (!has_come).then_some(id)
     }
 
     /// The strays' URLs, by number.
-    pub(crate) fn stray_urls(&self) -> &Pages {
+    pub fn stray_urls(&self) -> &Pages {
         self.strays.urls()
     }
 

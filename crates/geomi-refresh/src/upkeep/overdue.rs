@@ -6,9 +6,8 @@
 
 use std::collections::VecDeque;
 
-use geomi_refresh::{Asked, PageId};
-
 use super::book::{Drive, RefreshBook};
+use crate::{Asked, PageId};
 
 /// Pages that were left alone for the longest gap.
 #[derive(Debug, Default)]

@@ -1,10 +1,10 @@
 //! A plan that is given other budgets while it runs.
 
-use geomi_refresh::PageId;
 use geomi_url::CrawlUrl;
 
 use super::book::{RefreshBook, RefreshConfig};
 use super::budgets::Budgets;
+use crate::PageId;
 
 impl RefreshBook {
     /// Goes on with what differs between two configurations: budgets, hours and the
@@ -61,7 +61,7 @@ mod tests {
 
     use super::super::book::tests::{TRIES, visit};
     use super::*;
-    use crate::refresh::{Budget, Drive, SitePlan, Weights};
+    use crate::upkeep::{Budget, Drive, SitePlan, Weights};
 
     /// A page of one of three sites, seen before the plan begins.
     fn page_of(site: u32, page: u32, day: f64) -> Visit {

@@ -18,11 +18,10 @@
 //! every page, beside a feed that is right. All is counted a site and kept in its
 //! partition's state.
 
-use geomi_model::{Change, DocumentKind, UrlRecord};
+use geomi_model::{DocumentKind, UrlRecord};
 use serde::{Deserialize, Serialize};
 
 use super::candour::Candour;
-use crate::stage::read::Answer;
 
 /// Conditional requests between two audits of a site nobody knows, on average.
 const AUDIT_EVERY: u32 = 16;
@@ -52,7 +51,7 @@ pub struct SiteSigns {
     pub not_modified: u32,
     /// Requests since the last audit; of a site that is not trusted, since it was
     /// last asked conditionally.
-    pub(crate) since_audit: u32,
+    pub since_audit: u32,
     /// Full answers that came with the validators we hold.
     pub audits: u32,
     /// Those of them whose content had changed nevertheless.
@@ -61,9 +60,9 @@ pub struct SiteSigns {
     /// among them.
     pub sitemaps: Signals,
     /// What is known of it from the second format on: see
-    /// [`keys::encode_signs`](crate::keys::encode_signs).
+    /// the record `c` of the state.
     #[serde(skip)]
-    pub(crate) later: LaterSigns,
+    pub later: LaterSigns,
     /// What dates of feeds came to, from the third format on.
     #[serde(skip)]
     pub feeds: Signals,
@@ -71,7 +70,7 @@ pub struct SiteSigns {
 
 /// Who says that a page has changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Herald {
+pub enum Herald {
     /// A sitemap, or a list of them.
     Sitemap,
     /// A feed.
@@ -80,12 +79,25 @@ pub(crate) enum Herald {
 
 impl Herald {
     /// Who it is in a document of this kind.
-    pub(crate) const fn of(kind: DocumentKind) -> Self {
+    pub const fn of(kind: DocumentKind) -> Self {
         match kind {
             DocumentKind::Feed => Self::Feed,
             _ => Self::Sitemap,
         }
     }
+}
+
+/// What an answer says of whether its page has changed.
+#[derive(Clone, Copy, Debug)]
+pub struct Answered<'a> {
+    /// Whether the page was asked for only if it had changed.
+    pub is_conditional: bool,
+    /// Whether the answer was "not modified".
+    pub is_not_modified: bool,
+    /// Its validators.
+    pub etag: Option<&'a str>,
+    /// The other one.
+    pub last_modified: Option<&'a str>,
 }
 
 /// What came of the signals of one herald.
@@ -122,7 +134,7 @@ impl Signals {
 
 /// What records of the first format do not have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct LaterSigns {
+pub struct LaterSigns {
     candour: Candour,
     /// Chance for the time of the next audit: were it always the same, a site whose
     /// pages are visited in turn would always be asked for the same page.
@@ -152,7 +164,7 @@ impl SiteSigns {
     }
 
     /// Whether the next request may ask for changes only. Counts it.
-    pub(crate) fn may_ask_conditionally(&mut self) -> bool {
+    pub fn may_ask_conditionally(&mut self) -> bool {
         self.since_audit += 1;
         if self.is_distrusted() {
             if self.since_audit <= PAROLE_AFTER {
@@ -188,28 +200,23 @@ impl SiteSigns {
         every / 2 + (self.later.dice >> 16) % (every + 1)
     }
 
-    /// Takes in how a page compares with the copy there was, and whether it was asked
-    /// for only if it had changed.
-    pub(crate) fn hear(
-        &mut self,
-        before: &UrlRecord,
-        answer: &Answer,
-        change: Change,
-        is_conditional: bool,
-    ) {
-        let Change { changed, .. } = change;
-        if is_conditional {
+    /// Takes in how a page compares with the copy there was.
+    pub fn hear(&mut self, before: &UrlRecord, answer: Answered<'_>, changed: bool) {
+        if answer.is_conditional {
             self.later.candour.answered(changed);
         } else if before.etag.is_some() || before.last_modified.is_some() {
             self.later.candour.audited(changed);
         }
-        if answer.is_not_modified() {
+        if answer.is_not_modified {
             self.not_modified = self.not_modified.saturating_add(1);
             return;
         }
-        let is_same = match (&before.etag, &answer.etag) {
+        let is_same = match (before.etag.as_deref(), answer.etag) {
             (Some(then), Some(now)) => then == now,
-            _ => before.last_modified.is_some() && before.last_modified == answer.last_modified,
+            _ => {
+                before.last_modified.is_some()
+                    && before.last_modified.as_deref() == answer.last_modified
+            }
         };
         if is_same {
             self.audits += 1;
@@ -222,12 +229,12 @@ impl SiteSigns {
     }
 
     /// Whether a signal is worth a request. Counts those that are not.
-    pub(crate) fn heeds_signal(&mut self, herald: Herald) -> bool {
+    pub fn heeds_signal(&mut self, herald: Herald) -> bool {
         self.signals(herald).is_heeded()
     }
 
     /// A page that was visited for the sake of a signal had changed, or not.
-    pub(crate) fn signal_proved(&mut self, herald: Herald, changed: bool) {
+    pub fn signal_proved(&mut self, herald: Herald, changed: bool) {
         self.signals(herald).proved(changed);
     }
 
@@ -251,8 +258,6 @@ fn share(good: u32, all: u32) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use geomi_model::NetworkState;
-
     use super::*;
 
     fn asked(signs: &mut SiteSigns, times: u32) -> usize {
@@ -294,14 +299,13 @@ mod tests {
                 Server::NewTags => true,
             };
             let is_hidden = is_conditional && (!has_changed || server != Server::Honest);
-            let answer = Answer {
-                code: Some(if is_hidden { 304 } else { 200 }),
-                etag: Some(if is_new { "now" } else { "then" }.to_owned()),
-                ..Answer::none(NetworkState::Ok, String::new())
+            let answer = Answered {
+                is_conditional,
+                is_not_modified: is_hidden,
+                etag: Some(if is_new { "now" } else { "then" }),
+                last_modified: None,
             };
-            let changed = has_changed && !is_hidden;
-            let change = Change { changed, size: 0 };
-            signs.hear(&before, &answer, change, is_conditional);
+            signs.hear(&before, answer, has_changed && !is_hidden);
             is_conditional
         };
         pages.map(visit).collect()

@@ -41,14 +41,14 @@ pub struct Candour {
 
 impl Candour {
     /// Takes in an answer to a conditional request.
-    pub(crate) fn answered(&mut self, changed: bool) {
+    pub fn answered(&mut self, changed: bool) {
         self.asked += 1;
         self.admitted += u32::from(changed);
         self.fade();
     }
 
     /// Takes in a page that was asked for in full.
-    pub(crate) fn audited(&mut self, changed: bool) {
+    pub fn audited(&mut self, changed: bool) {
         self.full += 1;
         self.full_changed += u32::from(changed);
         self.fade();
@@ -56,7 +56,7 @@ impl Candour {
 
     /// Forgets how the site answered, and half of how often its pages change: they
     /// may do so no longer.
-    pub(crate) fn forget_word(&mut self) {
+    pub fn forget_word(&mut self) {
         *self = Self {
             asked: 0,
             admitted: 0,
@@ -77,7 +77,7 @@ impl Candour {
 
     /// The share by the plain estimate: below the other, and 1 before any audit
     /// found a change.
-    pub(crate) fn plain_share(&self) -> f64 {
+    pub fn plain_share(&self) -> f64 {
         self.admits(f64::from(self.full_changed))
     }
 

@@ -1,7 +1,7 @@
 use geomi_model::Change;
 
 use super::*;
-use crate::refresh::{instant, pages};
+use crate::upkeep::{instant, pages};
 
 pub(crate) const TRIES: u8 = 1;
 
