@@ -39,7 +39,7 @@ use geomi_frontier::{Counts, Frontier, Importance};
 use geomi_model::{Timestamp, Visit};
 use geomi_novelty::{Mirrors, Missing, Nearby};
 use geomi_page::Readers;
-use geomi_refresh::upkeep::{RefreshBook, SiteSigns};
+use geomi_refresh::upkeep::{RefreshPlan, SiteSignals};
 use geomi_store::CrawlDir;
 use geomi_store::warc::Position;
 use geomi_url::{SiteHash, UrlHash};
@@ -61,7 +61,7 @@ use crate::policies::SitePolicies;
 use crate::post::Post;
 use crate::publish::Publisher;
 use crate::quarantine::Quarantine;
-use crate::refresh::{Call, Discovery, TableFile};
+use crate::refresh::{Discovery, SignalledVisit, TableFile};
 use crate::report::Reporter;
 use crate::script_links::ScriptLinks;
 use crate::seeds::{SeedBook, SeedFeed, SeedStream};
@@ -149,7 +149,7 @@ pub(crate) struct Journey<'a> {
     /// The visits of earlier rounds, while they are queued again.
     pub(crate) rereading: Option<Rereading>,
     /// The plan, where the crawl is kept fresh.
-    pub(crate) refresh: Option<RefreshBook>,
+    pub(crate) refresh: Option<RefreshPlan>,
     /// What new pages may cost while the crawl is kept fresh.
     pub(crate) discovery: Discovery,
     /// The schedule it follows, if it does.
@@ -157,9 +157,9 @@ pub(crate) struct Journey<'a> {
     /// Whether everything was queued that was to be visited once.
     pub(crate) refresh_is_over: bool,
     /// What was learned of the words of sites, as far as it was used lately.
-    pub(crate) signs: HashMap<SiteHash, SiteSigns>,
+    pub(crate) signals: HashMap<SiteHash, SiteSignals>,
     /// Pages that are visited because a sitemap or feed says so.
-    pub(crate) called: HashMap<u32, Call>,
+    pub(crate) early_visits: HashMap<u32, SignalledVisit>,
     /// What is left, once the crawl has come to its end.
     pub(crate) left: Option<Left>,
     /// Warnings about addresses and seeds that were refused.

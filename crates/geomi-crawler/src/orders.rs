@@ -102,9 +102,9 @@ impl Journey<'_> {
         self.config.follow = new.follow;
         self.config.likeness = new.likeness;
         self.config.limits = new.limits;
-        if let Some(book) = &mut self.refresh {
-            let now = book.days(now);
-            book.reconfigure(&self.config.plan, &new.plan, now);
+        if let Some(plan) = &mut self.refresh {
+            let now = plan.days(now);
+            plan.reconfigure(&self.config.plan, &new.plan, now);
         }
         self.config.plan = new.plan;
         // A limit that was raised in time no longer holds.

@@ -22,7 +22,7 @@ mod word;
 use geomi_cluster::Partitions;
 use geomi_frontier::{Frontier, Importance};
 use geomi_model::Timestamp;
-use geomi_refresh::upkeep::RefreshBook;
+use geomi_refresh::upkeep::RefreshPlan;
 use geomi_url::{CrawlUrl, SiteHash};
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
@@ -87,7 +87,7 @@ pub(crate) struct Knowledge<'a> {
     /// Sites without a usable address; a directory at rest does not know them.
     pub(crate) unaddressed: Option<&'a HashMap<SiteHash, Unaddressed>>,
     /// The plan of a crawl that is being kept fresh.
-    pub(crate) refresh: Option<&'a RefreshBook>,
+    pub(crate) refresh: Option<&'a RefreshPlan>,
     /// The last report of the crawl.
     pub(crate) status: &'a Status,
     /// Whether a process is at work on it.

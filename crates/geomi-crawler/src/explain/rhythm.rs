@@ -3,7 +3,7 @@
 //! refresh explain` reads from all its visits.
 
 use geomi_model::week::DAYS;
-use geomi_refresh::upkeep::{RefreshBook, hour_of_week};
+use geomi_refresh::upkeep::{RefreshPlan, hour_of_week};
 use geomi_refresh::{Policy as _, Profile};
 use geomi_url::CrawlUrl;
 use serde::{Deserialize, Serialize};
@@ -30,10 +30,10 @@ pub struct SiteRhythm {
 impl SiteRhythm {
     /// That of a site, by any URL on it; `None` where hours and days have not been seen
     /// to matter.
-    pub(super) fn of(book: &RefreshBook, url: &CrawlUrl) -> Option<Self> {
-        let pages = book.pages().of_site(url).take(PAGES_MAX);
-        let policy = book.planner().policy();
-        let zone = book.config().timezone.name();
+    pub(super) fn of(plan: &RefreshPlan, url: &CrawlUrl) -> Option<Self> {
+        let pages = plan.pages().of_site(url).take(PAGES_MAX);
+        let policy = plan.planner().policy();
+        let zone = plan.config().timezone.name();
         Self::mean(zone, pages.filter_map(|page| policy.profile(page)))
     }
 

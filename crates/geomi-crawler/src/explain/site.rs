@@ -148,8 +148,12 @@ impl Knowledge<'_> {
         Ok(SiteReport {
             novelty: novelty.site(limits),
             mirror: self.partition(hash).mirror_record(hash)?.map(Into::into),
-            word: self.partition(hash).signs(hash)?.as_ref().map(SiteWord::of),
-            rhythm: self.refresh.and_then(|book| SiteRhythm::of(book, url)),
+            word: self
+                .partition(hash)
+                .signals(hash)?
+                .as_ref()
+                .map(SiteWord::of),
+            rhythm: self.refresh.and_then(|plan| SiteRhythm::of(plan, url)),
             domain: domain.to_owned(),
             domain_hosts: hosts.hosts,
             domain_hosts_left: hosts.left(limits),

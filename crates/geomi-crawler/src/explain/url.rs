@@ -6,7 +6,7 @@ use geomi_frontier::Entry;
 use geomi_model::{ChangeFrequency, ChangeSignal, Timestamp, UrlRecord};
 use geomi_novelty::TemplateStanding;
 use geomi_refresh::PageId;
-use geomi_refresh::upkeep::{Drive, RefreshBook};
+use geomi_refresh::upkeep::{Drive, RefreshPlan};
 use geomi_scope::{Candidate, Refusal, Verdict};
 use geomi_url::template::Template;
 use geomi_url::{CrawlUrl, SiteHash};
@@ -279,19 +279,19 @@ impl Knowledge<'_> {
         robots: Option<&Access>,
         not_worth: Option<&str>,
     ) -> Option<NextStep> {
-        let book = self.refresh?;
-        let page = book.pages().find(url);
-        let stray = book.stray_due(url);
-        if page.is_none() && stray.is_none() {
+        let plan = self.refresh?;
+        let page = plan.pages().find(url);
+        let never_fetched = plan.never_fetched_due(url);
+        if page.is_none() && never_fetched.is_none() {
             return None;
         }
-        let is_seed = page.is_some_and(|page| book.pages().depth(page) == 0);
+        let is_seed = page.is_some_and(|page| plan.pages().depth(page) == 0);
         if let Some(refused) = self.refused(url, robots, not_worth.filter(|_| !is_seed)) {
             return Some(refused);
         }
         match page {
-            Some(page) => Some(planned_page(book, page)),
-            None => stray.map(|due| planned_stray(book, due)),
+            Some(page) => Some(planned_page(plan, page)),
+            None => never_fetched.map(|due| planned_never_fetched(plan, due)),
         }
     }
 
@@ -502,13 +502,13 @@ fn deferred(not_worth: Option<&str>) -> NextStep {
 }
 
 /// When a page of the plan is visited again.
-fn planned_page(book: &RefreshBook, page: PageId) -> NextStep {
-    if book.planner().is_out(page) {
+fn planned_page(plan: &RefreshPlan, page: PageId) -> NextStep {
+    if plan.planner().is_out(page) {
         return on_its_way();
     }
-    match &book.config().drive {
+    match &plan.config().drive {
         Drive::Plan => {
-            let due = book.instant(book.planner().due(page)).to_rfc3339_millis();
+            let due = plan.instant(plan.planner().due(page)).to_rfc3339_millis();
             let text = format!(
                 "it is kept fresh, and due again at {due}; `geomi refresh explain` tells why"
             );
@@ -530,11 +530,11 @@ fn planned_page(book: &RefreshBook, page: PageId) -> NextStep {
 
 /// When a URL of which there has never been a copy is asked for again; no time is given
 /// while it is.
-fn planned_stray(book: &RefreshBook, due: Option<f64>) -> NextStep {
+fn planned_never_fetched(plan: &RefreshPlan, due: Option<f64>) -> NextStep {
     let Some(due) = due else {
         return on_its_way();
     };
-    let due = book.instant(due).to_rfc3339_millis();
+    let due = plan.instant(due).to_rfc3339_millis();
     let text = format!("there is no copy of it yet, and it is asked for again at {due}");
     NextStep {
         at: Some(due),

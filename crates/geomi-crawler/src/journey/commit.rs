@@ -6,8 +6,8 @@ use super::Journey;
 use crate::CrawlError;
 use crate::steps::DurableStep;
 
-/// Sites whose signs are kept in memory from one commit to the next.
-const SIGNS_MAX: usize = 4_096;
+/// Sites whose signals are kept in memory from one commit to the next.
+const SIGNALS_MAX: usize = 4_096;
 
 impl Journey<'_> {
     /// Makes the round durable. The order is the promise; see the crate's
@@ -52,9 +52,9 @@ impl Journey<'_> {
         let committed = self.commit_partitions()?;
         self.hand_over_contents();
         self.seeds.committed();
-        if self.signs.len() > SIGNS_MAX {
+        if self.signals.len() > SIGNALS_MAX {
             // All of them can be read back now.
-            self.signs.clear();
+            self.signals.clear();
         }
         self.post.publish(&mut self.partitions)?;
         self.passed(DurableStep::MailPublished)?;

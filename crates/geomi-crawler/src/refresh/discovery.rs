@@ -115,21 +115,21 @@ pub(crate) fn per_day(said: Option<u64>, requests_per_day: f64) -> f64 {
 impl Journey<'_> {
     /// New pages a day that may be asked for; `None` where the crawl is not kept fresh.
     pub(crate) fn discovery_per_day(&self) -> Option<f64> {
-        let book = self.refresh.as_ref()?;
+        let plan = self.refresh.as_ref()?;
         let pages = match self.discovery.day {
             Some(day) => day.pages as usize,
-            None => book.pages().len(),
+            None => plan.pages().len(),
         };
         Some(per_day(
-            book.config().discovery_per_day,
-            book.requests_per_day_of(pages),
+            plan.config().discovery_per_day,
+            plan.requests_per_day_of(pages),
         ))
     }
 
     /// Notes how many pages are known if the last day has passed: the default allowance
     /// follows from it.
     pub(crate) fn begin_discovery_day(&mut self) -> Result<(), CrawlError> {
-        let Some(book) = &self.refresh else {
+        let Some(plan) = &self.refresh else {
             return Ok(());
         };
         let now = self.clock.now();
@@ -141,7 +141,7 @@ impl Journey<'_> {
         let is_over = |day: &DayStart| now < day.at || now.since(day.at) >= DAY;
         let day = known.filter(|day| !is_over(day)).unwrap_or(DayStart {
             at: now,
-            pages: book.pages().len() as u64,
+            pages: plan.pages().len() as u64,
         });
         if known != Some(day) {
             self.partitions[0].set_meta(DAY_META, &day);
@@ -152,8 +152,8 @@ impl Journey<'_> {
 
     /// Whether a run with `--once` has spent the allowance of one day.
     fn has_spent_its_day(&self, per_day: f64) -> bool {
-        let book = self.refresh.as_ref();
-        book.is_some_and(|book| book.config().once)
+        let plan = self.refresh.as_ref();
+        plan.is_some_and(|plan| plan.config().once)
             && self.discovery.this_run as f64 + 1.0 > per_day + 1e-6
     }
 

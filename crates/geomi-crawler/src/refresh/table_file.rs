@@ -104,15 +104,15 @@ impl TableFile {
 impl Journey<'_> {
     /// Goes on by the schedule as it is now, if somebody has changed it.
     pub(crate) fn reread_table(&mut self) {
-        let (Some(file), Some(book)) = (&mut self.table, &mut self.refresh) else {
+        let (Some(file), Some(plan)) = (&mut self.table, &mut self.refresh) else {
             return;
         };
         let Some(read) = file.if_new() else {
             return;
         };
         let file = file.path.display();
-        let now = book.days(self.clock.now());
-        match read.map(|rows| book.follow(rows, now)) {
+        let now = plan.days(self.clock.now());
+        match read.map(|rows| plan.follow(rows, now)) {
             Ok(Some(unknown)) => {
                 tracing::info!(%file, "the schedule has changed and is followed");
                 warn_of_unknown(unknown);

@@ -1,4 +1,4 @@
-//! The book in the crawl loop: what is due is queued, what was seen is told.
+//! The plan in the crawl loop: what is due is queued, what was seen is told.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,7 +7,9 @@ use geomi_cluster::Partitions;
 use geomi_frontier::Entry;
 use geomi_model::{Change, ChangeSignal, LinkKind, PRIORITIES, Timestamp, UrlRecord, Visit};
 use geomi_refresh::PageId;
-use geomi_refresh::upkeep::{Answered, Called, Herald, Pages, RefreshBook, SiteSigns, StrayId};
+use geomi_refresh::upkeep::{
+    ComparedAnswer, EarlyVisit, NeverFetchedId, Pages, RefreshPlan, SignalSource, SiteSignals,
+};
 use geomi_store::CrawlDir;
 use geomi_url::{CrawlUrl, SiteHash};
 
@@ -27,11 +29,11 @@ const SAVED_MAX: f64 = 1.0;
 
 /// Why a page is visited out of its turn.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Call {
+pub(crate) struct SignalledVisit {
     /// When its turn was, in days since 1970.
     due: f64,
     /// Who said that it has changed.
-    herald: Herald,
+    source: SignalSource,
 }
 
 impl Journey<'_> {
@@ -42,10 +44,10 @@ impl Journey<'_> {
         };
         // Rows that a crash left in the state are read from a file, too.
         self.write_segment()?;
-        let mut book = RefreshBook::new(&config);
+        let mut plan = RefreshPlan::new(&config);
         let (control, tries) = (self.control.clone(), self.config.tries);
         read_visits(self.reporter.dir(), |visit| {
-            book.take(visit, tries);
+            plan.take(visit, tries);
             !matches!(control.desired(), Desired::Stop | Desired::StopNow)
         })?;
         let saved_max = if config.once {
@@ -53,31 +55,31 @@ impl Journey<'_> {
         } else {
             SAVED_MAX
         };
-        let now = book.days(self.clock.now());
-        warn_of_unknown(book.start(now, saved_max));
-        for page in book.take_tried() {
+        let now = plan.days(self.clock.now());
+        warn_of_unknown(plan.start(now, saved_max));
+        for page in plan.take_tried() {
             // It may have been refused since, which leaves no visit: then it does not
             // wait in its queue.
-            if self.was_refused(book.pages().url(page))? {
-                book.missed(page, now);
+            if self.was_refused(plan.pages().url(page))? {
+                plan.missed(page, now);
             }
         }
-        for stray in book.tried_strays() {
-            if self.was_refused(book.stray_urls().url(stray))? {
-                book.missed_stray(stray, now);
+        for never_fetched in plan.tried_never_fetched() {
+            if self.was_refused(plan.never_fetched_urls().url(never_fetched))? {
+                plan.missed_never_fetched(never_fetched, now);
             }
         }
         tracing::info!(
-            pages = book.pages().len(),
-            strays = book.strays(),
+            pages = plan.pages().len(),
+            never_fetched = plan.never_fetched_len(),
             policy = config.policy,
-            requests_a_day = book.requests_per_day(),
+            requests_a_day = plan.requests_per_day(),
             "the plan is made"
         );
         let dir = self.reporter.dir().root();
         let file = config.drive.file();
         self.table = file.map(|file| TableFile::new(dir.join(file)));
-        self.refresh = Some(book);
+        self.refresh = Some(plan);
         self.begin_discovery_day()?;
         // What limits are about is this run.
         self.round.count_from(Counted::of(&self.counters()));
@@ -94,17 +96,17 @@ impl Journey<'_> {
 
     /// When the plan wants to be asked again; `None` if it does not.
     pub(crate) fn refresh_wakeup(&self) -> Option<Timestamp> {
-        let book = self.refresh.as_ref().filter(|_| self.may_refresh())?;
-        let wake = book.wake()?;
-        Some(book.instant(wake))
+        let plan = self.refresh.as_ref().filter(|_| self.may_refresh())?;
+        let wake = plan.wake()?;
+        Some(plan.instant(wake))
     }
 
     /// What is told of the plan, if there is one.
     pub(crate) fn refresh_status(&self) -> Option<RefreshStatus> {
         let config = self.config.refresh.as_ref()?;
-        let book = self.refresh.as_ref();
-        let pages = book.map_or(0, |book| book.pages().len());
-        let requests = book.map(RefreshBook::requests_per_day);
+        let plan = self.refresh.as_ref();
+        let pages = plan.map_or(0, |plan| plan.pages().len());
+        let requests = plan.map(RefreshPlan::requests_per_day);
         Some(RefreshStatus {
             drive: config.drive.kind(),
             // One whose name is not text is as good as not known: nobody could type it.
@@ -121,8 +123,8 @@ impl Journey<'_> {
             discovered: self.discovery.requested,
             postponed: self.discovery.postponed,
             timezone: config.timezone.name().to_owned(),
-            next_due: book
-                .and_then(RefreshBook::wake)
+            next_due: plan
+                .and_then(RefreshPlan::wake)
                 .map(|wake| config.timezone.instant(wake).to_rfc3339_millis()),
         })
     }
@@ -141,46 +143,50 @@ impl Journey<'_> {
         if !self.may_refresh() {
             return Ok(());
         }
-        let Some(mut book) = self.refresh.take() else {
+        let Some(mut plan) = self.refresh.take() else {
             return Ok(());
         };
-        let now = book.days(self.clock.now());
+        let now = plan.days(self.clock.now());
         let mut queued = 0;
         while queued < QUEUED_MAX
-            && let Some(page) = book.next(now)
+            && let Some(page) = plan.next(now)
         {
-            if !self.queue_page(&book, page)? {
-                book.missed(page, now);
+            if !self.queue_page(&plan, page)? {
+                plan.missed(page, now);
             }
             queued += 1;
         }
         while queued < QUEUED_MAX
-            && let Some(stray) = book.next_stray(now)
+            && let Some(never_fetched) = plan.next_never_fetched(now)
         {
-            if !self.queue_stray(&book, stray)? {
-                book.missed_stray(stray, now);
+            if !self.queue_never_fetched(&plan, never_fetched)? {
+                plan.missed_never_fetched(never_fetched, now);
             }
             queued += 1;
         }
-        self.refresh_is_over = book.config().once && queued < QUEUED_MAX;
-        self.refresh = Some(book);
+        self.refresh_is_over = plan.config().once && queued < QUEUED_MAX;
+        self.refresh = Some(plan);
         Ok(())
     }
 
     /// Queues a page, unless it waits already; `false` if it cannot be queued. New pages can
     /// wait: the plan says that it is due.
-    fn queue_page(&mut self, book: &RefreshBook, page: PageId) -> Result<bool, CrawlError> {
-        self.queue_known(book, (book.pages(), page), 1)
+    fn queue_page(&mut self, plan: &RefreshPlan, page: PageId) -> Result<bool, CrawlError> {
+        self.queue_known(plan, (plan.pages(), page), 1)
     }
 
     /// The same for what never came, which can wait for everything else.
-    fn queue_stray(&mut self, book: &RefreshBook, stray: StrayId) -> Result<bool, CrawlError> {
-        self.queue_known(book, (book.stray_urls(), stray), PRIORITIES)
+    fn queue_never_fetched(
+        &mut self,
+        plan: &RefreshPlan,
+        never_fetched: NeverFetchedId,
+    ) -> Result<bool, CrawlError> {
+        self.queue_known(plan, (plan.never_fetched_urls(), never_fetched), PRIORITIES)
     }
 
     fn queue_known(
         &mut self,
-        book: &RefreshBook,
+        plan: &RefreshPlan,
         (urls, number): (&Pages, u32),
         priority: u8,
     ) -> Result<bool, CrawlError> {
@@ -199,7 +205,7 @@ impl Journey<'_> {
         if record.attempts == 0 {
             return Ok(true);
         }
-        let via = urls.via(number).map(|via| book.pages().url(via));
+        let via = urls.via(number).map(|via| plan.pages().url(via));
         let entry = Entry {
             url,
             seed,
@@ -220,24 +226,24 @@ impl Journey<'_> {
 
     /// How long before its turn a visit was made, if somebody called for it.
     pub(crate) fn refresh_early(&self, visit: &Visit) -> Option<Duration> {
-        let book = self.refresh.as_ref()?;
-        let call = self.called.get(&book.pages().find(&visit.url)?)?;
-        Some(book.instant(call.due).since(visit.time))
+        let plan = self.refresh.as_ref()?;
+        let call = self.early_visits.get(&plan.pages().find(&visit.url)?)?;
+        Some(plan.instant(call.due).since(visit.time))
     }
 
-    /// A visit was made: it goes into the book.
+    /// A visit was made: it goes into the plan.
     pub(crate) fn refresh_saw(&mut self, visit: &Visit) -> Result<(), CrawlError> {
-        let Some(book) = &mut self.refresh else {
+        let Some(plan) = &mut self.refresh else {
             return Ok(());
         };
-        let Some(sighted) = book.take(visit, self.config.tries) else {
+        let Some(sighted) = plan.take(visit, self.config.tries) else {
             return Ok(());
         };
-        if let Some(call) = self.called.remove(&sighted.page)
+        if let Some(call) = self.early_visits.remove(&sighted.page)
             && let Some(changed) = sighted.kind.changed()
         {
-            self.with_signs(visit.url.site_hash(), |signs| {
-                signs.signal_proved(call.herald, changed);
+            self.with_signals(visit.url.site_hash(), |signals| {
+                signals.signal_proved(call.source, changed);
             })?;
         }
         Ok(())
@@ -251,14 +257,14 @@ impl Journey<'_> {
         change: Option<Change>,
     ) -> Result<(), CrawlError> {
         if let (Some(_), Some(before), Some(change)) = (&self.refresh, before, change) {
-            let answer = Answered {
+            let answer = ComparedAnswer {
                 is_conditional: read.is_conditional,
                 is_not_modified: read.answer.is_not_modified(),
                 etag: read.answer.etag.as_deref(),
                 last_modified: read.answer.last_modified.as_deref(),
             };
-            self.with_signs(read.lease.site(), |signs| {
-                signs.hear(before, answer, change.changed);
+            self.with_signals(read.lease.site(), |signals| {
+                signals.take_answer(before, answer, change.changed);
             })?;
         }
         Ok(())
@@ -270,7 +276,7 @@ impl Journey<'_> {
         if self.refresh.is_none() {
             return Ok(true);
         }
-        self.with_signs(site, SiteSigns::may_ask_conditionally)
+        self.with_signals(site, SiteSignals::may_ask_conditionally)
     }
 
     /// A sitemap or feed says when a page was modified.
@@ -278,75 +284,79 @@ impl Journey<'_> {
         &mut self,
         url: &CrawlUrl,
         signal: &ChangeSignal,
-        herald: Herald,
+        source: SignalSource,
     ) -> Result<(), CrawlError> {
         let Some(modified) = signal.modified else {
             return Ok(());
         };
-        let Some(mut book) = self.refresh.take() else {
+        let Some(mut plan) = self.refresh.take() else {
             return Ok(());
         };
         let now = self.clock.now();
         // A date in the future says nothing of what is there now.
         let is_heeded = modified <= now
-            && book.would_call(url, book.days(modified))
-            && self.with_signs(url.site_hash(), |signs| signs.heeds_signal(herald))?;
-        let (modified, now) = (book.days(modified), book.days(now));
-        if is_heeded && let Some(called) = book.call(url, modified, now) {
-            let Called { page, due, is_out } = called;
-            if !is_out || self.queue_page(&book, page)? {
+            && plan.would_visit_early(url, plan.days(modified))
+            && self.with_signals(url.site_hash(), |signals| signals.heeds_signal(source))?;
+        let (modified, now) = (plan.days(modified), plan.days(now));
+        if is_heeded && let Some(visit) = plan.visit_early(url, modified, now) {
+            let EarlyVisit { page, due, is_out } = visit;
+            if !is_out || self.queue_page(&plan, page)? {
                 // It may have been called before and wait: the first to tell is right
                 // or wrong.
-                self.called.entry(page).or_insert(Call { due, herald });
+                self.early_visits
+                    .entry(page)
+                    .or_insert(SignalledVisit { due, source });
             } else {
-                book.missed(page, now);
+                plan.missed(page, now);
             }
         }
-        self.refresh = Some(book);
+        self.refresh = Some(plan);
         Ok(())
     }
 
     /// Reads what is known of a site's word, changes it and keeps it.
-    fn with_signs<T>(
+    fn with_signals<T>(
         &mut self,
         site: SiteHash,
-        change: impl FnOnce(&mut SiteSigns) -> T,
+        change: impl FnOnce(&mut SiteSignals) -> T,
     ) -> Result<T, CrawlError> {
         let partition = self.partition_of(site);
-        let mut signs = match self.signs.get(&site) {
-            Some(signs) => *signs,
-            None => self.partitions[partition].signs(site)?.unwrap_or_default(),
+        let mut signals = match self.signals.get(&site) {
+            Some(signals) => *signals,
+            None => self.partitions[partition]
+                .signals(site)?
+                .unwrap_or_default(),
         };
-        let said = change(&mut signs);
-        self.signs.insert(site, signs);
-        self.partitions[partition].set_signs(site, &signs);
+        let said = change(&mut signals);
+        self.signals.insert(site, signals);
+        self.partitions[partition].set_signals(site, &signals);
         Ok(said)
     }
 
     /// A page was refused when its turn came: it made no visit.
     pub(crate) fn refresh_refused(&mut self, url: &CrawlUrl, now: Timestamp) {
-        let Some(book) = &mut self.refresh else {
+        let Some(plan) = &mut self.refresh else {
             return;
         };
-        let now = book.days(now);
-        if let Some(page) = book.pages().find(url) {
-            book.missed(page, now);
-            self.called.remove(&page);
-        } else if let Some(stray) = book.stray(url) {
-            book.missed_stray(stray, now);
+        let now = plan.days(now);
+        if let Some(page) = plan.pages().find(url) {
+            plan.missed(page, now);
+            self.early_visits.remove(&page);
+        } else if let Some(never_fetched) = plan.find_never_fetched(url) {
+            plan.missed_never_fetched(never_fetched, now);
         }
     }
 }
 
 /// What was learned of a site's own words, read from a directory at rest. The
 /// caller holds its lock.
-pub fn site_signs(
+pub fn site_signals(
     config: &CrawlConfig,
     dir: &CrawlDir,
     site: SiteHash,
-) -> Result<SiteSigns, CrawlError> {
+) -> Result<SiteSignals, CrawlError> {
     let map = Partitions::new(config.partitions);
     let partitions = open_partitions(config, dir, map)?;
     let partition = &partitions[usize::from(map.partition_of(site).0)];
-    Ok(partition.signs(site)?.unwrap_or_default())
+    Ok(partition.signals(site)?.unwrap_or_default())
 }

@@ -11,7 +11,7 @@ use geomi_model::{
     ChangeFrequency, ChangeSignal, Document, DocumentKind, GUESSED_SITEMAP, LinkKind,
 };
 use geomi_novelty::Combines;
-use geomi_refresh::upkeep::Herald;
+use geomi_refresh::upkeep::SignalSource;
 use geomi_scope::{Candidate, Refusal, Requisites, Rule, candidate_seed};
 use geomi_url::template::Template;
 use geomi_url::{CrawlUrl, UrlHash, registrable_domain};
@@ -172,7 +172,7 @@ impl Journey<'_> {
             };
             taken += self.admit_link(on, lead, share, way)?;
             if let Some(signal) = &link.signal {
-                self.note_signal(url, signal, Herald::of(document.kind))?;
+                self.note_signal(url, signal, SignalSource::of(document.kind))?;
             }
         }
         Ok(taken)
@@ -200,13 +200,13 @@ impl Journey<'_> {
         &mut self,
         url: &CrawlUrl,
         signal: &ChangeSignal,
-        herald: Herald,
+        source: SignalSource,
     ) -> Result<(), CrawlError> {
         let (site, hash) = (url.site_hash(), url.hash64());
         let to = self.partition_of(site);
         if self.partitions[to].has_seen(site, hash)? || self.sent.contains(&(site, hash)) {
             self.partitions[to].set_signal(url, signal);
-            self.refresh_told(url, signal, herald)?;
+            self.refresh_told(url, signal, source)?;
         }
         Ok(())
     }

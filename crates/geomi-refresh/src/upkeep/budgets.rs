@@ -9,7 +9,7 @@
 use geomi_url::{CrawlUrl, SiteHash, SiteTables};
 use hashbrown::HashMap;
 
-use super::book::RefreshConfig;
+use super::plan::RefreshConfig;
 use crate::policy::Policy;
 use crate::{AccountId, PageId, Planner};
 

@@ -1,31 +1,31 @@
 //! The upkeep of a crawl's plan: visits go in, pages that are due come out.
 //!
-//! [`RefreshBook`] is made of the visits of a crawl and of nothing else. Beside a
+//! [`RefreshPlan`] is made of the visits of a crawl and of nothing else. Beside a
 //! [`Planner`](crate::Planner) it has the pages, the budgets of sites, what has never been
-//! fetched, template edits, and visits at set times. [`SiteSigns`] is how far a site's own
+//! fetched, template edits, and visits at set times. [`SiteSignals`] is how far a site's own
 //! word on changes can be trusted. Whoever runs a crawl queues what is due and hands over
 //! the visits.
 
-mod book;
 mod budgets;
-mod candour;
 mod change;
+mod never_fetched;
+mod not_modified;
 mod overdue;
 mod pages;
+mod plan;
 mod quiet;
 mod rounds;
-mod signs;
-mod strays;
+mod signals;
 mod table;
-mod waves;
+mod template_edits;
 mod weights;
 
-pub use book::{Budget, Called, Drive, RefreshBook, RefreshConfig, RefreshDrive};
 pub use budgets::{Limit, LimitKind, SitePlan};
-pub use candour::Candour;
+pub use never_fetched::NeverFetchedId;
+pub use not_modified::NotModifiedRecord;
 pub use pages::{Pages, Sighted, Sighting, days, facts, instant};
+pub use plan::{Budget, Drive, EarlyVisit, RefreshConfig, RefreshDrive, RefreshPlan};
 pub use quiet::QuietHours;
-pub use signs::{Answered, Herald, LaterSigns, Signals, SiteSigns};
-pub use strays::StrayId;
+pub use signals::{ComparedAnswer, LaterSignals, SignalRecord, SignalSource, SiteSignals};
 pub use table::{TableRows, hour_of_week};
 pub use weights::Weights;

@@ -17,7 +17,7 @@ use crate::{Kin, Page, PageId};
 const DAY_US: f64 = 86_400e6;
 
 /// A time in days since 1970, in UTC. Plans count by the clock of their zone:
-/// [`RefreshBook::days`](super::RefreshBook::days).
+/// [`RefreshPlan::days`](super::RefreshPlan::days).
 pub fn days(at: Timestamp) -> f64 {
     at.micros() as f64 / DAY_US
 }
@@ -152,7 +152,7 @@ impl Pages {
                 let via = visit.via.as_ref().and_then(|via| self.find(via));
                 (self.add(visit, via), Sighting::First)
             }
-            // There is no copy: see `strays`.
+            // There is no copy: see `never_fetched`.
             (None, _) => return None,
         };
         let note = &mut self.notes[page as usize];

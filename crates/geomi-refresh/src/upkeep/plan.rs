@@ -1,4 +1,4 @@
-//! The refresh book: the plan of a crawl, fed with its visits.
+//! The refresh plan: the plan of a crawl, fed with its visits.
 //!
 //! It decides which page is visited next and when, and hears of every visit. It
 //! is made of what is durable, the visits, and of nothing else; it touches
@@ -13,13 +13,13 @@ use hashbrown::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use super::budgets::{Budgets, Limit, SitePlan};
+use super::never_fetched::NeverFetched;
 use super::overdue::Overdue;
 use super::pages::{Pages, Sighted, Sighting, facts};
 use super::quiet::QuietHours;
 use super::rounds::Rounds;
-use super::strays::Strays;
 use super::table::{Table, TableRows};
-use super::waves::{Comparison, Waves};
+use super::template_edits::{Comparison, TemplateEdits};
 use super::weights::Weights;
 use crate::policy::Policy;
 use crate::{Asked, Page, PageId, Planner, Terms, named};
@@ -150,14 +150,14 @@ impl Budget {
 
 /// The plan of a crawl.
 #[derive(Debug)]
-pub struct RefreshBook {
+pub struct RefreshPlan {
     pub(super) config: RefreshConfig,
     pub(super) pages: Pages,
     pub(super) planner: Planner<Box<dyn Policy>>,
     pub(super) budgets: Budgets,
-    waves: Waves,
+    template_edits: TemplateEdits,
     /// What is no page of the plan yet.
-    pub(super) strays: Strays,
+    pub(super) never_fetched: NeverFetched,
     /// Where pages are visited at set times instead of by price.
     set_times: Option<SetTimes>,
     /// Of those a table leaves out, which were left alone for the longest gap.
@@ -210,7 +210,7 @@ impl SetTimes {
 
 /// A page that is visited out of its turn.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Called {
+pub struct EarlyVisit {
     /// The page.
     pub page: PageId,
     /// When its turn was, in days since 1970.
@@ -237,8 +237,8 @@ pub(super) fn rest(is_gone: bool, times: i32, longest_gap: f64) -> f64 {
     (FAILED_REST * 2.0_f64.powi(times)).min(longest_gap)
 }
 
-impl RefreshBook {
-    /// A book without pages.
+impl RefreshPlan {
+    /// A plan without pages.
     ///
     /// # Panics
     ///
@@ -259,8 +259,8 @@ impl RefreshBook {
             pages: Pages::default(),
             planner,
             budgets: Budgets::new(config),
-            waves: Waves::default(),
-            strays: Strays::default(),
+            template_edits: TemplateEdits::default(),
+            never_fetched: NeverFetched::default(),
             set_times: None,
             overdue: Overdue::default(),
             is_started: false,
@@ -281,7 +281,7 @@ impl RefreshBook {
         self.config.timezone.instant(days)
     }
 
-    /// Takes a visit in, one of the past before [`RefreshBook::start`] and one
+    /// Takes a visit in, one of the past before [`RefreshPlan::start`] and one
     /// just made after it.
     pub fn take(&mut self, visit: &Visit, tries: u8) -> Option<Sighted> {
         if let Some(page) = self.pages.tried(visit, tries) {
@@ -289,21 +289,21 @@ impl RefreshBook {
         }
         let at = self.days(visit.time);
         let Some(mut sighted) = self.pages.take(visit, tries, at) else {
-            self.take_stray(visit, Fate::of(visit, tries));
+            self.take_never_fetched(visit, Fate::of(visit, tries));
             return None;
         };
         self.tried.remove(&sighted.page);
         if sighted.kind.changed().is_some() {
             let copied = self.planner.last(sighted.page);
             let comparison = Comparison::of(visit, &sighted, copied);
-            if self.waves.take(visit.url.site_hash(), comparison) {
+            if self.template_edits.take(visit.url.site_hash(), comparison) {
                 sighted.kind = Sighting::Edited;
             }
         }
         let Sighted { page, kind, at, .. } = sighted;
         self.last = self.last.max(at);
         if kind == Sighting::First {
-            self.stray_came(&visit.url);
+            self.now_fetched(&visit.url);
             let of_site = self.budgets.join(&mut self.planner, page, &visit.url);
             let weight = of_site * self.config.weights.of(visit.priority);
             let facts = Page {
@@ -436,10 +436,12 @@ impl RefreshBook {
         (hours, unknown)
     }
 
-    /// When to ask for the next page or stray; `None` without either.
+    /// When to ask for the next page or never_fetched; `None` without either.
     pub fn wake(&self) -> Option<f64> {
         let page = self.page_wake();
-        page.into_iter().chain(self.stray_wake()).reduce(f64::min)
+        page.into_iter()
+            .chain(self.never_fetched_wake())
+            .reduce(f64::min)
     }
 
     fn page_wake(&self) -> Option<f64> {
@@ -547,9 +549,9 @@ impl RefreshBook {
     /// Takes a page out of its turn because somebody says that it has changed at
     /// this time, in days; `None` if there is no reason to. If there is no budget it is
     /// the next of its site, or of the whole plan. Set times have no such budget.
-    pub fn call(&mut self, url: &CrawlUrl, modified: f64, now: f64) -> Option<Called> {
+    pub fn visit_early(&mut self, url: &CrawlUrl, modified: f64, now: f64) -> Option<EarlyVisit> {
         let page = self.pages.find(url)?;
-        if !self.would_call(url, modified) {
+        if !self.would_visit_early(url, modified) {
             return None;
         }
         let due = self.planner.due(page);
@@ -558,7 +560,7 @@ impl RefreshBook {
             None => self.planner.ask_within_budget(page, now),
         };
         match asked {
-            Asked::Out | Asked::Waits => Some(Called {
+            Asked::Out | Asked::Waits => Some(EarlyVisit {
                 page,
                 due,
                 is_out: asked == Asked::Out,
@@ -568,7 +570,7 @@ impl RefreshBook {
     }
 
     /// Whether there is a reason to.
-    pub fn would_call(&self, url: &CrawlUrl, modified: f64) -> bool {
+    pub fn would_visit_early(&self, url: &CrawlUrl, modified: f64) -> bool {
         let is_news = |page| modified > self.planner.last(page) && !self.planner.is_out(page);
         self.is_started && self.pages.find(url).is_some_and(is_news)
     }
