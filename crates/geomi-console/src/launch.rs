@@ -18,8 +18,9 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use geomi_crawler::Status;
 use geomi_crawler::remote::{self, RemoteError};
-use geomi_crawler::{RefreshDrive, Status};
+use geomi_refresh::upkeep::RefreshDrive;
 use geomi_store::{CrawlDir, StoreError, open_regular};
 
 use crate::accounts::hold;

@@ -10,7 +10,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use geomi_store::schedule::{self, FreeHours, HOURS, Row};
+use geomi_model::week::HOURS;
+use geomi_store::schedule::{self, FreeHours, Row};
 use geomi_store::{CrawlDir, StoreError};
 use xxhash_rust::xxh3::xxh3_64;
 

@@ -21,7 +21,9 @@ use geomi_url::CrawlUrl;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{Around, Engine, VisitRows};
-use crate::{Counters, CrawlError, Fate};
+use geomi_model::Fate;
+
+use crate::{Counters, CrawlError};
 
 /// Rows read between two commits.
 const ROWS_MAX: usize = 1_024;

@@ -7,12 +7,12 @@ use geomi_frontier::{PageOrder, Prioritizer};
 use geomi_model::{Link, LinkKind};
 use geomi_novelty::{DEFAULT_DROP_PARAMS, DropParams, NoveltyConfig};
 use geomi_page::ReadLimits;
+use geomi_refresh::upkeep::RefreshConfig;
 use geomi_scope::ScopeConfig;
 use geomi_store::warc::GzipLevel;
 use geomi_url::CrawlUrl;
 
 use crate::SiteOverride;
-use crate::refresh::RefreshConfig;
 use crate::refusal::RefusalRule;
 
 /// Everything a crawl needs to know before it starts.

@@ -58,7 +58,8 @@ use crate::failing::FailingSites;
 use crate::novelty::{NoveltyBook, domain_hash};
 use crate::partition::{Partition, Stored};
 use crate::policies::SitePolicies;
-use crate::refresh::{Call as EarlyCall, Discovery, RefreshBook, SiteSigns};
+use crate::refresh::{Discovery, SignalledVisit};
+use geomi_refresh::upkeep::{RefreshPlan, SiteSignals};
 use crate::script_links::ScriptLinks;
 use crate::seeds::SeedBook;
 use crate::stage::admit::Admit;
@@ -228,13 +229,13 @@ pub(crate) struct Seeds {
 /// What keeps the pages of the partition fresh.
 pub(crate) struct Upkeep {
     /// The plan, where the crawl is kept fresh.
-    pub(crate) plan: Option<RefreshBook>,
+    pub(crate) plan: Option<RefreshPlan>,
     /// What new pages may cost while the crawl is kept fresh.
     pub(crate) discovery: Discovery,
     /// Change signals of sites, as far as they were used lately.
-    pub(crate) signs: HashMap<SiteHash, SiteSigns>,
+    pub(crate) signals: HashMap<SiteHash, SiteSignals>,
     /// Pages that are visited because a sitemap or feed says so.
-    pub(crate) called: HashMap<u32, EarlyCall>,
+    pub(crate) early_visits: HashMap<u32, SignalledVisit>,
     /// Whether everything was queued that was to be visited once.
     pub(crate) is_over: bool,
 }

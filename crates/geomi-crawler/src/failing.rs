@@ -8,7 +8,7 @@
 use geomi_url::{CrawlUrl, SiteHash};
 use hashbrown::HashMap;
 
-use crate::fate::is_guess;
+use geomi_model::is_guess;
 use crate::stage::arrival::Answer;
 
 /// Sites in the table. When it is full, those with the fewest failures make room.

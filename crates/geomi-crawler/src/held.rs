@@ -21,7 +21,8 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use geomi_frontier::Entry;
-use geomi_novelty::{NoveltyRefusal, Template};
+use geomi_novelty::NoveltyRefusal;
+use geomi_url::template::Template;
 use geomi_url::{SiteHash, UrlHash};
 use hashbrown::{HashMap, HashSet};
 

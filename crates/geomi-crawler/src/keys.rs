@@ -18,7 +18,7 @@
 //! | `g` site url | the queue entry of a URL that was refused as too deep |
 //! | `z` site url | the queue entry of a new URL that waits for the budget of discovery |
 //! | `l` site url | what a sitemap or feed says of that URL: [`ChangeSignal`](geomi_model::ChangeSignal) |
-//! | `c` site | how far its word on changes can be trusted: [`SiteSigns`](crate::refresh::SiteSigns) |
+//! | `c` site | how far its word on changes can be trusted: [`SiteSignals`](geomi_refresh::upkeep::SiteSignals) |
 //! | `d` digest | where that content is stored |
 //! | `h` number | keys of the URLs admitted in one commit: the seen test's log |
 //! | `v` number | a visit not yet in a Parquet file, in format 4 |
@@ -38,12 +38,12 @@
 use std::time::Duration;
 
 use geomi_model::{Digest, PageFacts, Truncation, Validity, Visit};
+use geomi_refresh::upkeep::{LaterSignals, SignalRecord, SiteSignals};
 use geomi_url::{SiteHash, UrlHash};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::CrawlError;
-use crate::refresh::{LaterSigns, Signals, SiteSigns};
 
 /// Format of the values below. A change that old readers cannot follow gets a
 /// new number and a reader for the old one.
@@ -107,7 +107,7 @@ pub(crate) fn too_deep(site: SiteHash, url: UrlHash) -> Vec<u8> {
 }
 
 /// What was learned of a site's own words.
-pub(crate) fn signs(site: SiteHash) -> Vec<u8> {
+pub(crate) fn signals(site: SiteHash) -> Vec<u8> {
     key(b'c', &[&site.0.to_be_bytes()])
 }
 
@@ -278,27 +278,27 @@ pub(crate) fn decode_visit(bytes: &[u8]) -> Result<Visit, CrawlError> {
 
 /// The format of what a site's word is worth: as in format 1, then what was added, then
 /// what feeds said. Format 2 ends before the last, and counts feeds among sitemaps.
-const SIGNS_FORMAT: u8 = 3;
+const SIGNALS_FORMAT: u8 = 3;
 
 /// What a site's word is worth in its stored form.
-pub(crate) fn encode_signs(signs: &SiteSigns) -> Vec<u8> {
-    encode_as(SIGNS_FORMAT, &(signs, &signs.later, &signs.feeds))
+pub(crate) fn encode_signals(signals: &SiteSignals) -> Vec<u8> {
+    encode_as(SIGNALS_FORMAT, &(signals, &signals.later, &signals.feeds))
 }
 
 /// Reads that, of this format or one before.
-pub(crate) fn decode_signs(bytes: &[u8]) -> Result<SiteSigns, CrawlError> {
-    let (signs, later, feeds): (SiteSigns, LaterSigns, Signals) = match bytes.first() {
+pub(crate) fn decode_signals(bytes: &[u8]) -> Result<SiteSignals, CrawlError> {
+    let (signals, later, feeds): (SiteSignals, LaterSignals, SignalRecord) = match bytes.first() {
         Some(&FORMAT) => return decode("signs", bytes),
         Some(2) => {
-            let (signs, later) = decode_as(2, "signs", bytes)?;
-            (signs, later, Signals::default())
+            let (signals, later) = decode_as(2, "signs", bytes)?;
+            (signals, later, SignalRecord::default())
         }
-        _ => decode_as(SIGNS_FORMAT, "signs", bytes)?,
+        _ => decode_as(SIGNALS_FORMAT, "signs", bytes)?,
     };
-    Ok(SiteSigns {
+    Ok(SiteSignals {
         later,
         feeds,
-        ..signs
+        ..signals
     })
 }
 
@@ -413,20 +413,26 @@ mod tests {
     #[test]
     fn what_a_site_s_word_is_worth_reads_back_in_all_formats() {
         // As it was first written: seven numbers, the last three of all signals.
-        let mut signs = decode_signs(&[1, 9, 8, 5, 1, 4, 3, 2]).unwrap();
-        assert_eq!((signs.not_modified, signs.audits, signs.lies), (9, 5, 1));
-        let all = Signals {
+        let mut signals = decode_signals(&[1, 9, 8, 5, 1, 4, 3, 2]).unwrap();
+        assert_eq!(
+            (signals.not_modified, signals.audits, signals.lies),
+            (9, 5, 1)
+        );
+        let all = SignalRecord {
             followed: 4,
             proved: 3,
             passed: 2,
         };
-        assert_eq!((signs.sitemaps, signs.feeds), (all, Signals::default()));
-        while signs.may_ask_conditionally() {}
-        let before = encode_as(2, &(&signs, &signs.later));
-        assert_eq!(decode_signs(&before).unwrap(), signs);
-        signs.feeds.followed = 7;
-        assert_eq!(decode_signs(&encode_signs(&signs)).unwrap(), signs);
-        assert!(decode_signs(&[9]).is_err());
+        assert_eq!(
+            (signals.sitemaps, signals.feeds),
+            (all, SignalRecord::default())
+        );
+        while signals.may_ask_conditionally() {}
+        let before = encode_as(2, &(&signals, &signals.later));
+        assert_eq!(decode_signals(&before).unwrap(), signals);
+        signals.feeds.followed = 7;
+        assert_eq!(decode_signals(&encode_signals(&signals)).unwrap(), signals);
+        assert!(decode_signals(&[9]).is_err());
     }
 
     #[test]
@@ -460,10 +466,10 @@ mod tests {
             "{format}"
         );
         assert!(row(here, "| `v` number |").contains(&format), "{format}");
-        let signs = row(document, "| `c` site |");
+        let signals = row(document, "| `c` site |");
         assert!(
-            signs.contains(&format!("Format {SIGNS_FORMAT}:")),
-            "{signs}"
+            signals.contains(&format!("Format {SIGNALS_FORMAT}:")),
+            "{signals}"
         );
     }
 }

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::books::SiteAccess;
 use crate::engine::{Around, Engine, partition_of};
 use crate::partition::Stored;
-use crate::refresh::Herald;
+use geomi_refresh::upkeep::SignalSource;
 use crate::refusal::RefusalRule;
 use crate::seeds::{Added, SeedCard, SeedOutcome};
 use crate::{CrawlError, SeedInput};
@@ -205,7 +205,7 @@ impl Engine {
             self.admit_worthy(around, entry)?;
         }
         match told {
-            Some(told) => self.note_signal(around, &url, &told, Herald::Sitemap),
+            Some(told) => self.note_signal(around, &url, &told, SignalSource::Sitemap),
             None => Ok(()),
         }
     }

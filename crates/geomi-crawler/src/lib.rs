@@ -47,7 +47,6 @@ mod engine;
 mod error;
 pub mod explain;
 mod failing;
-mod fate;
 mod held;
 mod keys;
 mod left;
@@ -87,7 +86,6 @@ pub use config::{
 pub use control::{Control, Desired};
 pub use credentials::Credentials;
 pub use error::CrawlError;
-pub use fate::{Attempt, Fate};
 pub use worker::{Surroundings, run, run_from, run_with};
 pub use left::{Left, LeftGroup, LeftReason};
 pub use log::LogLine;
@@ -102,6 +100,6 @@ pub use refusal::refusal_names;
 pub use reread::Rereader;
 pub use seeds::SeedStream;
 pub use status::{
-    Answers, Counters, Ending, Observer, Phase, RefreshDrive, RefreshStatus, Silent, Status,
+    Answers, Counters, Ending, Observer, Phase, RefreshStatus, Silent, Status,
 };
 pub use steps::{DurableStep, NoFaults, Steps};

@@ -10,17 +10,17 @@
 //! Deferred URLs are kept (`held.rs`), not lost.
 
 use geomi_frontier::Entry;
-use geomi_model::{Document, LinkKind, Timestamp};
+use geomi_model::{Document, Fate, LinkKind, Timestamp};
 use geomi_novelty::{
     Content, DomainNovelty, DropParams, FoundLink, NoveltyConfig, NoveltyRefusal, ProbeAnswer,
-    Sight, SiteNovelty, Template, Ties, telling_numbers,
+    Sight, SiteNovelty, Ties, telling_numbers,
 };
+use geomi_url::template::Template;
 use geomi_url::{CrawlUrl, SiteHash, registrable_domain};
 use hashbrown::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::books::Access;
-use crate::fate::Fate;
 use crate::held::HeldBook;
 use crate::engine::{Around, Engine};
 use crate::partition::Partition;

@@ -9,7 +9,7 @@ use crate::explain::{
 };
 use crate::engine::Engine;
 use crate::policies::SitePolicies;
-use crate::refresh::TableRows;
+use geomi_refresh::upkeep::TableRows;
 use crate::stage::admit::Admit;
 use crate::stage::start::SeedAdded;
 use crate::worker::Worker;
@@ -154,14 +154,13 @@ impl Engine {
         Ok(())
     }
 
-    /// Follows another schedule; says whether it differs from the one that was followed.
-    pub(crate) fn follow_table(&mut self, rows: &TableRows, now: Timestamp) -> bool {
+    /// Follows another schedule; how many of its visits are of unknown pages, or `None`
+    /// if it is the one that is followed.
+    pub(crate) fn follow_table(&mut self, rows: &TableRows, now: Timestamp) -> Option<u64> {
         let is_ours = |url: &CrawlUrl| self.elsewhere(url).is_none();
         let rows = rows.iter().filter(|(_, url)| is_ours(url)).cloned();
         let rows: TableRows = rows.collect();
-        match &mut self.upkeep.plan {
-            Some(plan) => plan.follow(rows, plan.days(now)),
-            None => false,
-        }
+        let plan = self.upkeep.plan.as_mut()?;
+        plan.follow(rows, plan.days(now))
     }
 }

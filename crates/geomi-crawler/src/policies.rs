@@ -8,8 +8,7 @@
 use std::time::Duration;
 
 use geomi_frontier::{Delay, Politeness, SiteRules};
-use geomi_scope::SiteTables;
-use geomi_url::SiteKey;
+use geomi_url::{SiteKey, SiteTables};
 
 use crate::{CrawlConfig, CrawlError, Credentials, RobotsMode};
 
@@ -66,7 +65,7 @@ impl SitePolicies {
     pub(crate) fn new(config: &CrawlConfig) -> Result<Self, CrawlError> {
         let names = config.sites.iter().map(|table| table.names.as_slice());
         let names = SiteTables::new(names).map_err(|wrong| {
-            CrawlError::Scope(wrong.into_iter().map(|(_, error)| error).collect())
+            CrawlError::Scope(wrong.into_iter().map(|(_, error)| error.into()).collect())
         })?;
         Ok(Self {
             names,

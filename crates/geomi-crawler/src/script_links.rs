@@ -8,7 +8,7 @@
 //!
 //! The counts are in memory only. A crawl that is resumed tries a few again.
 
-use geomi_novelty::Template;
+use geomi_url::template::Template;
 use geomi_url::{CrawlUrl, SiteHash};
 use hashbrown::HashMap;
 use xxhash_rust::xxh3::xxh3_64;

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use geomi_frontier::Entry;
-use geomi_model::{NetworkState, Timestamp, UrlRecord, Visit};
+use geomi_model::{Fate, NetworkState, Timestamp, UrlRecord, Visit};
+use geomi_refresh::upkeep::RefreshDrive;
 use serde::{Deserialize, Serialize};
 
-use crate::fate::Fate;
 use crate::left::{Left, LeftReason};
 use crate::refusal::RefusalRule;
 
@@ -437,18 +437,6 @@ pub(crate) fn plural(number: u64, noun: &str) -> String {
 
 const fn is_or_are(number: u64) -> &'static str {
     if number == 1 { "is" } else { "are" }
-}
-
-/// What decides when a page is due.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RefreshDrive {
-    /// A policy, page by page.
-    Plan,
-    /// Rounds of all pages.
-    Rounds,
-    /// A table of days and hours.
-    Table,
 }
 
 impl Status {

@@ -8,15 +8,12 @@ mod house;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use geomi_crawler::{
-    CrawlConfig, CrawlError, DurableStep, Ending, Fate, NoFaults, SeedInput, Steps,
-};
+use geomi_crawler::{CrawlConfig, CrawlError, DurableStep, Ending, NoFaults, SeedInput, Steps};
 use geomi_frontier::PageOrder;
-use geomi_model::Visit;
+use geomi_model::{Fate, Visit};
 use geomi_scope::ScopeKind;
 use geomi_testweb::{FixedPage, SiteBehaviour, WebSpec};
 use geomi_url::CrawlUrl;
-
 use house::{CrashAt, House};
 
 const PAGES: usize = 160;

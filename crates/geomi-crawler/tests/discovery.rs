@@ -4,11 +4,10 @@ mod house;
 
 use std::collections::BTreeSet;
 
-use geomi_crawler::refresh::{Budget, Drive, RefreshConfig};
 use geomi_crawler::{CrawlConfig, Ending, RefreshStatus, Status};
+use geomi_refresh::upkeep::{Budget, Drive, RefreshConfig};
 use geomi_scope::ScopeKind;
 use geomi_testweb::{FixedPage, SiteBehaviour, WebSpec};
-
 use house::House;
 
 const DAYS: usize = 200;

@@ -22,7 +22,7 @@ pub struct Entry {
     pub kind: LinkKind,
     /// Links away from the seed.
     pub depth: u16,
-    /// 1 is the highest; at most [`crate::PRIORITIES`].
+    /// 1 is the highest; at most [`geomi_model::PRIORITIES`].
     pub priority: u8,
     /// Tries made already.
     pub attempts: u8,

@@ -14,9 +14,8 @@
 //! begin anew, and nothing is kept between runs. What is known of one besides is
 //! right or [`Known::Unknown`], but for two URLs that share 50 bits of their hashes.
 
+use geomi_model::PRIORITIES;
 use geomi_url::UrlHash;
-
-use crate::PRIORITIES;
 
 /// Places of a cache line.
 const LINE_LEN: usize = 8;

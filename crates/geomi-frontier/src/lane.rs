@@ -12,13 +12,10 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-use geomi_model::Timestamp;
+use geomi_model::{PRIORITIES, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::{Entry, LaneState};
-
-/// How many priorities there are: 1 is the highest.
-pub const PRIORITIES: u8 = 8;
 
 /// How many early retries a lane holds in memory before it waits for them.
 const DELAYED_MAX: usize = 256;

@@ -57,7 +57,7 @@
 //!
 //! # Queues
 //!
-//! A URL enters one of [`PRIORITIES`] lanes of its site by its priority. These
+//! A URL enters one of [`PRIORITIES`](geomi_model::PRIORITIES) lanes of its site by its priority. These
 //! are the front queues of the Mercator design, kept apart by site so that a
 //! polite wait for one host never holds up another. The chooser ([`lane`])
 //! favours high lanes and starves none. Each lane keeps a bounded front in
@@ -105,7 +105,7 @@ pub use frontier::{
     RETIRED_LISTED, Save, SiteView,
 };
 pub use importance::{Credit, Importance, Known};
-pub use lane::{PRIORITIES, Position};
+pub use lane::Position;
 pub use order::HostOrder;
 pub use outlook::Outlook;
 pub use page_order::PageOrder;

@@ -1,6 +1,6 @@
 //! The order of the pages within one site.
 
-use crate::lane::PRIORITIES;
+use geomi_model::PRIORITIES;
 
 /// Which page of a site goes first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

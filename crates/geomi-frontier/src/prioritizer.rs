@@ -6,9 +6,7 @@
 //! found to link to a URL; the others stay. Patterns the user prefers are always
 //! priority 1, as are seeds.
 
-use geomi_model::LinkKind;
-
-use crate::PRIORITIES;
+use geomi_model::{LinkKind, PRIORITIES};
 
 /// What is known of a URL when it is found.
 #[derive(Clone, Copy, Debug)]

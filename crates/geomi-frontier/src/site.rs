@@ -5,11 +5,11 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use geomi_model::Timestamp;
+use geomi_model::{PRIORITIES, Timestamp};
 use geomi_url::{CrawlUrl, SiteHash, SiteKey};
 use serde::{Deserialize, Serialize};
 
-use crate::lane::{self, Lane, PRIORITIES, Position};
+use crate::lane::{self, Lane, Position};
 use crate::order::View;
 use crate::{
     Call, Entry, Errand, FrontierId, Outlook, PageOrder, Politeness, Retirement, RoundTrip,

@@ -11,11 +11,10 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use geomi_frontier::{
-    Action, Addresses, Config, Delay, Entry, Frontier, FrontierId, HostOrder, Lease, PRIORITIES,
-    PageOrder, Politeness, Position, Resolved, RobotsNext, ServerSign, Settlement, SiteSignal,
+    Action, Addresses, Config, Delay, Entry, Frontier, FrontierId, HostOrder, Lease, PageOrder, Politeness, Position, Resolved, RobotsNext, ServerSign, Settlement, SiteSignal,
     SiteState, Timing, Work,
 };
-use geomi_model::{LinkKind, Timestamp};
+use geomi_model::{LinkKind, PRIORITIES, Timestamp};
 use geomi_url::{CrawlUrl, SiteHash};
 use proptest::prelude::*;
 

@@ -12,6 +12,9 @@ use crate::{
     Truncation, Validity,
 };
 
+/// How many priorities there are: 1 is the highest.
+pub const PRIORITIES: u8 = 8;
+
 /// One URL attempted once, robots.txt included.
 ///
 /// It is the complete story of the attempt: everything geomi later reports,
@@ -32,7 +35,7 @@ pub struct Visit {
     pub via: Option<CrawlUrl>,
     /// Links away from the seed.
     pub depth: u16,
-    /// Priority it was queued with, 1 the highest.
+    /// Priority it was queued with, from 1, the highest, to [`PRIORITIES`].
     pub priority: u8,
     /// Which try this was, from 1.
     pub attempt: u8,

@@ -11,10 +11,9 @@
 //! and where a path has more names or values than are counted.
 
 use geomi_url::CrawlUrl;
+use geomi_url::template::LIST_NAMES;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
-
-use crate::template::LIST_NAMES;
 
 /// Combinations that are fetched whole.
 const FEW: u32 = 512;

@@ -6,8 +6,7 @@
 //! ends in a page that leads nowhere new; a generator does not.
 
 use geomi_url::CrawlUrl;
-
-use crate::Template;
+use geomi_url::template::Template;
 
 /// Steps of one dive.
 const STEPS_MAX: u32 = 64;

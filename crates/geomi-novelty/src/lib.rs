@@ -147,7 +147,6 @@ pub mod probe;
 mod recombined;
 mod site;
 mod standing;
-mod template;
 
 pub use account::Account;
 pub use dive::Pick;
@@ -162,7 +161,6 @@ pub use probe::{End, ProbeAnswer};
 pub use recombined::Combines;
 pub use site::{Content, FoundLink, Observation, Sight, SiteNovelty, Ties};
 pub use standing::{NoveltyRefusal, SiteStanding, TemplateStanding};
-pub use template::Template;
 
 /// The numbers of the rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,12 +5,12 @@
 //! or did not; a part over which enough pairs agreed and none disagreed is
 //! ignored. One disagreement is never forgotten: different pages stay different.
 
+use geomi_url::template::is_id;
 use geomi_url::{CrawlUrl, UrlHash};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::memory::{Note, Notes};
-use crate::template::is_id;
 
 /// Parts of one URL that are looked at.
 const PARTS_MAX: usize = 8;

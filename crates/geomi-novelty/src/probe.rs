@@ -25,11 +25,9 @@ use std::cmp::Ordering;
 use std::fmt::Write as _;
 
 use geomi_url::CrawlUrl;
+use geomi_url::template::{Template, is_id};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
-
-use crate::Template;
-use crate::template::is_id;
 
 /// Years in which no site has events, and every calendar has days.
 const FUTURE: u16 = 2_090;

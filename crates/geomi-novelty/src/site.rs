@@ -7,6 +7,7 @@ mod worth;
 
 use std::collections::BTreeMap;
 
+use geomi_url::template::Template;
 use geomi_url::{CrawlUrl, UrlHash};
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +17,7 @@ use crate::dive::Dive;
 use crate::memory::{HashTable, Notes, Ring};
 use crate::probe::{End, Probes};
 use crate::recombined::{Combines, Parts};
-use crate::{Account, NoveltyConfig, Param, SiteStanding, Template, TemplateStanding};
+use crate::{Account, NoveltyConfig, Param, SiteStanding, TemplateStanding};
 use deferral::is_ahead;
 use spelling::learn;
 

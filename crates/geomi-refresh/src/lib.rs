@@ -55,6 +55,7 @@ pub mod schedule;
 pub mod shape;
 mod success;
 mod survey;
+pub mod upkeep;
 mod week;
 mod wishes;
 mod worth;

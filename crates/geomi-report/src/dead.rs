@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use geomi_crawler::Fate;
-use geomi_model::Visit;
+use geomi_model::{Fate, Visit};
 use geomi_url::UrlHash;
 
 /// The dead pages, each by its hash with the number of the visit that failed.

@@ -7,8 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-use geomi_crawler::Fate;
-use geomi_model::{Digest, Visit};
+use geomi_model::{Digest, Fate, Visit};
 
 /// What the pass finds.
 #[derive(Debug, Default)]

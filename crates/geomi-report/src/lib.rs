@@ -26,7 +26,7 @@
 //! # Words
 //!
 //! A page's visit **ends** unless the page is tried again for it; saved,
-//! redirected and failed are as in [`geomi_crawler::Fate`]. What is not defined
+//! redirected and failed are as in [`geomi_model::Fate`]. What is not defined
 //! is said to be nothing (JSON `null`), never zero:
 //!
 //! * **success rate** = saved / (saved + failed) of the visits that ended.

@@ -8,8 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::num::{NonZeroU32, NonZeroU64};
 
-use geomi_crawler::Fate;
-use geomi_model::{Timestamp, Visit};
+use geomi_model::{Fate, Timestamp, Visit};
 use geomi_scope::Scope;
 use geomi_url::UrlHash;
 

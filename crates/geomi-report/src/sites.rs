@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::IpAddr;
 
-use geomi_crawler::Fate;
-use geomi_model::Visit;
+use geomi_model::{Fate, Visit};
 use geomi_url::SiteHash;
 
 /// A site's place in [`Sites`].

@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
-use geomi_crawler::Fate;
-use geomi_model::{CaptureKind, NetworkState, Timestamp, Visit};
+use geomi_model::{CaptureKind, Fate, NetworkState, Timestamp, Visit};
 use geomi_url::{CrawlUrl, UrlHash};
 
 use crate::dead::Dead;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use geomi_url::UrlError;
+use geomi_url::SiteNameError;
 
 /// How far a crawl may go from its seeds.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -218,20 +218,9 @@ pub enum ScopeError {
         /// What the compiler found.
         source: regex::Error,
     },
-    /// An entry of a list of sites that names none.
-    #[error("{entry:?} is not a site ({source}): write a host such as \"example.com\"")]
-    BadSite {
-        /// As written.
-        entry: String,
-        /// What the parser found.
-        source: UrlError,
-    },
-    /// An entry of a list of sites that says more than a site.
-    #[error("site {entry:?} is more than host and port: use a URL or exclude pattern for a path")]
-    SiteWithPath {
-        /// As written.
-        entry: String,
-    },
+    /// An entry of a list of sites that does not name a site.
+    #[error(transparent)]
+    SiteName(#[from] SiteNameError),
     /// A denied extension that no path can end in.
     #[error("denied extension {entry:?} is not a file extension: write it like \"zip\"")]
     BadExtension {

@@ -44,7 +44,6 @@ mod place;
 mod scope;
 mod selection;
 mod site_scopes;
-mod sites;
 mod trap;
 mod verdict;
 
@@ -54,5 +53,4 @@ pub use config::{
 };
 pub use scope::Scope;
 pub use selection::{Selection, SelectionConfig};
-pub use sites::SiteTables;
 pub use verdict::{Refusal, Rule, Verdict};

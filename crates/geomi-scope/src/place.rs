@@ -3,9 +3,9 @@
 //! The questions are asked of every link of every page, so they compare pieces
 //! of the URLs as they stand and allocate nothing, unless there is a deny list.
 
-use geomi_url::{CrawlUrl, registrable_domain};
+use geomi_url::{CrawlUrl, SiteTables, registrable_domain};
 
-use crate::{ScopeError, SiteTables};
+use crate::ScopeError;
 
 /// Whether two URLs have one site: [`CrawlUrl::site`] without making the keys.
 pub(crate) fn same_site(a: &CrawlUrl, b: &CrawlUrl) -> bool {
@@ -46,7 +46,7 @@ impl SiteList {
         match SiteTables::new([entries]) {
             Ok(tables) => Self(tables),
             Err(wrong) => {
-                errors.extend(wrong.into_iter().map(|(_, error)| error));
+                errors.extend(wrong.into_iter().map(|(_, error)| error.into()));
                 Self::default()
             }
         }

@@ -1,9 +1,9 @@
 //! The rules that differ by site, compiled.
 
-use geomi_url::CrawlUrl;
+use geomi_url::{CrawlUrl, SiteTables};
 
 use crate::pattern::Patterns;
-use crate::{PatternList, ScopeError, SiteScope, SiteTables};
+use crate::{PatternList, ScopeError, SiteScope};
 
 /// The rules that hold for one URL.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +31,7 @@ impl SiteScopes {
     pub(crate) fn new(written: &[SiteScope], errors: &mut Vec<ScopeError>) -> Self {
         let names = SiteTables::new(written.iter().map(|table| table.names.as_slice()));
         let names = names.unwrap_or_else(|wrong| {
-            errors.extend(wrong.into_iter().map(|(_, error)| error));
+            errors.extend(wrong.into_iter().map(|(_, error)| error.into()));
             SiteTables::default()
         });
         let mut compile = |list, patterns: &Option<Vec<String>>| {

@@ -14,22 +14,11 @@ use std::io::{BufRead, BufReader, Read as _, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use geomi_model::week::{DAYS, HOURS, hour_of};
 use geomi_url::CrawlUrl;
 
 use crate::{AtomicFile, StoreError, open_regular};
 
-/// Hours of a week.
-pub const HOURS: usize = 7 * 24;
-/// The days, in the order of the table.
-pub const DAYS: [&str; 7] = [
-    "Sunday",
-    "Monday",
-    "Tuesday",
-    "Wednesday",
-    "Thursday",
-    "Friday",
-    "Saturday",
-];
 /// The first line.
 pub const HEADER: &str = "day,hour,url";
 /// What stands for the URL where an hour is left free.
@@ -127,20 +116,6 @@ fn is_header(line: &str) -> bool {
     names
         .map(str::to_ascii_lowercase)
         .eq(HEADER.split(',').map(str::to_owned))
-}
-
-/// The hour of the week that a day, of which three letters will do, and an hour
-/// name.
-pub fn hour_of(day: &str, hour: &str) -> Result<usize, String> {
-    let is_day =
-        |name: &&str| day.len() >= 3 && name.to_lowercase().starts_with(&day.to_lowercase());
-    let Some(day) = DAYS.iter().position(is_day) else {
-        return Err(format!("{day:?} is no day: write Sunday to Saturday"));
-    };
-    match hour.parse::<usize>() {
-        Ok(hour) if hour < 24 => Ok(day * 24 + hour),
-        _ => Err(format!("{hour:?} is no hour: write 0 to 23")),
-    }
 }
 
 /// Reads a table line by line: each one's number and what it says, until `each`

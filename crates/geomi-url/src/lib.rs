@@ -12,11 +12,14 @@
 mod crawl_url;
 mod rewritten;
 mod site;
+mod site_tables;
 pub mod surt;
+pub mod template;
 mod url_text;
 mod userinfo;
 
 pub use crawl_url::{CrawlUrl, UrlError, UrlHash, with_two_slashes};
 pub use rewritten::rewritten;
 pub use site::{SiteHash, SiteKey, public_suffix, registrable_domain};
+pub use site_tables::{SiteNameError, SiteTables};
 pub use userinfo::without_userinfo;

@@ -5,11 +5,12 @@
 
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 7] = [
+const CRATES: [&str; 8] = [
     "geomi-crawler",
     "geomi-fetch",
     "geomi-frontier",
     "geomi-novelty",
+    "geomi-refresh",
     "geomi-robots",
     "geomi-console",
     "geomi-report",

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::response::Response;
-use geomi_crawler::refresh::instant;
 use geomi_model::Timestamp;
+use geomi_refresh::upkeep::instant;
 use geomi_report::freshness::{Class, Point};
 use http::HeaderMap;
 use schemars::JsonSchema;

@@ -2,7 +2,8 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use geomi_store::schedule::{DAYS, FreeHours, HOURS};
+use geomi_model::week::{DAYS, HOURS};
+use geomi_store::schedule::FreeHours;
 use http::HeaderMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -11,8 +11,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use geomi_crawler::Fate;
-use geomi_model::{Timestamp, Visit, Zone};
+use geomi_model::{Fate, Timestamp, Visit, Zone};
 use geomi_store::segment::{self, Segment};
 use geomi_store::{CrawlDir, StoreError, visits};
 

@@ -12,8 +12,9 @@
 //! estimated holds while no other is closed.
 
 use geomi_crawler::CrawlConfig;
-use geomi_crawler::refresh::{PLAN_COLUMNS, days};
+use geomi_crawler::refresh::PLAN_COLUMNS;
 use geomi_model::{Timestamp, Visit};
+use geomi_refresh::upkeep::days;
 use geomi_report::freshness::{Class, Past, Point, Tally, Upkeep};
 use geomi_store::segment::{self, Segment};
 use geomi_store::{CrawlDir, StoreError, visits};
@@ -123,8 +124,8 @@ fn is_taken(visit: &Visit, one_in: u64) -> bool {
 pub(crate) mod tests {
     use std::time::Duration;
 
-    use geomi_crawler::refresh::instant;
     use geomi_model::{Change, NetworkState};
+    use geomi_refresh::upkeep::instant;
     use geomi_url::CrawlUrl;
 
     use super::*;

@@ -3,7 +3,7 @@
 //! A curve is a picture with its sense in a sentence; its numbers are in a table below it,
 //! which opens with mouse or keyboard.
 
-use geomi_crawler::refresh::instant;
+use geomi_refresh::upkeep::instant;
 use geomi_report::freshness::{Class, Point};
 use maud::{Markup, html};
 

@@ -6,10 +6,11 @@
 
 use axum::extract::State;
 use axum::response::Response;
+use geomi_crawler::Status;
 use geomi_crawler::explain::Cause;
 use geomi_crawler::log_reader::LoggedVisit;
-use geomi_crawler::{RefreshDrive, Status};
 use geomi_model::Timestamp;
+use geomi_refresh::upkeep::RefreshDrive;
 use http::HeaderMap;
 use maud::{Markup, html};
 use serde::Deserialize;

@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect, Response};
-use geomi_store::schedule::{FreeHours, HOURS};
+use geomi_model::week::HOURS;
+use geomi_store::schedule::FreeHours;
 use maud::{Markup, html};
 use serde::Deserialize;
 

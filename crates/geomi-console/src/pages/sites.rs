@@ -251,7 +251,7 @@ pub(crate) async fn change(
 
 #[cfg(test)]
 mod tests {
-    use geomi_crawler::refresh::SiteSigns;
+    use geomi_refresh::upkeep::SiteSignals;
 
     use super::*;
     use crate::words::Language;
@@ -260,7 +260,7 @@ mod tests {
     fn a_site_that_is_kept_fresh_shows_its_word_and_its_rhythm() {
         let words = Language::English.words();
         assert_eq!(changes(words, None, None).into_string(), "");
-        let word = SiteWord::of(&SiteSigns::default());
+        let word = SiteWord::of(&SiteSignals::default());
         let rhythm = SiteRhythm {
             pages: 3,
             timezone: "UTC".to_owned(),

@@ -1,6 +1,6 @@
 //! How fresh copies are, as programs and people are told.
 
-use geomi_crawler::refresh::days;
+use geomi_refresh::upkeep::days;
 use geomi_store::segment;
 
 use super::*;

@@ -1,7 +1,8 @@
 //! Why a crawl or a site stands as it does, in Korean.
 
 use geomi_crawler::explain::{Advice, Held, NextKind, NextStep, Reason, RobotsStanding};
-use geomi_crawler::{LeftGroup, LeftReason, RefreshDrive};
+use geomi_crawler::{LeftGroup, LeftReason};
+use geomi_refresh::upkeep::RefreshDrive;
 
 use super::{ko, look_up};
 use crate::pages::format::{bytes, count, moment};

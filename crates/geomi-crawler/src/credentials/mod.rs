@@ -14,8 +14,7 @@ use std::fmt;
 
 use bytes::Bytes;
 use geomi_model::Timestamp;
-use geomi_scope::SiteTables;
-use geomi_url::{CrawlUrl, SiteHash};
+use geomi_url::{CrawlUrl, SiteHash, SiteTables};
 use hashbrown::HashMap;
 
 use crate::{CrawlConfig, CrawlError};
@@ -85,7 +84,7 @@ impl Keyring {
         }
         let names = config.sites.iter().map(|table| table.names.as_slice());
         let names = SiteTables::new(names).map_err(|wrong| {
-            CrawlError::Scope(wrong.into_iter().map(|(_, error)| error).collect())
+            CrawlError::Scope(wrong.into_iter().map(|(_, error)| error.into()).collect())
         })?;
         let tables = config.sites.iter();
         Ok(Self {

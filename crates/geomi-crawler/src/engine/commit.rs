@@ -60,8 +60,8 @@ impl Engine {
         };
         let number = self.store.commit(&mark)?;
         self.seeds.book.committed();
-        if self.upkeep.signs.len() > SIGNALS_MAX {
-            self.upkeep.signs.clear();
+        if self.upkeep.signals.len() > SIGNALS_MAX {
+            self.upkeep.signals.clear();
         }
         self.outgoing.committed.push_back((number, committed));
         Ok(())

@@ -81,8 +81,8 @@ impl Engine {
             upkeep: Upkeep {
                 plan: None,
                 discovery: Discovery::load(&store)?,
-                signs: HashMap::new(),
-                called: HashMap::new(),
+                signals: HashMap::new(),
+                early_visits: HashMap::new(),
                 is_over: false,
             },
             rounds: Rounds {

@@ -32,7 +32,7 @@ pub use list::{
     QUEUED_SAMPLE_MAX, QueuedSample, SITES_PER_PAGE_MAX, SiteLine, SiteOrder, SitesPage, SitesQuery,
 };
 pub use reason::{Advice, Held, Reason, RobotsStanding};
-pub use rest::{inspect, site_signs};
+pub use rest::{inspect, site_signals};
 pub use rhythm::SiteRhythm;
 pub use site::{MirrorView, SiteReport};
 pub use url::{NextKind, NextStep, QueuePlace, ScoreReport, UrlReport};
@@ -43,7 +43,7 @@ use crate::engine::{Engine, partition_of};
 use crate::novelty::NoveltyBook;
 use crate::partition::Partition;
 use crate::policies::SitePolicies;
-use crate::refresh::RefreshBook;
+use geomi_refresh::upkeep::RefreshPlan;
 use crate::seeds::SeedBook;
 use crate::stage::admit::Admit;
 use crate::status::Status;
@@ -105,7 +105,7 @@ pub(crate) struct EngineView<'a> {
     /// Sites without a usable address; a directory at rest does not know them.
     pub(crate) unaddressed: Option<&'a HashMap<SiteHash, Unaddressed>>,
     /// The plan of a crawl that is being kept fresh.
-    pub(crate) plan: Option<&'a RefreshBook>,
+    pub(crate) plan: Option<&'a RefreshPlan>,
 }
 
 impl<'a> EngineView<'a> {

@@ -13,7 +13,7 @@ use crate::partition::Partition;
 use crate::policies::SitePolicies;
 use crate::seeds::SeedBook;
 use crate::stage::admit::Admit;
-use crate::refresh::SiteSigns;
+use geomi_refresh::upkeep::SiteSignals;
 use crate::status::Status;
 use crate::worker::open_partitions;
 use crate::{CrawlConfig, CrawlError};
@@ -114,15 +114,15 @@ impl Resting {
 
 /// What was learned of the change signals of a URL's site, read from a directory at
 /// rest. The caller holds its lock.
-pub fn site_signs(
+pub fn site_signals(
     config: &CrawlConfig,
     dir: &CrawlDir,
     url: &CrawlUrl,
-) -> Result<SiteSigns, CrawlError> {
+) -> Result<SiteSignals, CrawlError> {
     let map = Partitions::new(config.partitions);
     let partitions = open_partitions(config, dir, map)?;
     let partition = &partitions[usize::from(partition_of(map, url).0)];
-    Ok(partition.signs(url.site_hash())?.unwrap_or_default())
+    Ok(partition.signals(url.site_hash())?.unwrap_or_default())
 }
 
 /// The status as last written; that of a crawl not begun if there is none.

@@ -2,12 +2,11 @@
 //! them. A directory at rest has no plan; what each page of it is planned by, `geomi
 //! refresh explain` reads from all its visits.
 
+use geomi_model::week::DAYS;
+use geomi_refresh::upkeep::{RefreshPlan, hour_of_week};
 use geomi_refresh::{Policy as _, Profile};
-use geomi_store::schedule::DAYS;
 use geomi_url::CrawlUrl;
 use serde::{Deserialize, Serialize};
-
-use crate::refresh::{RefreshBook, hour_of_week};
 
 /// Pages that are looked at: a plan is asked between two rounds, and more of them would
 /// not change the mean.
@@ -31,10 +30,10 @@ pub struct SiteRhythm {
 impl SiteRhythm {
     /// That of a site, by any URL on it; `None` where hours and days have not been seen
     /// to matter.
-    pub(super) fn of(book: &RefreshBook, url: &CrawlUrl) -> Option<Self> {
-        let pages = book.pages().of_site(url).take(PAGES_MAX);
-        let policy = book.planner().policy();
-        let zone = book.config().timezone.name();
+    pub(super) fn of(plan: &RefreshPlan, url: &CrawlUrl) -> Option<Self> {
+        let pages = plan.pages().of_site(url).take(PAGES_MAX);
+        let policy = plan.planner().policy();
+        let zone = plan.config().timezone.name();
         Self::mean(zone, pages.filter_map(|page| policy.profile(page)))
     }
 

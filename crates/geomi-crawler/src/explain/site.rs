@@ -7,7 +7,7 @@ use geomi_frontier::{Hold, PageOrder, SiteState, SiteView};
 use geomi_model::Timestamp;
 use geomi_novelty::SiteStanding;
 use geomi_robots::RobotsPolicy;
-use geomi_url::{CrawlUrl, SiteHash, registrable_domain};
+use geomi_url::{CrawlUrl, registrable_domain};
 use serde::{Deserialize, Serialize};
 
 use super::reason::{Held, RobotsStanding};
@@ -15,7 +15,6 @@ use super::{Place, SiteRhythm, SiteWord};
 use crate::books::{SiteAccess, Unaddressed};
 use crate::left::LeftReason;
 use crate::mirrors::MirrorRecord;
-use crate::novelty::domain_hash;
 use crate::status::plural;
 use crate::{CrawlError, RobotsMode};
 
@@ -144,12 +143,11 @@ impl Place<'_> {
         let novelty = self.engine.novelty.look(self.engine.store, hash)?;
         let limits = self.engine.novelty.config();
         let domain = registrable_domain(url.host());
-        let holder = self.partition(SiteHash(domain_hash(url)));
-        let hosts = self.engine.novelty.look_domain(holder, domain)?;
+        let hosts = self.engine.novelty.look_domain(self.engine.store, domain)?;
         Ok(SiteReport {
             novelty: novelty.site(limits),
             mirror: self.engine.store.mirror_record(hash)?.map(Into::into),
-            word: self.engine.store.signs(hash)?.as_ref().map(SiteWord::of),
+            word: self.engine.store.signals(hash)?.as_ref().map(SiteWord::of),
             rhythm: self.engine.plan.and_then(|book| SiteRhythm::of(book, url)),
             domain: domain.to_owned(),
             domain_hosts: hosts.hosts,

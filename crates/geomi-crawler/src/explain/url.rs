@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use geomi_frontier::Entry;
 use geomi_model::{ChangeFrequency, ChangeSignal, Timestamp, UrlRecord};
-use geomi_novelty::{Template, TemplateStanding};
+use geomi_novelty::TemplateStanding;
+use geomi_url::template::Template;
 use geomi_refresh::PageId;
 use geomi_scope::{Candidate, Refusal, Verdict};
 use geomi_url::{CrawlUrl, SiteHash};
@@ -15,7 +16,7 @@ use crate::books::{Access, SiteAccess};
 use crate::depths::ShortestPath;
 use crate::log::LogLine;
 use crate::novelty::domain_hash;
-use crate::refresh::{Drive, RefreshBook};
+use geomi_refresh::upkeep::{Drive, RefreshPlan};
 use crate::refusal::RefusalRule;
 use crate::stage::admit::Standing;
 use crate::{CrawlError, RobotsMode};
@@ -280,7 +281,7 @@ impl Place<'_> {
     ) -> Option<NextStep> {
         let book = self.engine.plan?;
         let page = book.pages().find(url);
-        let stray = book.stray_due(url);
+        let stray = book.never_fetched_due(url);
         if page.is_none() && stray.is_none() {
             return None;
         }
@@ -290,7 +291,7 @@ impl Place<'_> {
         }
         match page {
             Some(page) => Some(planned_page(book, page)),
-            None => stray.map(|due| planned_stray(book, due)),
+            None => stray.map(|due| planned_never_fetched(book, due)),
         }
     }
 
@@ -503,7 +504,7 @@ fn deferred(not_worth: Option<&str>) -> NextStep {
 }
 
 /// When a page of the plan is visited again.
-fn planned_page(book: &RefreshBook, page: PageId) -> NextStep {
+fn planned_page(book: &RefreshPlan, page: PageId) -> NextStep {
     if book.planner().is_out(page) {
         return on_its_way();
     }
@@ -531,7 +532,7 @@ fn planned_page(book: &RefreshBook, page: PageId) -> NextStep {
 
 /// When a URL of which there has never been a copy is asked for again; no time is given
 /// while it is.
-fn planned_stray(book: &RefreshBook, due: Option<f64>) -> NextStep {
+fn planned_never_fetched(book: &RefreshPlan, due: Option<f64>) -> NextStep {
     let Some(due) = due else {
         return on_its_way();
     };

@@ -1,10 +1,9 @@
 //! What a site's word on its own changes is worth: its "not modified", and what its
 //! sitemaps and feeds say. A plan checks both while it keeps the site fresh
-//! ([`SiteSigns`]); this is what is told of that.
+//! ([`SiteSignals`]); this is what is told of that.
 
+use geomi_refresh::upkeep::{SignalRecord, SiteSignals};
 use serde::{Deserialize, Serialize};
-
-use crate::refresh::{Signals, SiteSigns};
 
 /// How far a site is believed, and what that rests on.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -41,7 +40,7 @@ pub struct SignalsWord {
 }
 
 impl SignalsWord {
-    fn of(signals: &Signals) -> Self {
+    fn of(signals: &SignalRecord) -> Self {
         Self {
             reliability: signals.reliability(),
             followed: signals.followed,
@@ -61,18 +60,18 @@ impl SignalsWord {
 
 impl SiteWord {
     /// What is known of it.
-    pub fn of(signs: &SiteSigns) -> Self {
-        let candour = signs.candour();
+    pub fn of(signals: &SiteSignals) -> Self {
+        let record = signals.not_modified_record();
         Self {
-            trust: signs.trust(),
-            is_distrusted: signs.is_distrusted(),
-            not_modified: signs.not_modified,
-            audits: signs.audits,
-            audits_wrong: signs.lies,
-            changes_admitted: candour.admitted,
-            changes_expected: candour.expected(),
-            sitemaps: SignalsWord::of(&signs.sitemaps),
-            feeds: SignalsWord::of(&signs.feeds),
+            trust: signals.trust(),
+            is_distrusted: signals.is_distrusted(),
+            not_modified: signals.not_modified,
+            audits: signals.audits,
+            audits_wrong: signals.lies,
+            changes_admitted: record.admitted,
+            changes_expected: record.expected(),
+            sitemaps: SignalsWord::of(&signals.sitemaps),
+            feeds: SignalsWord::of(&signals.feeds),
         }
     }
 
@@ -103,17 +102,17 @@ mod tests {
 
     #[test]
     fn a_liar_is_told_apart_and_why() {
-        let mut signs = SiteSigns {
+        let mut signals = SiteSignals {
             not_modified: 9,
             audits: 4,
-            feeds: Signals {
+            feeds: SignalRecord {
                 followed: 2,
                 proved: 1,
-                ..Signals::default()
+                ..SignalRecord::default()
             },
-            ..SiteSigns::default()
+            ..SiteSignals::default()
         };
-        let honest = SiteWord::of(&signs);
+        let honest = SiteWord::of(&signals);
         assert!(!honest.is_distrusted && honest.trust > 0.8, "{honest:?}");
         let words = honest.in_words();
         for told in [
@@ -122,8 +121,8 @@ mod tests {
         ] {
             assert!(words.contains(told), "{words}");
         }
-        signs.lies = 4;
-        let liar = SiteWord::of(&signs);
+        signals.lies = 4;
+        let liar = SiteWord::of(&signals);
         assert!(liar.is_distrusted && liar.trust < 0.2, "{liar:?}");
         assert!(liar.in_words().contains("so it is asked for the content"));
     }

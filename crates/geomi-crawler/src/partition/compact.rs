@@ -7,8 +7,8 @@
 //! is the same) and, of a retry, its tries. Chunks of earlier versions, a plain
 //! list behind format 1, read as they always did.
 
-use geomi_frontier::{Entry, PRIORITIES};
-use geomi_model::{LinkKind, Timestamp};
+use geomi_frontier::Entry;
+use geomi_model::{LinkKind, PRIORITIES, Timestamp};
 use geomi_url::CrawlUrl;
 use serde::Deserialize;
 use serde::de::IntoDeserializer as _;

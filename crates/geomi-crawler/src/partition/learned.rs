@@ -2,13 +2,13 @@
 
 use geomi_model::ChangeSignal;
 use geomi_novelty::{DomainNovelty, MirrorPage, SiteNovelty};
+use geomi_refresh::upkeep::SiteSignals;
 use geomi_store::state::Scan;
 use geomi_url::{CrawlUrl, SiteHash};
 
 use super::{Partition, read};
 use crate::books::SiteAccess;
 use crate::mirrors::MirrorRecord;
-use crate::refresh::SiteSigns;
 use crate::{CrawlError, keys};
 
 /// Format of what was learned of a site. The first had no shelves, the second
@@ -128,14 +128,14 @@ impl Partition {
     }
 
     /// What was learned of a site's own words.
-    pub(crate) fn signs(&self, site: SiteHash) -> Result<Option<SiteSigns>, CrawlError> {
-        let stored = self.state.get(&keys::signs(site))?;
-        stored.map(|bytes| keys::decode_signs(&bytes)).transpose()
+    pub(crate) fn signals(&self, site: SiteHash) -> Result<Option<SiteSignals>, CrawlError> {
+        let stored = self.state.get(&keys::signals(site))?;
+        stored.map(|bytes| keys::decode_signals(&bytes)).transpose()
     }
 
     /// Keeps what was learned of a site's own words.
-    pub(crate) fn set_signs(&mut self, site: SiteHash, signs: &SiteSigns) {
+    pub(crate) fn set_signals(&mut self, site: SiteHash, signals: &SiteSignals) {
         self.state
-            .put(&keys::signs(site), &keys::encode_signs(signs));
+            .put(&keys::signals(site), &keys::encode_signals(signals));
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use geomi_fetch::{FetchRequest, Fetcher};
 use geomi_frontier::Entry;
-use geomi_model::{Capture, Link, LinkKind};
+use geomi_model::{Capture, Fate, Link, LinkKind};
 use geomi_page::{Readers, declared_charset};
 use geomi_scope::{Candidate, Verdict};
 use geomi_store::cdxj;
@@ -18,7 +18,6 @@ use super::{
     ExchangeStep, Hop, HopEnd, LinkStep, LinkVerdict, Probe, Question, RefusedBy, ScopeStep,
     StoredStep,
 };
-use crate::fate::Fate;
 use crate::refusal::RefusalRule;
 use crate::stage::admit::{Admission, Admit, Found, Standing, as_seed, may_follow};
 use crate::stage::fetch::{ask, fetcher};

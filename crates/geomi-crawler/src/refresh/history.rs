@@ -46,10 +46,10 @@ pub fn read_visits(dir: &CrawlDir, mut hear: impl FnMut(&Visit) -> bool) -> Resu
 #[cfg(test)]
 mod tests {
     use geomi_model::{LinkKind, LinkType, NetworkState};
+    use geomi_refresh::upkeep::facts;
     use geomi_url::CrawlUrl;
 
     use super::*;
-    use crate::refresh::facts;
 
     #[test]
     fn a_page_read_from_files_has_the_kin_it_had() {

@@ -11,16 +11,13 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use geomi_refresh::upkeep::TableRows;
 use geomi_store::StoreError;
 use geomi_store::schedule::{self, FreeHours, Row};
-use geomi_url::CrawlUrl;
 
 
 /// Problems told of one file.
 const TOLD_MAX: usize = 5;
-
-/// Hours of the week, from Sunday midnight on, and URLs.
-pub type TableRows = Vec<(usize, CrawlUrl)>;
 
 /// Why a table cannot be followed.
 #[derive(Debug, thiserror::Error)]
@@ -100,6 +97,13 @@ impl TableFile {
             return None;
         }
         Some(read_table(&self.path))
+    }
+}
+
+/// Warns of visits of a schedule that are left out.
+pub(crate) fn warn_of_unknown(visits: u64) {
+    if visits > 0 {
+        tracing::warn!(visits, "the schedule names pages of which there is no copy");
     }
 }
 

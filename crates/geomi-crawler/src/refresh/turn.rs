@@ -1,16 +1,16 @@
-//! The book in the crawl loop: what is due is queued, what was seen is told.
+//! The plan in the crawl loop: what is due is queued, what was seen is told.
 
 use std::time::Duration;
 
-use geomi_frontier::{Entry, PRIORITIES};
-use geomi_model::{Change, ChangeSignal, LinkKind, Timestamp, UrlRecord, Visit};
+use geomi_frontier::Entry;
+use geomi_model::{Change, ChangeSignal, LinkKind, PRIORITIES, Timestamp, UrlRecord, Visit};
 use geomi_refresh::PageId;
+use geomi_refresh::upkeep::{
+    ComparedAnswer, EarlyVisit, NeverFetchedId, Pages, RefreshPlan, SignalSource, SiteSignals,
+};
 use geomi_url::{CrawlUrl, SiteHash};
 
-use super::book::{Called, RefreshBook};
-use super::pages::Pages;
-use super::signs::{Herald, SiteSigns};
-use super::strays::StrayId;
+use super::table_file::warn_of_unknown;
 use crate::again::Counted;
 use crate::engine::{Around, Engine};
 use crate::stage::arrival::Arrival;
@@ -23,11 +23,11 @@ const SAVED_MAX: f64 = 1.0;
 
 /// Why a page is visited out of its turn.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Call {
+pub(crate) struct SignalledVisit {
     /// When its turn was, in days since 1970.
     due: f64,
     /// Who said that it has changed.
-    herald: Herald,
+    source: SignalSource,
 }
 
 impl Engine {
@@ -36,38 +36,38 @@ impl Engine {
         let Some(config) = self.rules.config.refresh.clone() else {
             return Ok(());
         };
-        let mut book = RefreshBook::new(&config);
+        let mut plan = RefreshPlan::new(&config);
         let tries = self.rules.config.tries;
         for visit in around.world.visits(self.id, 0, self.outgoing.last_visit)? {
-            book.take(&visit?, tries);
+            plan.take(&visit?, tries);
         }
         let saved_max = if config.once {
             f64::INFINITY
         } else {
             SAVED_MAX
         };
-        let now = book.days(around.now);
-        book.start(now, saved_max);
-        for page in book.take_tried() {
+        let now = plan.days(around.now);
+        warn_of_unknown(plan.start(now, saved_max));
+        for page in plan.take_tried() {
             // It may have been refused since, which leaves no visit: then it does not
             // wait in its queue.
-            if self.was_refused(book.pages().url(page))? {
-                book.missed(page, now);
+            if self.was_refused(plan.pages().url(page))? {
+                plan.missed(page, now);
             }
         }
-        for stray in book.tried_strays() {
-            if self.was_refused(book.stray_urls().url(stray))? {
-                book.missed_stray(stray, now);
+        for never_fetched in plan.tried_never_fetched() {
+            if self.was_refused(plan.never_fetched_urls().url(never_fetched))? {
+                plan.missed_never_fetched(never_fetched, now);
             }
         }
         tracing::info!(
-            pages = book.pages().len(),
-            strays = book.strays(),
+            pages = plan.pages().len(),
+            never_fetched = plan.never_fetched_len(),
             policy = config.policy,
-            requests_a_day = book.requests_per_day(),
+            requests_a_day = plan.requests_per_day(),
             "the plan is made"
         );
-        self.upkeep.plan = Some(book);
+        self.upkeep.plan = Some(plan);
         self.begin_discovery_day(around)?;
         // What limits are about is this run.
         self.rounds.round.count_from(Counted::of(&self.store.counters));
@@ -84,9 +84,9 @@ impl Engine {
 
     /// When the plan wants to be asked again; `None` if it does not.
     pub(crate) fn refresh_wakeup(&self) -> Option<Timestamp> {
-        let book = self.upkeep.plan.as_ref().filter(|_| self.may_refresh())?;
-        let wake = book.wake()?;
-        Some(book.instant(wake))
+        let plan = self.upkeep.plan.as_ref().filter(|_| self.may_refresh())?;
+        let wake = plan.wake()?;
+        Some(plan.instant(wake))
     }
 
     /// Whether the plan goes on for as long as nobody stops it.
@@ -103,46 +103,50 @@ impl Engine {
         if !self.may_refresh() {
             return Ok(());
         }
-        let Some(mut book) = self.upkeep.plan.take() else {
+        let Some(mut plan) = self.upkeep.plan.take() else {
             return Ok(());
         };
-        let now = book.days(around.now);
+        let now = plan.days(around.now);
         let mut queued = 0;
         while queued < QUEUED_MAX
-            && let Some(page) = book.next(now)
+            && let Some(page) = plan.next(now)
         {
-            if !self.queue_page(around, &book, page)? {
-                book.missed(page, now);
+            if !self.queue_page(around, &plan, page)? {
+                plan.missed(page, now);
             }
             queued += 1;
         }
         while queued < QUEUED_MAX
-            && let Some(stray) = book.next_stray(now)
+            && let Some(never_fetched) = plan.next_never_fetched(now)
         {
-            if !self.queue_stray(around, &book, stray)? {
-                book.missed_stray(stray, now);
+            if !self.queue_never_fetched(around, &plan, never_fetched)? {
+                plan.missed_never_fetched(never_fetched, now);
             }
             queued += 1;
         }
-        self.upkeep.is_over = book.config().once && queued < QUEUED_MAX;
-        self.upkeep.plan = Some(book);
+        self.upkeep.is_over = plan.config().once && queued < QUEUED_MAX;
+        self.upkeep.plan = Some(plan);
         Ok(())
     }
 
     /// Queues a page, unless it waits already; `false` if it cannot be queued. New pages can
     /// wait: the plan says that it is due.
-    fn queue_page(&mut self, around: &mut Around<'_>, book: &RefreshBook, page: PageId) -> Result<bool, CrawlError> {
-        self.queue_known(around, book, (book.pages(), page), 1)
+    fn queue_page(&mut self, around: &mut Around<'_>, plan: &RefreshPlan, page: PageId) -> Result<bool, CrawlError> {
+        self.queue_known(around, plan, (plan.pages(), page), 1)
     }
 
     /// The same for what never came, which can wait for everything else.
-    fn queue_stray(&mut self, around: &mut Around<'_>, book: &RefreshBook, stray: StrayId) -> Result<bool, CrawlError> {
-        self.queue_known(around, book, (book.stray_urls(), stray), PRIORITIES)
+    fn queue_never_fetched(
+        &mut self, around: &mut Around<'_>,
+        plan: &RefreshPlan,
+        never_fetched: NeverFetchedId,
+    ) -> Result<bool, CrawlError> {
+        self.queue_known(around, plan, (plan.never_fetched_urls(), never_fetched), PRIORITIES)
     }
 
     fn queue_known(
         &mut self, around: &mut Around<'_>,
-        book: &RefreshBook,
+        plan: &RefreshPlan,
         (urls, number): (&Pages, u32),
         priority: u8,
     ) -> Result<bool, CrawlError> {
@@ -160,7 +164,7 @@ impl Engine {
         if record.attempts == 0 {
             return Ok(true);
         }
-        let via = urls.via(number).map(|via| book.pages().url(via));
+        let via = urls.via(number).map(|via| plan.pages().url(via));
         let entry = Entry {
             url,
             seed,
@@ -181,24 +185,24 @@ impl Engine {
 
     /// How long before its turn a visit was made, if somebody called for it.
     pub(crate) fn refresh_early(&self, visit: &Visit) -> Option<Duration> {
-        let book = self.upkeep.plan.as_ref()?;
-        let call = self.upkeep.called.get(&book.pages().find(&visit.url)?)?;
-        Some(book.instant(call.due).since(visit.time))
+        let plan = self.upkeep.plan.as_ref()?;
+        let call = self.upkeep.early_visits.get(&plan.pages().find(&visit.url)?)?;
+        Some(plan.instant(call.due).since(visit.time))
     }
 
-    /// A visit was made: it goes into the book.
+    /// A visit was made: it goes into the plan.
     pub(crate) fn refresh_saw(&mut self, visit: &Visit) -> Result<(), CrawlError> {
-        let Some(book) = &mut self.upkeep.plan else {
+        let Some(plan) = &mut self.upkeep.plan else {
             return Ok(());
         };
-        let Some(sighted) = book.take(visit, self.rules.config.tries) else {
+        let Some(sighted) = plan.take(visit, self.rules.config.tries) else {
             return Ok(());
         };
-        if let Some(call) = self.upkeep.called.remove(&sighted.page)
+        if let Some(call) = self.upkeep.early_visits.remove(&sighted.page)
             && let Some(changed) = sighted.kind.changed()
         {
-            self.with_signs(visit.url.site_hash(), |signs| {
-                signs.signal_proved(call.herald, changed);
+            self.with_signals(visit.url.site_hash(), |signals| {
+                signals.signal_proved(call.source, changed);
             })?;
         }
         Ok(())
@@ -212,8 +216,14 @@ impl Engine {
         change: Option<Change>,
     ) -> Result<(), CrawlError> {
         if let (Some(_), Some(before), Some(change)) = (&self.upkeep.plan, before, change) {
-            self.with_signs(read.lease.site(), |signs| {
-                signs.hear(before, &read.answer, change, read.is_conditional);
+            let answer = ComparedAnswer {
+                is_conditional: read.is_conditional,
+                is_not_modified: read.answer.is_not_modified(),
+                etag: read.answer.etag.as_deref(),
+                last_modified: read.answer.last_modified.as_deref(),
+            };
+            self.with_signals(read.lease.site(), |signals| {
+                signals.take_answer(before, answer, change.changed);
             })?;
         }
         Ok(())
@@ -225,7 +235,7 @@ impl Engine {
         if self.upkeep.plan.is_none() {
             return Ok(true);
         }
-        self.with_signs(site, SiteSigns::may_ask_conditionally)
+        self.with_signals(site, SiteSignals::may_ask_conditionally)
     }
 
     /// A sitemap or feed says when a page was modified.
@@ -233,61 +243,65 @@ impl Engine {
         &mut self, around: &mut Around<'_>,
         url: &CrawlUrl,
         signal: &ChangeSignal,
-        herald: Herald,
+        source: SignalSource,
     ) -> Result<(), CrawlError> {
         let Some(modified) = signal.modified else {
             return Ok(());
         };
-        let Some(mut book) = self.upkeep.plan.take() else {
+        let Some(mut plan) = self.upkeep.plan.take() else {
             return Ok(());
         };
         let now = around.now;
         // A date in the future says nothing of what is there now.
         let is_heeded = modified <= now
-            && book.would_call(url, book.days(modified))
-            && self.with_signs(url.site_hash(), |signs| signs.heeds_signal(herald))?;
-        let (modified, now) = (book.days(modified), book.days(now));
-        if is_heeded && let Some(called) = book.call(url, modified, now) {
-            let Called { page, due, is_out } = called;
-            if !is_out || self.queue_page(around, &book, page)? {
+            && plan.would_visit_early(url, plan.days(modified))
+            && self.with_signals(url.site_hash(), |signals| signals.heeds_signal(source))?;
+        let (modified, now) = (plan.days(modified), plan.days(now));
+        if is_heeded && let Some(visit) = plan.visit_early(url, modified, now) {
+            let EarlyVisit { page, due, is_out } = visit;
+            if !is_out || self.queue_page(around, &plan, page)? {
                 // It may have been called before and wait: the first to tell is right
                 // or wrong.
-                self.upkeep.called.entry(page).or_insert(Call { due, herald });
+                self.upkeep.early_visits
+                    .entry(page)
+                    .or_insert(SignalledVisit { due, source });
             } else {
-                book.missed(page, now);
+                plan.missed(page, now);
             }
         }
-        self.upkeep.plan = Some(book);
+        self.upkeep.plan = Some(plan);
         Ok(())
     }
 
     /// Reads what is known of a site's word, changes it and keeps it.
-    fn with_signs<T>(
+    fn with_signals<T>(
         &mut self,
         site: SiteHash,
-        change: impl FnOnce(&mut SiteSigns) -> T,
+        change: impl FnOnce(&mut SiteSignals) -> T,
     ) -> Result<T, CrawlError> {
-        let mut signs = match self.upkeep.signs.get(&site) {
-            Some(signs) => *signs,
-            None => self.store.signs(site)?.unwrap_or_default(),
+        let mut signals = match self.upkeep.signals.get(&site) {
+            Some(signals) => *signals,
+            None => self.store
+                .signals(site)?
+                .unwrap_or_default(),
         };
-        let said = change(&mut signs);
-        self.upkeep.signs.insert(site, signs);
-        self.store.set_signs(site, &signs);
+        let said = change(&mut signals);
+        self.upkeep.signals.insert(site, signals);
+        self.store.set_signals(site, &signals);
         Ok(said)
     }
 
     /// A page was refused when its turn came: it made no visit.
     pub(crate) fn refresh_refused(&mut self, url: &CrawlUrl, now: Timestamp) {
-        let Some(book) = &mut self.upkeep.plan else {
+        let Some(plan) = &mut self.upkeep.plan else {
             return;
         };
-        let now = book.days(now);
-        if let Some(page) = book.pages().find(url) {
-            book.missed(page, now);
-            self.upkeep.called.remove(&page);
-        } else if let Some(stray) = book.stray(url) {
-            book.missed_stray(stray, now);
+        let now = plan.days(now);
+        if let Some(page) = plan.pages().find(url) {
+            plan.missed(page, now);
+            self.upkeep.early_visits.remove(&page);
+        } else if let Some(never_fetched) = plan.find_never_fetched(url) {
+            plan.missed_never_fetched(never_fetched, now);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use geomi_frontier::{Action, Entry, Lease, Settlement, Work};
 use geomi_model::{LinkKind, NetworkState, Timestamp};
-use geomi_novelty::Template;
+use geomi_url::template::Template;
 
 use crate::CrawlError;
 use crate::books::{Access, Unaddressed};
@@ -85,7 +85,10 @@ impl Engine {
         }
         let entry = Arc::clone(entry);
         if self.is_void(around, &entry)? {
-            self.queues.frontier.settle(lease, Settlement::NotAsked, now);
+            let addresses = &mut around.shared.addresses;
+            self.queues
+                .frontier
+                .settle(lease, Settlement::NotAsked, addresses, now);
             return Ok(None);
         }
         self.restore_robots(lease.site())?;

@@ -7,14 +7,15 @@
 
 use geomi_frontier::Entry;
 use geomi_model::{ChangeFrequency, ChangeSignal, Document, DocumentKind, LinkKind};
-use geomi_novelty::{Combines, Template};
+use geomi_novelty::Combines;
+use geomi_url::template::Template;
 use geomi_scope::{Candidate, Refusal, Requisites, Rule, candidate_seed};
 use geomi_url::{CrawlUrl, UrlHash, registrable_domain};
 
-use crate::fate::GUESSED_SITEMAP;
+use geomi_model::GUESSED_SITEMAP;
 use crate::engine::{Around, Engine};
 use crate::novelty::{NotWorth, is_asset};
-use crate::refresh::Herald;
+use geomi_refresh::upkeep::SignalSource;
 use crate::refusal::RefusalRule;
 use crate::seeds::Added;
 use crate::stage::admit::{Admission, Found, Standing, may_follow};
@@ -164,7 +165,7 @@ impl Engine {
             };
             taken += self.admit_link(around, on, lead, share, way)?;
             if let Some(signal) = &link.signal {
-                self.note_signal(around, url, signal, Herald::of(document.kind))?;
+                self.note_signal(around, url, signal, SignalSource::of(document.kind))?;
             }
         }
         Ok(taken)
@@ -192,12 +193,12 @@ impl Engine {
         &mut self, around: &mut Around<'_>,
         url: &CrawlUrl,
         signal: &ChangeSignal,
-        herald: Herald,
+        source: SignalSource,
     ) -> Result<(), CrawlError> {
         let (site, hash) = (url.site_hash(), url.hash64());
         if self.elsewhere(url).is_none() && self.store.has_seen(site, hash)? {
             self.store.set_signal(url, signal);
-            self.refresh_told(around, url, signal, herald)?;
+            self.refresh_told(around, url, signal, source)?;
         }
         Ok(())
     }

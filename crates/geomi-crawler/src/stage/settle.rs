@@ -7,10 +7,11 @@ use geomi_model::{
     Capture, CaptureKind, Change, Digest, Document, LinkKind, NetworkState, Timestamp, UrlRecord, Validity,
     Visit,
 };
-use geomi_novelty::{NoveltyRefusal, Template};
+use geomi_novelty::NoveltyRefusal;
+use geomi_url::template::Template;
 use geomi_url::CrawlUrl;
 
-use crate::fate::{Attempt, Fate, is_guess};
+use geomi_model::{Attempt, Fate, is_guess};
 use crate::engine::{Around, Engine};
 use crate::letters::{Letter, keeper};
 use crate::partition::Stored;

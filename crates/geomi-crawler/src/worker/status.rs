@@ -11,7 +11,8 @@ use crate::again::Counted;
 use crate::control::Desired;
 use crate::engine::Engine;
 use crate::failing::FailingSites;
-use crate::refresh::RefreshBook;
+use crate::refresh::warn_of_unknown;
+use geomi_refresh::upkeep::RefreshPlan;
 use crate::status::{Answers, Counters, Ending, Phase, RefreshStatus, Status};
 
 impl Worker<'_> {
@@ -81,10 +82,10 @@ impl Worker<'_> {
         let plans = || self.engines.iter().filter_map(|it| it.upkeep.plan.as_ref());
         let pages: usize = plans().map(|plan| plan.pages().len()).sum();
         let has_plans = plans().next().is_some();
-        let requests: f64 = plans().map(RefreshBook::requests_per_day).sum();
+        let requests: f64 = plans().map(RefreshPlan::requests_per_day).sum();
         let discovery = || self.engines.iter().map(|it| &it.upkeep.discovery);
         let per_day = self.engines.iter().filter_map(Engine::discovery_per_day);
-        let next_due = plans().filter_map(RefreshBook::wake).reduce(f64::min);
+        let next_due = plans().filter_map(RefreshPlan::wake).reduce(f64::min);
         Some(RefreshStatus {
             drive: config.drive.kind(),
             // A path that is not text cannot be shown, nor typed.
@@ -120,12 +121,11 @@ impl Worker<'_> {
         let (path, now) = (file.path.display().to_string(), self.clock.now());
         match read {
             Ok(rows) => {
-                let mut has_changed = false;
-                for engine in &mut self.engines {
-                    has_changed |= engine.follow_table(&rows, now);
-                }
-                if has_changed {
+                let engines = self.engines.iter_mut();
+                let unknown = engines.filter_map(|engine| engine.follow_table(&rows, now));
+                if let Some(unknown) = unknown.reduce(|sum, one| sum + one) {
                     tracing::info!(file = path, "the schedule has changed and is followed");
+                    warn_of_unknown(unknown);
                 }
             }
             Err(error) => tracing::warn!(

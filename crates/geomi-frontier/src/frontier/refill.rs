@@ -6,12 +6,12 @@
 
 use std::sync::Arc;
 
-use geomi_model::Timestamp;
+use geomi_model::{PRIORITIES, Timestamp};
 use geomi_url::SiteHash;
 
 use super::{Append, Frontier};
 use crate::Entry;
-use crate::lane::{PRIORITIES, Position};
+use crate::lane::Position;
 
 type Placed = (Position, Arc<Entry>);
 

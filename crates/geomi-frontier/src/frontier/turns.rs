@@ -21,13 +21,13 @@
 
 use std::time::Duration;
 
-use geomi_model::Timestamp;
+use geomi_model::{PRIORITIES, Timestamp};
 use geomi_url::{SiteHash, SiteKey};
 
 use super::Frontier;
 use super::look::RETIRED_LISTED;
 use crate::PageOrder;
-use crate::lane::{Lane, PRIORITIES};
+use crate::lane::Lane;
 use crate::site::{Need, Site};
 
 /// A site that rests for longer makes room for others.

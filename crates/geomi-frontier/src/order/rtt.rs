@@ -54,7 +54,7 @@ fn handicap(view: &View, load: &Load) -> f64 {
     let Some(rtt) = view.rtt else {
         return 0.0;
     };
-    let rank = f64::from(view.priority.saturating_sub(1)) / f64::from(crate::PRIORITIES - 1);
+    let rank = f64::from(view.priority.saturating_sub(1)) / f64::from(geomi_model::PRIORITIES - 1);
     load.pace.slowness(rtt) * (1.0 - BY_PRIORITY) + rank * BY_PRIORITY
 }
 

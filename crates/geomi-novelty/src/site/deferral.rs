@@ -1,10 +1,11 @@
 //! Which URLs are deferred, and which of them are tried at the end.
 
+use geomi_url::template::Template;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::SiteNovelty;
 use crate::probe::End;
-use crate::{Account, NoveltyConfig, NoveltyRefusal, Template};
+use crate::{Account, NoveltyConfig, NoveltyRefusal};
 
 /// Pages that far ahead after which a calendar counts as endless.
 pub(super) const FAR_PAGES: u32 = 3;

@@ -1,11 +1,12 @@
 //! When the server is asked whether there is an end, and what follows from its answer.
 
 use geomi_url::CrawlUrl;
+use geomi_url::template::Template;
 
 use super::deferral::FAR_PAGES;
 use super::{Sight, SiteNovelty};
 use crate::probe::{End, ProbeAnswer, Probes, Suspect};
-use crate::{Account, NoveltyConfig, Template};
+use crate::{Account, NoveltyConfig};
 
 /// Probes of a site.
 pub(super) const PROBES_MAX: u32 = 40;

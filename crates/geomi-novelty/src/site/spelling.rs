@@ -1,12 +1,13 @@
 //! Parts of URLs that make no difference.
 
+use geomi_url::template::Template;
 use geomi_url::{CrawlUrl, UrlHash};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Kind, Sight, SiteNovelty};
 use crate::memory::{Note, Notes};
 use crate::params::{Part, hash_without, in_lower_case, is_drawn, parts, without};
-use crate::{NoveltyConfig, Param, Template};
+use crate::{NoveltyConfig, Param};
 
 /// Parts of a template that are learned about.
 const PARAMS_MAX: usize = 16;
@@ -96,7 +97,12 @@ impl SiteNovelty {
             Note::new(LETTER_CASE, stripped, sight.content.exact),
         );
         match (was_ignored, self.letter_case.is_ignored(config.pairs_min)) {
-            (false, true) => self.notes.take(LETTER_CASE).into_iter().map(UrlHash).collect(),
+            (false, true) => self
+                .notes
+                .take(LETTER_CASE)
+                .into_iter()
+                .map(UrlHash)
+                .collect(),
             _ => Vec::new(),
         }
     }

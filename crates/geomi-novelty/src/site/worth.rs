@@ -1,14 +1,14 @@
 //! What a page is worth: whether it speaks for its site or against it.
 
 use geomi_url::CrawlUrl;
+use geomi_url::template::{Template, are_neighbours};
 
 use super::probing::PROBES_MAX;
 use super::{OWN_TEXT_MIN, Sight, SiteNovelty, kind_of};
 use crate::account::Worth;
 use crate::dive::Pick;
 use crate::probe::End;
-use crate::template::are_neighbours;
-use crate::{Account, NoveltyConfig, Template};
+use crate::{Account, NoveltyConfig};
 
 /// Pages of a dated template among which dives look for its end.
 const DATED_DIVES: u32 = 100;

@@ -4,8 +4,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use geomi_novelty::{Combines, Content, NoveltyConfig, Sight, SiteNovelty, Template, Ties};
+use geomi_novelty::{Combines, Content, NoveltyConfig, Sight, SiteNovelty, Ties};
 use geomi_url::CrawlUrl;
+use geomi_url::template::Template;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The year in which the laboratory stands.

@@ -4,8 +4,8 @@
 //! common, whatever the policy. What is predicted of a copy goes by what the policy
 //! believes, hours and days included, where it believes anything; otherwise by that rate.
 
-use geomi_crawler::refresh::{RefreshBook, RefreshConfig, Sighted, Sighting, facts};
 use geomi_model::Visit;
+use geomi_refresh::upkeep::{RefreshConfig, RefreshPlan, Sighted, Sighting, facts};
 use geomi_refresh::{AccountId, Belief, Learner, PageId, Policy as _, Sight};
 
 /// What was seen of a page.
@@ -64,7 +64,7 @@ pub struct Moment<'a> {
 #[derive(Debug)]
 pub struct Past {
     /// The plan.
-    pub book: RefreshBook,
+    pub plan: RefreshPlan,
     /// The rates.
     pub learner: Learner,
     /// What was seen of each page.
@@ -77,7 +77,7 @@ impl Past {
     /// many times.
     pub fn new(plan: &RefreshConfig, tries: u8) -> Self {
         Self {
-            book: RefreshBook::new(plan),
+            plan: RefreshPlan::new(plan),
             learner: Learner::default(),
             seen: Vec::new(),
             tries,
@@ -87,7 +87,7 @@ impl Past {
     /// Takes a visit in; `watch` hears of it if it is one of a page of the plan.
     pub fn take(&mut self, visit: &Visit, watch: &mut impl FnMut(&Moment<'_>)) {
         let foreseen = self.foreseen(visit);
-        let Some(sighted) = self.book.take(visit, self.tries) else {
+        let Some(sighted) = self.plan.take(visit, self.tries) else {
             return;
         };
         let Sighted { page, kind, at, .. } = sighted;
@@ -101,7 +101,7 @@ impl Past {
             });
         }
         let before = self.seen[page as usize].last;
-        let mut accounts = self.book.planner().accounts_of(page);
+        let mut accounts = self.plan.planner().accounts_of(page);
         watch(&Moment {
             visit,
             sighted,
@@ -131,7 +131,7 @@ impl Past {
     pub fn beliefs(&self) -> Vec<Belief> {
         let pages = 0..self.seen.len() as PageId;
         pages
-            .map(|page| belief(&self.book, &self.learner, page))
+            .map(|page| belief(&self.plan, &self.learner, page))
             .collect()
     }
 
@@ -139,10 +139,10 @@ impl Past {
     /// anybody hears of the visit, for that would be hindsight.
     fn foreseen(&self, visit: &Visit) -> Option<f64> {
         let changed = visit.changed?.changed;
-        let page = self.book.pages().find(&visit.url)?;
-        let (before, at) = (self.seen[page as usize].last, self.book.days(visit.time));
+        let page = self.plan.pages().find(&visit.url)?;
+        let (before, at) = (self.seen[page as usize].last, self.plan.days(visit.time));
         let sight = Sight::called(page, changed, (before.min(at), at), at + early_days(visit));
-        let belief = belief(&self.book, &self.learner, page);
+        let belief = belief(&self.plan, &self.learner, page);
         Some(1.0 - belief.fresh(sight.from, sight.to))
     }
 }
@@ -154,8 +154,8 @@ fn early_days(visit: &Visit) -> f64 {
 }
 
 /// What is predicted of a page with: what the policy of a plan believes, or its rate.
-pub fn belief(book: &RefreshBook, learner: &Learner, page: PageId) -> Belief {
-    let by_policy = book.planner().policy().belief(page);
+pub fn belief(plan: &RefreshPlan, learner: &Learner, page: PageId) -> Belief {
+    let by_policy = plan.planner().policy().belief(page);
     by_policy.unwrap_or_else(|| Belief::steady(learner.posterior(page)))
 }
 
@@ -163,8 +163,8 @@ pub fn belief(book: &RefreshBook, learner: &Learner, page: PageId) -> Belief {
 mod tests {
     use std::time::Duration;
 
-    use geomi_crawler::refresh::instant;
     use geomi_model::{Change, NetworkState};
+    use geomi_refresh::upkeep::instant;
     use geomi_url::CrawlUrl;
 
     use super::*;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use geomi_crawler::refresh::{Sighting, hour_of_week};
+use geomi_refresh::upkeep::{Sighting, hour_of_week};
 
 use super::Moment;
 

@@ -7,7 +7,7 @@
 //!
 //! A visit costs 16 bytes while the report is made.
 
-use geomi_crawler::refresh::Sighting;
+use geomi_refresh::upkeep::Sighting;
 use geomi_refresh::{Belief, PageId};
 
 use super::Moment;

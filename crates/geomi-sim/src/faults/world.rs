@@ -11,10 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use geomi_frontier::{
-    Action, Addresses, Config, Delay, Frontier, FrontierId, HostOrder, Lease, PRIORITIES,
+    Action, Addresses, Config, Delay, Frontier, FrontierId, HostOrder, Lease,
     Politeness, SiteState,
 };
-use geomi_model::Timestamp;
+use geomi_model::{PRIORITIES, Timestamp};
 use geomi_robots::RobotsPolicy;
 use geomi_testweb::Content;
 use geomi_url::{CrawlUrl, SiteHash};

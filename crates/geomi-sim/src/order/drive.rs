@@ -9,10 +9,10 @@ use std::collections::BinaryHeap;
 use std::time::Duration;
 
 use geomi_frontier::{
-    Action, Addresses, Config, Frontier, FrontierId, HostOrder, Lease, PRIORITIES, Politeness,
+    Action, Addresses, Config, Frontier, FrontierId, HostOrder, Lease, Politeness,
     Resolved, Settlement, SiteSignal, SiteState, Timing, Work,
 };
-use geomi_model::Timestamp;
+use geomi_model::{PRIORITIES, Timestamp};
 use geomi_url::{CrawlUrl, SiteHash};
 
 use super::measure::Record;

@@ -7,10 +7,10 @@
 //! in a crawl.
 
 use anyhow::Context as _;
-use geomi_crawler::refresh::{Pages, facts};
 use geomi_model::{LinkKind, LinkType, NetworkState, Visit};
 use geomi_refresh::policy::Clock;
 use geomi_refresh::shape::{Shape, shapes};
+use geomi_refresh::upkeep::{Pages, facts};
 use geomi_refresh::{PageId, Planner, Terms};
 use geomi_url::CrawlUrl;
 use serde_json::json;

@@ -8,12 +8,12 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::time::Duration;
 
-use geomi_crawler::refresh::Budget;
 use geomi_crawler::{CrawlConfig, RobotsMode, SeedInput, SitemapMode};
 use geomi_fetch::{Cidr, FetchError, Proxy, ProxyRotation, parse_override};
 use geomi_frontier::{Delay, HostOrder, PageOrder};
 use geomi_model::Zone;
 use geomi_novelty::DropParams;
+use geomi_refresh::upkeep::Budget;
 use geomi_robots::product_token;
 use geomi_scope::{PatternList, Requisites, Scope, ScopeConfig, ScopeError, ScopeKind};
 
@@ -216,7 +216,7 @@ fn key_of(error: &ScopeError) -> &'static str {
             PatternList::Include => "scope.include",
             PatternList::Exclude => "scope.exclude",
         },
-        ScopeError::BadSite { .. } | ScopeError::SiteWithPath { .. } => "scope.sites_denied",
+        ScopeError::SiteName(_) => "scope.sites_denied",
         ScopeError::BadExtension { .. } => "scope.extensions_denied",
         ScopeError::BadMime { .. } => "scope.mimes_wanted",
         _ => "scope.kind",
@@ -511,7 +511,7 @@ mod tests {
     #[test]
     fn a_plan_is_as_the_section_refresh_says() {
         let plan = |values: &[(&str, &str)]| finished(&with(values), &[]).0.plan;
-        assert_eq!(plan(&[]), geomi_crawler::refresh::RefreshConfig::default());
+        assert_eq!(plan(&[]), geomi_refresh::upkeep::RefreshConfig::default());
         let weekly = plan(&[
             ("refresh.policy", "greedy"),
             ("refresh.every", "2d"),

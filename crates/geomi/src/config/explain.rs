@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use geomi_scope::SiteTables;
-use geomi_url::SiteKey;
+use geomi_url::{SiteKey, SiteTables};
 
 use super::keys::{KEYS, Key, find};
 use super::place::Place;

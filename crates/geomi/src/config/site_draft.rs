@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use geomi_crawler::refresh::SitePlan;
 use geomi_crawler::{Credentials, RobotsMode, SiteOverride};
 use geomi_frontier::Delay;
-use geomi_scope::{PatternList, Scope, ScopeConfig, ScopeError, SiteScope, SiteTables};
-use geomi_url::CrawlUrl;
+use geomi_refresh::upkeep::SitePlan;
+use geomi_scope::{PatternList, Scope, ScopeConfig, ScopeError, SiteScope};
+use geomi_url::{CrawlUrl, SiteTables};
 
 use super::draft::{Draft, PAUSE_MIN};
 use super::locality::Locality;

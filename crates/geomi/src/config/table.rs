@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 
-use geomi_crawler::refresh::Weights;
+use geomi_refresh::upkeep::Weights;
 
 use super::draft::{self, Draft};
 use super::keys::{Key, key, unset};

@@ -6,8 +6,8 @@
 //! order, those too that are not selected. *Changed* and the sizes are as visits/ has
 //! them: a template edit has changed a page, and is found to be none of its own changes.
 
-use geomi_crawler::refresh::{RefreshBook, RefreshConfig};
 use geomi_model::{Change, Visit};
+use geomi_refresh::upkeep::{RefreshConfig, RefreshPlan};
 
 use super::source::Source;
 use crate::args::Global;
@@ -21,7 +21,7 @@ pub(crate) const HEADER: &str = "time,url,size_fetched,size_changed,changed,foun
 /// What must be remembered from row to row.
 #[derive(Debug)]
 pub(crate) struct ChangeTable {
-    book: RefreshBook,
+    plan: RefreshPlan,
     tries: u8,
 }
 
@@ -34,7 +34,7 @@ impl ChangeTable {
             ..RefreshConfig::default()
         };
         Self {
-            book: RefreshBook::new(&config),
+            plan: RefreshPlan::new(&config),
             tries,
         }
     }
@@ -43,7 +43,7 @@ impl ChangeTable {
     /// where it says nothing of a page: robots.txt, a try that another follows, a URL of
     /// which there is no copy.
     pub(crate) fn row(&mut self, visit: &Visit) -> Option<String> {
-        let sighted = self.book.take(visit, self.tries)?;
+        let sighted = self.plan.take(visit, self.tries)?;
         let compared = |field: fn(Change) -> String| visit.changed.map(field).unwrap_or_default();
         Some(csv::line([
             visit.time.to_rfc3339_millis(),

@@ -7,9 +7,9 @@
 //! visits of a page for a pair; here pages are visited as often as they are worth, and a
 //! visit makes a pair with the next one.
 
-use geomi_crawler::refresh::Sighting;
 use geomi_frontier::Outlook;
 use geomi_refresh::PageId;
+use geomi_refresh::upkeep::Sighting;
 
 /// Visits of one kind, and what followed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

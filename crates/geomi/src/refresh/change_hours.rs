@@ -6,8 +6,8 @@
 //! visited every hour shows its hours; of one that is visited once a week every hour has
 //! the same, which says that nobody knows. Hours are those of the plan's zone, weeks begin on Sunday.
 
-use geomi_crawler::refresh::hour_of_week;
-use geomi_store::schedule::{DAYS, HOURS};
+use geomi_model::week::{DAYS, HOURS};
+use geomi_refresh::upkeep::hour_of_week;
 use serde_json::{Value, json};
 
 /// The part of the fullest hour below which one is shown as empty: a visit on the hour
@@ -109,8 +109,8 @@ impl ChangeWeek {
 
 #[cfg(test)]
 mod tests {
-    use geomi_crawler::refresh::days;
     use geomi_model::Timestamp;
+    use geomi_refresh::upkeep::days;
 
     use super::*;
 

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use geomi_crawler::refresh::instant;
+use geomi_refresh::upkeep::instant;
 
 use super::html::escaped;
 

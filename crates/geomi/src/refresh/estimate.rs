@@ -134,7 +134,7 @@ fn pages(view: &View, gaps: Vec<Gaps>) -> Vec<Row> {
         let posterior = view.posterior(page);
         let (low, high) = posterior.interval(SHARE);
         Row {
-            name: view.book.pages().url(page).to_owned(),
+            name: view.plan.pages().url(page).to_owned(),
             pages: 1,
             seen: view.seen[page as usize],
             rate: posterior.mean(),
@@ -158,7 +158,7 @@ fn sites(view: &View, gaps: &[Gaps]) -> Vec<Row> {
     let mut sites: BTreeMap<String, Sums> = BTreeMap::new();
     for page in view.pages() {
         // What is in the files was a URL once.
-        let Ok(url) = CrawlUrl::parse(view.book.pages().url(page)) else {
+        let Ok(url) = CrawlUrl::parse(view.plan.pages().url(page)) else {
             continue;
         };
         let sums = sites.entry(url.site().to_string()).or_default();

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 use geomi_crawler::explain::SiteWord;
-use geomi_crawler::refresh::{Sighting, SiteSigns, hour_of_week, site_signs};
+use geomi_crawler::refresh::site_signals;
 use geomi_crawler::{Clock as _, SystemClock};
 use geomi_model::Timestamp;
+use geomi_model::week::DAYS;
+use geomi_refresh::upkeep::{Sighting, SiteSignals, hour_of_week};
 use geomi_refresh::{PageId, Policy as _, Profile};
 use geomi_store::StoreError;
-use geomi_store::schedule::DAYS;
 use geomi_url::CrawlUrl;
 use serde_json::json;
 
@@ -72,7 +73,7 @@ struct Explained<'a> {
     /// Whether the last one succeeded, and what followed such visits.
     success: (bool, Followed),
     /// What the site's word is worth, or why that is not known.
-    signs: Result<SiteSigns, String>,
+    signals: Result<SiteSignals, String>,
 }
 
 /// Runs the command.
@@ -98,8 +99,8 @@ pub(crate) fn run(args: &ExplainCommand, global: &Global) -> anyhow::Result<Exit
         }
     })?;
     let page = view.find(&url)?;
-    let signs = signs(&view, &url);
-    let due = view.book.planner_mut().expected(page);
+    let signals = signals(&view, &url);
+    let due = view.plan.planner_mut().expected(page);
     let told = Explained {
         view: &view,
         page,
@@ -107,7 +108,7 @@ pub(crate) fn run(args: &ExplainCommand, global: &Global) -> anyhow::Result<Exit
         visits: &visits,
         week: &week,
         success: chances.of(page),
-        signs,
+        signals,
     };
     match global.format {
         Format::Human => print(&in_words(&told))?,
@@ -118,7 +119,7 @@ pub(crate) fn run(args: &ExplainCommand, global: &Global) -> anyhow::Result<Exit
 
 /// What the site's word is worth, which is in the state of the crawl; or why that cannot
 /// be read. Visits can, and tell all the rest.
-fn signs(view: &View, url: &CrawlUrl) -> Result<SiteSigns, String> {
+fn signals(view: &View, url: &CrawlUrl) -> Result<SiteSignals, String> {
     let now = SystemClock::default().now();
     let _lock = take_lock(&view.dir, now).map_err(|error| match error.downcast_ref() {
         Some(StoreError::Locked { .. }) => format!(
@@ -128,8 +129,8 @@ fn signs(view: &View, url: &CrawlUrl) -> Result<SiteSigns, String> {
         ),
         _ => format!("not known: {error:#}"),
     })?;
-    let signs = site_signs(&view.config, &view.dir, url.site_hash());
-    signs.map_err(|error| format!("not known: {error}"))
+    let signals = site_signals(&view.config, &view.dir, url.site_hash());
+    signals.map_err(|error| format!("not known: {error}"))
 }
 
 /// Why it is due then, in a sentence, and which budget it waits for.
@@ -154,7 +155,7 @@ fn why_then(told: &Explained<'_>) -> String {
         }
         _ => {}
     }
-    let planner = view.book.planner();
+    let planner = view.plan.planner();
     let (gap, terms) = (due - planner.last(page), planner.terms());
     let seen = view.seen[page as usize];
     if gap >= terms.longest_gap * 0.999 {
@@ -190,13 +191,13 @@ fn fresh_now(about: &Explained<'_>) -> f64 {
         Some(_) => 0.0,
         None => view
             .belief(page)
-            .fresh(view.book.planner().last(page), view.now),
+            .fresh(view.plan.planner().last(page), view.now),
     }
 }
 
 /// The budgets of a page, beside that of the whole plan.
 fn limits(view: &View, page: PageId) -> Vec<Limit> {
-    let accounts = view.book.planner().accounts_of(page);
+    let accounts = view.plan.planner().accounts_of(page);
     accounts.map(|account| Limit::of(view, account)).collect()
 }
 
@@ -204,20 +205,20 @@ fn in_words(about: &Explained<'_>) -> String {
     let Explained {
         view, page, visits, ..
     } = *about;
-    let planner = view.book.planner();
+    let planner = view.plan.planner();
     let (posterior, seen) = (view.posterior(page), view.seen[page as usize]);
     let (low, high) = posterior.interval(SHARE);
     let last = planner.last(page);
     let mut lines = vec![
-        view.book.pages().url(page).to_owned(),
+        view.plan.pages().url(page).to_owned(),
         format!(
             "due         {}",
-            view.book.instant(about.due).to_rfc3339_secs()
+            view.plan.instant(about.due).to_rfc3339_secs()
         ),
         format!("why         {}", why(about)),
         format!(
             "copy        of {}, {}",
-            view.book.instant(last).to_rfc3339_secs(),
+            view.plan.instant(last).to_rfc3339_secs(),
             match gone_since(visits) {
                 Some(since) => format!("of a page that is gone since {}", since.to_rfc3339_secs()),
                 None => format!(
@@ -234,7 +235,7 @@ fn in_words(about: &Explained<'_>) -> String {
         format!("evidence    {}", seen.evidence()),
         format!(
             "plan        policy {}, price {:.4}, {:.1} requests a day for {} pages{}",
-            view.book.config().policy,
+            view.plan.config().policy,
             planner.price(),
             planner.requests_per_day(),
             planner.pages(),
@@ -248,12 +249,12 @@ fn in_words(about: &Explained<'_>) -> String {
     lines.push(format!(
         "weight      {:.2}, weights {}",
         seen.weight,
-        view.book.config().weights.as_str()
+        view.plan.config().weights.as_str()
     ));
     for limit in limits(view, page) {
         lines.push(format!("budget      {}", limit.in_words()));
     }
-    lines.push(signs_in_words(&about.signs));
+    lines.push(signals_in_words(&about.signals));
     lines.push("visits".to_owned());
     let shown = visits.iter().rev().take(VISITS_MAX).rev();
     lines.extend(shown.map(visit_in_words));
@@ -303,9 +304,9 @@ fn named(days: [f32; 7]) -> impl Iterator<Item = (&'static str, f32)> {
     (0..).map(name).zip(days)
 }
 
-fn signs_in_words(signs: &Result<SiteSigns, String>) -> String {
-    let words = match signs {
-        Ok(signs) => SiteWord::of(signs).in_words(),
+fn signals_in_words(signals: &Result<SiteSignals, String>) -> String {
+    let words = match signals {
+        Ok(signals) => SiteWord::of(signals).in_words(),
         Err(reason) => reason.clone(),
     };
     format!("site's word {words}")
@@ -332,8 +333,8 @@ fn as_json(about: &Explained<'_>) -> serde_json::Value {
     let Explained {
         view, page, visits, ..
     } = *about;
-    let signs = about.signs.as_ref().ok().copied();
-    let planner = view.book.planner();
+    let signals = about.signals.as_ref().ok().copied();
+    let planner = view.plan.planner();
     let (posterior, seen) = (view.posterior(page), view.seen[page as usize]);
     let (low, high) = posterior.interval(SHARE);
     let profile = planner.policy().profile(page);
@@ -351,19 +352,19 @@ fn as_json(about: &Explained<'_>) -> serde_json::Value {
         })
         .collect();
     json!({
-        "url": view.book.pages().url(page),
-        "due": view.book.instant(about.due).to_rfc3339_millis(),
+        "url": view.plan.pages().url(page),
+        "due": view.plan.instant(about.due).to_rfc3339_millis(),
         "why": why(about),
-        "last": view.book.instant(planner.last(page)).to_rfc3339_millis(),
+        "last": view.plan.instant(planner.last(page)).to_rfc3339_millis(),
         "fresh": fresh_now(about),
         "gone_since": gone_since,
         "rate": posterior.mean(), "low": low, "high": high, "share": SHARE,
         "compared": seen.compared, "changed": seen.changed, "missed": seen.missed,
         "success": about.success.1.chance(about.success.0),
-        "policy": view.book.config().policy,
+        "policy": view.plan.config().policy,
         "price": planner.price(),
         "weight": seen.weight,
-        "weights": view.book.config().weights.as_str(),
+        "weights": view.plan.config().weights.as_str(),
         "price_of_page": planner.price_of(page),
         "held_by": planner.held_by(page).map(|account| Limit::of(view, account).to_json(&[])),
         "budgets": limits(view, page).iter().map(|limit| limit.to_json(&[])).collect::<Vec<_>>(),
@@ -373,17 +374,17 @@ fn as_json(about: &Explained<'_>) -> serde_json::Value {
         "hours": profile.map(|profile| profile.hours),
         "days": profile.map(|profile| named(profile.days).collect::<BTreeMap<_, _>>()),
         "changes_by_hour": about.week.as_json(),
-        "signs_unknown": about.signs.as_ref().err(),
-        "trust": signs.map(|signs| signs.trust()),
-        "audits": signs.map(|signs| signs.audits),
-        "audits_wrong": signs.map(|signs| signs.lies),
-        "is_distrusted": signs.map(|signs| signs.is_distrusted()),
-        "candour": signs.map(|signs| signs.candour().share()),
-        "changes_admitted": signs.map(|signs| signs.candour().admitted),
-        "changes_expected": signs.map(|signs| signs.candour().expected()),
-        "not_modified": signs.map(|signs| signs.not_modified),
-        "sitemap_reliability": signs.map(|signs| signs.sitemaps.reliability()),
-        "feed_reliability": signs.map(|signs| signs.feeds.reliability()),
+        "signs_unknown": about.signals.as_ref().err(),
+        "trust": signals.map(|signals| signals.trust()),
+        "audits": signals.map(|signals| signals.audits),
+        "audits_wrong": signals.map(|signals| signals.lies),
+        "is_distrusted": signals.map(|signals| signals.is_distrusted()),
+        "candour": signals.map(|signals| signals.not_modified_record().share()),
+        "changes_admitted": signals.map(|signals| signals.not_modified_record().admitted),
+        "changes_expected": signals.map(|signals| signals.not_modified_record().expected()),
+        "not_modified": signals.map(|signals| signals.not_modified),
+        "sitemap_reliability": signals.map(|signals| signals.sitemaps.reliability()),
+        "feed_reliability": signals.map(|signals| signals.feeds.reliability()),
         "visits": visits,
     })
 }

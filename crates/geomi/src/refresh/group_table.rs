@@ -9,8 +9,8 @@
 
 use std::collections::HashMap;
 
-use geomi_crawler::refresh::Sighting;
 use geomi_refresh::schedule::{Mostly, slots};
+use geomi_refresh::upkeep::Sighting;
 use geomi_refresh::{Grouping, PageId};
 use geomi_report::freshness::Moment;
 
@@ -77,9 +77,9 @@ fn week_of(now: f64) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use geomi_crawler::refresh::days;
     use geomi_model::Timestamp;
     use geomi_refresh::Group;
+    use geomi_refresh::upkeep::days;
 
     use super::*;
 

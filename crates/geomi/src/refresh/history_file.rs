@@ -11,8 +11,8 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use anyhow::Context as _;
-use geomi_crawler::refresh::Sighting;
 use geomi_model::Timestamp;
+use geomi_refresh::upkeep::Sighting;
 use geomi_sim::refresh::history::{self, HistoryError, Row};
 use geomi_sim::refresh::web::World;
 use geomi_store::StoreError;

@@ -9,8 +9,8 @@
 
 use std::collections::BTreeMap;
 
-use geomi_crawler::refresh::Sighting;
 use geomi_model::Visit;
+use geomi_refresh::upkeep::Sighting;
 use geomi_refresh::{PageId, Posterior};
 use geomi_report::freshness::Moment;
 use geomi_url::public_suffix;
@@ -158,8 +158,8 @@ impl Kinships {
 
 #[cfg(test)]
 mod tests {
-    use geomi_crawler::refresh::Sighted;
     use geomi_model::{LinkKind, LinkType};
+    use geomi_refresh::upkeep::Sighted;
     use geomi_url::CrawlUrl;
 
     use super::*;

@@ -1,7 +1,7 @@
 //! The budgets of a plan beside that of the whole: which there are, what each costs
 //! its pages, and what was spent of it.
 
-use geomi_crawler::refresh::Sighting;
+use geomi_refresh::upkeep::Sighting;
 use geomi_refresh::{AccountId, PageId};
 use geomi_report::freshness::Moment;
 use serde_json::{Value, json};
@@ -27,10 +27,10 @@ pub(super) struct Limit {
 impl Limit {
     /// That of an account.
     pub(super) fn of(view: &View, account: AccountId) -> Self {
-        let planner = view.book.planner();
+        let planner = view.plan.planner();
         let (state, limit) = (
             planner.account(account),
-            &view.book.limits()[account as usize],
+            &view.plan.limits()[account as usize],
         );
         Self {
             kind: limit.kind.as_str(),
@@ -43,7 +43,7 @@ impl Limit {
 
     /// All of them.
     pub(super) fn all(view: &View) -> Vec<Self> {
-        let accounts = 0..view.book.planner().accounts() as AccountId;
+        let accounts = 0..view.plan.planner().accounts() as AccountId;
         accounts.map(|account| Self::of(view, account)).collect()
     }
 
@@ -176,7 +176,7 @@ impl Spending {
 
 /// What an hour allows, in words; nothing where all hours are alike.
 pub(super) fn hours_in_words(view: &View) -> String {
-    let planner = view.book.planner();
+    let planner = view.plan.planner();
     let limit = planner.requests_per_hour();
     let limit = limit.map_or(String::new(), |requests| {
         format!(", {requests:.0} in any hour at most")
@@ -189,7 +189,7 @@ pub(super) fn hours_in_words(view: &View) -> String {
 
 /// Why a page is not visited sooner, where one of its budgets is the reason.
 pub(super) fn held_by(view: &View, page: PageId) -> Option<String> {
-    let limit = Limit::of(view, view.book.planner().held_by(page)?);
+    let limit = Limit::of(view, view.plan.planner().held_by(page)?);
     Some(format!(
         "the budget of {} {} holds it back",
         limit.kind, limit.name

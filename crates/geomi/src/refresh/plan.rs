@@ -12,10 +12,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
-use geomi_crawler::refresh::hour_of_week;
+use geomi_model::week::DAYS;
 use geomi_refresh::PageId;
+use geomi_refresh::upkeep::hour_of_week;
 use geomi_store::AtomicFile;
-use geomi_store::schedule::{self, DAYS, FreeHours, HEADER};
+use geomi_store::schedule::{self, FreeHours, HEADER};
 use serde_json::{Value, json};
 
 use super::group_table::{self, ChangeHours};
@@ -70,7 +71,7 @@ pub(crate) fn run(args: &PlanCommand, global: &Global) -> anyhow::Result<Exit> {
     })?;
     // As they stand now, not at the end of the week.
     let limits = Limit::all(&view);
-    let grouping = group_table::grouping(&view.book.config().policy);
+    let grouping = group_table::grouping(&view.plan.config().policy);
     let (table, needs) = match grouping {
         Some(grouping) => {
             let (table, visits) = group_table::table(&view, grouping, &hours);
@@ -100,8 +101,8 @@ pub(crate) fn run(args: &PlanCommand, global: &Global) -> anyhow::Result<Exit> {
             let told = json!({
                 "slots": rows,
                 "budgets": budgets,
-                "requests_per_day": view.book.planner().requests_per_day(),
-                "requests_per_hour": view.book.planner().requests_per_hour(),
+                "requests_per_day": view.plan.planner().requests_per_day(),
+                "requests_per_hour": view.plan.planner().requests_per_hour(),
                 "groups_need_per_day": needs.map(|visits| visits / WEEK),
             });
             print(&serde_json::to_string_pretty(&told)?)?;
@@ -128,10 +129,10 @@ pub(crate) fn run(args: &PlanCommand, global: &Global) -> anyhow::Result<Exit> {
 fn table(view: &mut View) -> Table {
     let mut table = vec![Vec::new(); 7 * 24];
     let end = view.now + WEEK;
-    view.book.forget_tried(view.now);
-    while let Some((page, at)) = view.book.next_by(end) {
+    view.plan.forget_tried(view.now);
+    while let Some((page, at)) = view.plan.next_by(end) {
         table[hour_of_week(at)].push(page);
-        view.book.planner_mut().renew(page, at);
+        view.plan.planner_mut().renew(page, at);
     }
     for pages in &mut table {
         let mut found = HashSet::new();
@@ -142,7 +143,7 @@ fn table(view: &mut View) -> Table {
 
 /// Visits of the week by account.
 fn planned(table: &Table, view: &View) -> Vec<u64> {
-    let planner = view.book.planner();
+    let planner = view.plan.planner();
     let mut visits = vec![0; planner.accounts()];
     for page in table.iter().flatten() {
         for account in planner.accounts_of(*page) {
@@ -158,13 +159,13 @@ fn slots(table: &Table) -> impl Iterator<Item = (usize, &[PageId])> {
 }
 
 fn line(hour: usize, page: PageId, view: &View) -> String {
-    schedule::line(hour, view.book.pages().url(page))
+    schedule::line(hour, view.plan.pages().url(page))
 }
 
 fn slot_json(hour: usize, pages: &[PageId], view: &View) -> Value {
     let urls: Vec<&str> = pages
         .iter()
-        .map(|page| view.book.pages().url(*page))
+        .map(|page| view.plan.pages().url(*page))
         .collect();
     json!({ "day": DAYS[hour / 24], "hour": hour % 24, "urls": urls })
 }
@@ -210,7 +211,7 @@ fn tell_of_others(path: &Path, table: &Table, view: &View) {
             "note: {others} of {} pages have no row in {}: a run that follows it visits them only after the longest gap, {}",
             is_planned.len(),
             path.display(),
-            write_duration(view.book.config().longest_gap),
+            write_duration(view.plan.config().longest_gap),
         );
     }
 }
@@ -227,7 +228,7 @@ fn human(table: &Table, needs: Option<f64>, limits: Vec<Limit>, view: &View) -> 
         let mut urls: Vec<&str> = pages
             .iter()
             .take(SHOWN)
-            .map(|page| view.book.pages().url(*page))
+            .map(|page| view.plan.pages().url(*page))
             .collect();
         if pages.len() > SHOWN {
             urls.push("...");
@@ -240,19 +241,19 @@ fn human(table: &Table, needs: Option<f64>, limits: Vec<Limit>, view: &View) -> 
         ]);
     }
     print_table(&lines, &[0, 3])?;
-    let budget = view.book.planner().requests_per_day();
+    let budget = view.plan.planner().requests_per_day();
     print(&format!(
         "\n{visits} visits in the coming week to {} pages; the budget is {:.0}{}. Policy {}.",
         view.seen.len(),
         budget * WEEK,
         hours_in_words(view),
-        view.book.config().policy,
+        view.plan.config().policy,
     ))?;
-    let strays = view.book.strays();
-    if strays > 0 {
+    let never_fetched = view.plan.never_fetched_len();
+    if never_fetched > 0 {
         print(&format!(
             "Beside them {} of which there is no copy: asked for again less and less often.",
-            plural(strays as u64, "URL")
+            plural(never_fetched as u64, "URL")
         ))?;
     }
     if let Some(visits) = needs {

@@ -8,9 +8,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use geomi_crawler::RefreshStatus;
-use geomi_crawler::refresh::instant;
 use geomi_model::Zone;
 use geomi_refresh::Belief;
+use geomi_refresh::upkeep::instant;
 use geomi_report::freshness::{Class, Copies, Point, Tally, Upkeep};
 use serde_json::{Value, json};
 
@@ -151,13 +151,13 @@ pub(crate) fn run(args: &ReportCommand, global: &Global) -> anyhow::Result<Exit>
         zone: view.zone().clone(),
         points,
         pages: view.seen.len(),
-        budget: view.book.planner().requests_per_day(),
+        budget: view.plan.planner().requests_per_day(),
         limits: Limit::all(&view)
             .into_iter()
             .enumerate()
             .map(|(account, limit)| (limit, spending.of(account)))
             .collect(),
-        requests_per_hour: view.book.planner().requests_per_hour(),
+        requests_per_hour: view.plan.planner().requests_per_hour(),
         most_in_an_hour: spending.most_in_an_hour(),
         discovery: last_status(&args.dir.dir).and_then(|status| status.refresh),
         tally,

@@ -1,7 +1,7 @@
 //! The refresh report as a page: plots as SVG, in one file.
 
+use geomi_model::week::DAYS;
 use geomi_report::freshness::{Copies, Point};
-use geomi_store::schedule::DAYS;
 
 use super::chart::{self, Axis, Frame, Line, WIDTH, legend, put};
 use super::html::{escaped, framed, table};

@@ -7,20 +7,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use geomi_crawler::refresh::{Budget, Drive, Pages, RefreshConfig, read_visits};
+use geomi_crawler::refresh::read_visits;
 use geomi_crawler::{CrawlConfig, FastClock};
 use geomi_refresh::named;
+use geomi_refresh::upkeep::{Budget, Drive, Pages, RefreshConfig};
 use geomi_store::CrawlDir;
 
+use super::schedule_file;
+use super::view::last_time;
 use crate::Exit;
 use crate::args::{Format, Global, Settings};
 use crate::config::{self, Place, Problems, Raw, Setting, Sources, parse_duration, write_duration};
 use crate::crawl::{has_begun, settings};
 use crate::session::{Session, tell};
 use crate::terminal::stderr_line;
-
-use super::schedule_file;
-use super::view::last_time;
 
 /// What stands below the help.
 pub(crate) const AFTER_HELP: &str = "\

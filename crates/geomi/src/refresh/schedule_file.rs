@@ -4,7 +4,8 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use geomi_crawler::refresh::{Pages, TableError, TableRows, read_table};
+use geomi_crawler::refresh::{TableError, read_table};
+use geomi_refresh::upkeep::{Pages, TableRows};
 use geomi_url::CrawlUrl;
 
 use crate::config::Problems;

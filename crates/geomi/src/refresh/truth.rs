@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use geomi_crawler::refresh::instant;
+use geomi_refresh::upkeep::instant;
 use geomi_report::freshness::{Copies, Held};
 use geomi_url::CrawlUrl;
 
@@ -24,7 +24,7 @@ impl Truth {
         for (url, changes) in history_file::changes(path, global)? {
             // What is no URL is no page of a crawl.
             let url = CrawlUrl::parse(&url).ok();
-            if let Some(page) = url.and_then(|url| view.book.pages().find(&url)) {
+            if let Some(page) = url.and_then(|url| view.plan.pages().find(&url)) {
                 // A history is in UTC, the plan in the time of its zone.
                 let local = |day: f64| view.zone().days(instant(day));
                 pages[page as usize] = Some(changes.into_iter().map(local).collect());

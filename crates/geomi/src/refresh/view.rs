@@ -8,21 +8,21 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use geomi_crawler::refresh::{RefreshBook, read_visits};
+use geomi_crawler::refresh::read_visits;
 use geomi_crawler::{Clock as _, CrawlConfig, Status, SystemClock};
 use geomi_model::{Timestamp, Zone};
+use geomi_refresh::upkeep::RefreshPlan;
 use geomi_refresh::{Belief, Learner, PageId, Posterior};
 use geomi_report::freshness::{self, Moment, Past, Seen};
 use geomi_store::{CrawlDir, segment};
 use geomi_url::CrawlUrl;
 
+use super::run::{PlanArgs, no_crawl};
 use crate::args::Global;
 use crate::config::{self, Problems, Sources};
 use crate::crawl::{has_begun, sets};
 use crate::seeds_file;
 use crate::terminal::print;
-
-use super::run::{PlanArgs, no_crawl};
 
 /// The share of the probability within the intervals that are shown.
 pub(super) const SHARE: f64 = 0.9;
@@ -36,7 +36,7 @@ pub(crate) struct DirArgs {
 
 /// The directory.
 pub(super) struct View {
-    pub(super) book: RefreshBook,
+    pub(super) plan: RefreshPlan,
     pub(super) learner: Learner,
     pub(super) seen: Vec<Seen>,
     pub(super) config: CrawlConfig,
@@ -77,15 +77,15 @@ impl View {
             past.take(visit, &mut watch);
             true
         })?;
-        past.book.start(now, 0.0);
+        past.plan.start(now, 0.0);
         let Past {
-            book,
+            plan,
             learner,
             seen,
             ..
         } = past;
         Ok(Self {
-            book,
+            plan,
             learner,
             seen,
             config,
@@ -106,7 +106,7 @@ impl View {
 
     /// The page of a URL; an error if there is no copy of it.
     pub(super) fn find(&self, url: &CrawlUrl) -> Result<PageId, Problems> {
-        self.book.pages().find(url).ok_or_else(|| {
+        self.plan.pages().find(url).ok_or_else(|| {
             let dir = self.dir.root().display();
             Problems::one(format!(
                 "there is no copy of {url} in {dir}: {}",
@@ -117,12 +117,12 @@ impl View {
 
     /// Why there is no copy of a URL, and what comes of it.
     fn why_not_here(&self, url: &CrawlUrl) -> String {
-        match self.book.stray_due(url) {
+        match self.plan.never_fetched_due(url) {
             None => "it was not visited; `geomi explain` tells why".to_owned(),
             Some(None) => "it is being tried again".to_owned(),
             Some(Some(due)) => format!(
                 "no visit to it has brought one; a run asks for it again at {}",
-                self.book.instant(due).to_rfc3339_secs()
+                self.plan.instant(due).to_rfc3339_secs()
             ),
         }
     }
@@ -134,7 +134,7 @@ impl View {
 
     /// What is predicted of a page with: what the policy believes, or its rate.
     pub(super) fn belief(&self, page: PageId) -> Belief {
-        freshness::belief(&self.book, &self.learner, page)
+        freshness::belief(&self.plan, &self.learner, page)
     }
 }
 

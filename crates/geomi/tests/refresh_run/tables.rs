@@ -8,7 +8,7 @@ use std::process::Stdio;
 use geomi_testweb::{FixedPage, ServerThread, SiteBehaviour};
 
 use crate::common::Workplace;
-use crate::signs::site;
+use crate::signals::site;
 use crate::{first_crawl, visits};
 
 /// A table that has these pages at every hour.

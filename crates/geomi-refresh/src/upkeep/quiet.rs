@@ -4,10 +4,10 @@
 //! `25%` behind it, a quarter of the usual is left. Hours are those of `refresh.timezone`, and those
 //! after midnight belong to the day on which they began.
 
-use geomi_refresh::{Hours, WEEK_HOURS};
-use geomi_store::schedule::{DAYS, hour_of};
+use geomi_model::week::{DAYS, hour_of};
 
 use super::table::hour_of_week;
+use crate::{Hours, WEEK_HOURS};
 
 /// How much is left of each hour, in hundredths, from Sunday midnight on.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -4,7 +4,7 @@
 //! without validators. An audit takes the place of a conditional request, so it
 //! costs a server no request more. It tells two things. If the page comes with the
 //! validators we hold, a 304 would have been the answer: was it the same content?
-//! And changes must be admitted as often as audits find them (see `candour`), which
+//! And changes must be admitted as often as audits find them (see `not_modified`), which
 //! catches a server that hides changes behind validators that are always new.
 //!
 //! A site that is not trusted is asked for the content every time. After
@@ -18,11 +18,10 @@
 //! every page, beside a feed that is right. All is counted a site and kept in its
 //! partition's state.
 
-use geomi_model::{Change, DocumentKind, UrlRecord};
+use geomi_model::{DocumentKind, UrlRecord};
 use serde::{Deserialize, Serialize};
 
-use super::candour::Candour;
-use crate::stage::arrival::Answer;
+use super::not_modified::NotModifiedRecord;
 
 /// Conditional requests between two audits of a site nobody knows, on average.
 const AUDIT_EVERY: u32 = 16;
@@ -40,47 +39,47 @@ const AUDITS_REMEMBERED: u32 = 64;
 const TRUST_MIN: f64 = 0.75;
 /// After so many requests for the content it is given another chance.
 const PAROLE_AFTER: u32 = 128;
-/// Signals of a site below this are passed over, but for a few.
+/// SignalRecord of a site below this are passed over, but for a few.
 const RELIABILITY_MIN: f64 = 1.0 / 3.0;
 /// One in so many is followed all the same: a site may mend its ways.
 const SIGNALS_SPARED: u32 = 8;
 
 /// What was learned of a site's own words.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct SiteSigns {
+pub struct SiteSignals {
     /// Answers that said "not modified".
     pub not_modified: u32,
     /// Requests since the last audit; of a site that is not trusted, since it was
     /// last asked conditionally.
-    pub(crate) since_audit: u32,
+    pub since_audit: u32,
     /// Full answers that came with the validators we hold.
     pub audits: u32,
     /// Those of them whose content had changed nevertheless.
     pub lies: u32,
     /// What dates of sitemaps came to. Up to the second format those of feeds are
     /// among them.
-    pub sitemaps: Signals,
+    pub sitemaps: SignalRecord,
     /// What is known of it from the second format on: see
-    /// [`keys::encode_signs`](crate::keys::encode_signs).
+    /// the record `c` of the state.
     #[serde(skip)]
-    pub(crate) later: LaterSigns,
+    pub later: LaterSignals,
     /// What dates of feeds came to, from the third format on.
     #[serde(skip)]
-    pub feeds: Signals,
+    pub feeds: SignalRecord,
 }
 
 /// Who says that a page has changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Herald {
+pub enum SignalSource {
     /// A sitemap, or a list of them.
     Sitemap,
     /// A feed.
     Feed,
 }
 
-impl Herald {
+impl SignalSource {
     /// Who it is in a document of this kind.
-    pub(crate) const fn of(kind: DocumentKind) -> Self {
+    pub const fn of(kind: DocumentKind) -> Self {
         match kind {
             DocumentKind::Feed => Self::Feed,
             _ => Self::Sitemap,
@@ -88,9 +87,22 @@ impl Herald {
     }
 }
 
-/// What came of the signals of one herald.
+/// What an answer says of whether its page has changed.
+#[derive(Clone, Copy, Debug)]
+pub struct ComparedAnswer<'a> {
+    /// Whether the page was asked for only if it had changed.
+    pub is_conditional: bool,
+    /// Whether the answer was "not modified".
+    pub is_not_modified: bool,
+    /// Its validators.
+    pub etag: Option<&'a str>,
+    /// The other one.
+    pub last_modified: Option<&'a str>,
+}
+
+/// What came of the signals of one source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Signals {
+pub struct SignalRecord {
     /// Those that were followed.
     pub followed: u32,
     /// Those of them that proved true.
@@ -99,7 +111,7 @@ pub struct Signals {
     pub passed: u32,
 }
 
-impl Signals {
+impl SignalRecord {
     /// The share that prove true; 0.5 before anything is known.
     pub fn reliability(&self) -> f64 {
         share(self.proved, self.followed)
@@ -122,37 +134,37 @@ impl Signals {
 
 /// What records of the first format do not have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct LaterSigns {
-    candour: Candour,
+pub struct LaterSignals {
+    not_modified_record: NotModifiedRecord,
     /// Chance for the time of the next audit: were it always the same, a site whose
     /// pages are visited in turn would always be asked for the same page.
     dice: u32,
 }
 
-impl SiteSigns {
+impl SiteSignals {
     /// How far its "not modified" can be believed: the share of audits without a lie,
     /// 0.5 before anything is known, times the share of its changes that it admits.
     pub fn trust(&self) -> f64 {
-        share(self.audits - self.lies, self.audits) * self.candour().share()
+        share(self.audits - self.lies, self.audits) * self.not_modified_record().share()
     }
 
     /// Whether it is asked for the content every time. Where no audit told anything
     /// that is no reason for distrust.
     pub fn is_distrusted(&self) -> bool {
         let trust = match self.lies {
-            0 => self.candour().share(),
+            0 => self.not_modified_record().share(),
             _ => self.trust(),
         };
         trust < TRUST_MIN
     }
 
     /// How it answered when it could have hidden a change, and when it could not.
-    pub fn candour(&self) -> &Candour {
-        &self.later.candour
+    pub fn not_modified_record(&self) -> &NotModifiedRecord {
+        &self.later.not_modified_record
     }
 
     /// Whether the next request may ask for changes only. Counts it.
-    pub(crate) fn may_ask_conditionally(&mut self) -> bool {
+    pub fn may_ask_conditionally(&mut self) -> bool {
         self.since_audit += 1;
         if self.is_distrusted() {
             if self.since_audit <= PAROLE_AFTER {
@@ -161,7 +173,7 @@ impl SiteSigns {
             self.since_audit = 1;
             self.audits = 0;
             self.lies = 0;
-            self.later.candour.forget_word();
+            self.later.not_modified_record.forget_word();
         }
         if self.since_audit < self.audit_gap() {
             return true;
@@ -174,11 +186,11 @@ impl SiteSigns {
     /// Requests from the last audit to the next: from a half to one and a half times
     /// what is usual.
     fn audit_gap(&self) -> u32 {
-        let candour = self.candour();
-        let every = if candour.plain_share() < TRUST_MIN {
+        let not_modified_record = self.not_modified_record();
+        let every = if not_modified_record.plain_share() < TRUST_MIN {
             AUDIT_EVERY_IN_DOUBT
         } else {
-            let most = match candour.admitted {
+            let most = match not_modified_record.admitted {
                 0 => RELAXED_MAX_SILENT,
                 _ => RELAXED_MAX,
             };
@@ -188,28 +200,23 @@ impl SiteSigns {
         every / 2 + (self.later.dice >> 16) % (every + 1)
     }
 
-    /// Takes in how a page compares with the copy there was, and whether it was asked
-    /// for only if it had changed.
-    pub(crate) fn hear(
-        &mut self,
-        before: &UrlRecord,
-        answer: &Answer,
-        change: Change,
-        is_conditional: bool,
-    ) {
-        let Change { changed, .. } = change;
-        if is_conditional {
-            self.later.candour.answered(changed);
+    /// Takes in how a page compares with the copy there was.
+    pub fn take_answer(&mut self, before: &UrlRecord, answer: ComparedAnswer<'_>, changed: bool) {
+        if answer.is_conditional {
+            self.later.not_modified_record.answered(changed);
         } else if before.etag.is_some() || before.last_modified.is_some() {
-            self.later.candour.audited(changed);
+            self.later.not_modified_record.audited(changed);
         }
-        if answer.is_not_modified() {
+        if answer.is_not_modified {
             self.not_modified = self.not_modified.saturating_add(1);
             return;
         }
-        let is_same = match (&before.etag, &answer.etag) {
+        let is_same = match (before.etag.as_deref(), answer.etag) {
             (Some(then), Some(now)) => then == now,
-            _ => before.last_modified.is_some() && before.last_modified == answer.last_modified,
+            _ => {
+                before.last_modified.is_some()
+                    && before.last_modified.as_deref() == answer.last_modified
+            }
         };
         if is_same {
             self.audits += 1;
@@ -222,19 +229,19 @@ impl SiteSigns {
     }
 
     /// Whether a signal is worth a request. Counts those that are not.
-    pub(crate) fn heeds_signal(&mut self, herald: Herald) -> bool {
-        self.signals(herald).is_heeded()
+    pub fn heeds_signal(&mut self, source: SignalSource) -> bool {
+        self.record(source).is_heeded()
     }
 
     /// A page that was visited for the sake of a signal had changed, or not.
-    pub(crate) fn signal_proved(&mut self, herald: Herald, changed: bool) {
-        self.signals(herald).proved(changed);
+    pub fn signal_proved(&mut self, source: SignalSource, changed: bool) {
+        self.record(source).proved(changed);
     }
 
-    fn signals(&mut self, herald: Herald) -> &mut Signals {
-        match herald {
-            Herald::Sitemap => &mut self.sitemaps,
-            Herald::Feed => &mut self.feeds,
+    fn record(&mut self, source: SignalSource) -> &mut SignalRecord {
+        match source {
+            SignalSource::Sitemap => &mut self.sitemaps,
+            SignalSource::Feed => &mut self.feeds,
         }
     }
 }
@@ -251,12 +258,10 @@ fn share(good: u32, all: u32) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use geomi_model::NetworkState;
-
     use super::*;
 
-    fn asked(signs: &mut SiteSigns, times: u32) -> usize {
-        let asked = (0..times).filter(|_| signs.may_ask_conditionally());
+    fn asked(signals: &mut SiteSignals, times: u32) -> usize {
+        let asked = (0..times).filter(|_| signals.may_ask_conditionally());
         asked.count()
     }
 
@@ -273,7 +278,7 @@ mod tests {
     /// Visits pages of a site in turn, each as likely to have changed as `chances` says;
     /// which of the visits were conditional.
     fn visits(
-        signs: &mut SiteSigns,
+        signals: &mut SiteSignals,
         server: Server,
         chances: &[u32],
         dice: &mut u32,
@@ -287,21 +292,20 @@ mod tests {
         let visit = |percent: &u32| {
             *dice = scrambled(*dice);
             let has_changed = (*dice >> 16) % 100 < *percent;
-            let is_conditional = signs.may_ask_conditionally();
+            let is_conditional = signals.may_ask_conditionally();
             let is_new = match server {
                 Server::Honest => has_changed,
                 Server::SameTags => false,
                 Server::NewTags => true,
             };
             let is_hidden = is_conditional && (!has_changed || server != Server::Honest);
-            let answer = Answer {
-                code: Some(if is_hidden { 304 } else { 200 }),
-                etag: Some(if is_new { "now" } else { "then" }.to_owned()),
-                ..Answer::none(NetworkState::Ok, String::new())
+            let answer = ComparedAnswer {
+                is_conditional,
+                is_not_modified: is_hidden,
+                etag: Some(if is_new { "now" } else { "then" }),
+                last_modified: None,
             };
-            let changed = has_changed && !is_hidden;
-            let change = Change { changed, size: 0 };
-            signs.hear(&before, &answer, change, is_conditional);
+            signals.take_answer(&before, answer, has_changed && !is_hidden);
             is_conditional
         };
         pages.map(visit).collect()
@@ -309,10 +313,10 @@ mod tests {
 
     /// Visits until a site is not trusted, in so many at most.
     fn caught(server: Server, chances: &[u32], dice: u32, most: u32) -> Option<u32> {
-        let (mut signs, mut dice) = (SiteSigns::default(), dice);
+        let (mut signals, mut dice) = (SiteSignals::default(), dice);
         (0..most).find(|_| {
-            visits(&mut signs, server, chances, &mut dice, 1);
-            signs.is_distrusted()
+            visits(&mut signals, server, chances, &mut dice, 1);
+            signals.is_distrusted()
         })
     }
 
@@ -323,16 +327,16 @@ mod tests {
 
     #[test]
     fn audits_become_rare_where_they_go_well() {
-        let mut unknown = SiteSigns::default();
+        let mut unknown = SiteSignals::default();
         let asked_of = asked(&mut unknown, 1_600);
         assert!((1_490..=1_510).contains(&asked_of), "{asked_of}");
-        let mut proven = SiteSigns {
+        let mut proven = SiteSignals {
             audits: 40,
-            ..SiteSigns::default()
+            ..SiteSignals::default()
         };
         let asked_of = asked(&mut proven, 6_400);
         assert!((6_280..=6_320).contains(&asked_of), "silent: {asked_of}");
-        proven.later.candour.answered(true);
+        proven.later.not_modified_record.answered(true);
         let asked_of = asked(&mut proven, 25_600);
         assert!((25_480..=25_520).contains(&asked_of), "{asked_of}");
         assert!(proven.trust() > 0.95);
@@ -340,10 +344,10 @@ mod tests {
 
     #[test]
     fn a_liar_is_asked_for_the_content() {
-        let mut liar = SiteSigns {
+        let mut liar = SiteSignals {
             audits: 3,
             lies: 2,
-            ..SiteSigns::default()
+            ..SiteSignals::default()
         };
         assert_eq!(asked(&mut liar, 20), 0);
     }
@@ -355,15 +359,15 @@ mod tests {
         let one_of_sixteen: Vec<u32> = (0..16).map(|page| u32::from(page == 0) * 100).collect();
         for chances in [&[0][..], &[1], &[5], &[50], &[100], &one_of_sixteen] {
             for seed in 1..=20 {
-                let (mut signs, mut dice) = (SiteSigns::default(), seed);
-                let asked = visits(&mut signs, Server::Honest, chances, &mut dice, 4_000);
+                let (mut signals, mut dice) = (SiteSignals::default(), seed);
+                let asked = visits(&mut signals, Server::Honest, chances, &mut dice, 4_000);
                 let share = share_of(&asked);
                 assert!(share > 0.85, "{share} of {chances:?}, {seed}");
             }
         }
-        let (mut signs, mut dice) = (SiteSigns::default(), 1);
-        visits(&mut signs, Server::Honest, &[0], &mut dice, 4_000);
-        assert!(signs.trust() > 0.9 && !signs.is_distrusted());
+        let (mut signals, mut dice) = (SiteSignals::default(), 1);
+        visits(&mut signals, Server::Honest, &[0], &mut dice, 4_000);
+        assert!(signals.trust() > 0.9 && !signals.is_distrusted());
     }
 
     #[test]
@@ -383,9 +387,9 @@ mod tests {
     #[test]
     fn a_liar_is_asked_for_changes_only_to_see_whether_it_still_lies() {
         for server in [Server::NewTags, Server::SameTags] {
-            let (mut signs, mut dice) = (SiteSigns::default(), 1);
-            visits(&mut signs, server, &[50], &mut dice, 1_000);
-            let asked = visits(&mut signs, server, &[50], &mut dice, 4_000);
+            let (mut signals, mut dice) = (SiteSignals::default(), 1);
+            visits(&mut signals, server, &[50], &mut dice, 1_000);
+            let asked = visits(&mut signals, server, &[50], &mut dice, 4_000);
             let share = share_of(&asked);
             assert!(share > 0.0 && share < 0.12, "{share}");
         }
@@ -395,10 +399,10 @@ mod tests {
     fn a_liar_that_mends_its_ways_is_trusted_again() {
         for server in [Server::NewTags, Server::SameTags] {
             for percent in [0, 5, 50, 100] {
-                let (mut signs, mut dice) = (SiteSigns::default(), 1);
-                visits(&mut signs, server, &[50], &mut dice, 1_000);
-                visits(&mut signs, Server::Honest, &[percent], &mut dice, 1_500);
-                let asked = visits(&mut signs, Server::Honest, &[percent], &mut dice, 1_000);
+                let (mut signals, mut dice) = (SiteSignals::default(), 1);
+                visits(&mut signals, server, &[50], &mut dice, 1_000);
+                visits(&mut signals, Server::Honest, &[percent], &mut dice, 1_500);
+                let asked = visits(&mut signals, Server::Honest, &[percent], &mut dice, 1_000);
                 let share = share_of(&asked);
                 // Some doubt may be left, which costs audits.
                 assert!(share > 0.7, "{share} with {percent} %");
@@ -408,32 +412,32 @@ mod tests {
 
     #[test]
     fn signals_that_prove_false_are_passed_over() {
-        let (mut signs, herald) = (SiteSigns::default(), Herald::Sitemap);
-        assert!(signs.heeds_signal(herald));
+        let (mut signals, source) = (SiteSignals::default(), SignalSource::Sitemap);
+        assert!(signals.heeds_signal(source));
         for _ in 0..6 {
-            signs.signal_proved(herald, false);
+            signals.signal_proved(source, false);
         }
-        let heeded = (0..16).filter(|_| signs.heeds_signal(herald)).count();
+        let heeded = (0..16).filter(|_| signals.heeds_signal(source)).count();
         assert_eq!(heeded, 2);
         for _ in 0..6 {
-            signs.signal_proved(herald, true);
+            signals.signal_proved(source, true);
         }
-        assert!(signs.heeds_signal(herald));
+        assert!(signals.heeds_signal(source));
     }
 
     #[test]
     fn a_sitemap_that_lies_does_not_silence_a_feed() {
-        let mut signs = SiteSigns::default();
+        let mut signals = SiteSignals::default();
         for _ in 0..6 {
-            signs.signal_proved(Herald::of(DocumentKind::Sitemap), false);
-            signs.signal_proved(Herald::of(DocumentKind::Feed), true);
+            signals.signal_proved(SignalSource::of(DocumentKind::Sitemap), false);
+            signals.signal_proved(SignalSource::of(DocumentKind::Feed), true);
         }
-        let heeded = |signs: &mut SiteSigns, herald| {
-            let heeded = (0..8).filter(|_| signs.heeds_signal(herald));
+        let heeded = |signals: &mut SiteSignals, source| {
+            let heeded = (0..8).filter(|_| signals.heeds_signal(source));
             heeded.count()
         };
-        assert_eq!(heeded(&mut signs, Herald::Sitemap), 1);
-        assert_eq!(heeded(&mut signs, Herald::Feed), 8);
-        assert!(signs.sitemaps.reliability() < 0.2 && signs.feeds.reliability() > 0.8);
+        assert_eq!(heeded(&mut signals, SignalSource::Sitemap), 1);
+        assert_eq!(heeded(&mut signals, SignalSource::Feed), 8);
+        assert!(signals.sitemaps.reliability() < 0.2 && signals.feeds.reliability() > 0.8);
     }
 }

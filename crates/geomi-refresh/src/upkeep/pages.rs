@@ -5,20 +5,19 @@
 //! that is read anew believes what it believed when it was killed. A page costs its
 //! URL and some 50 bytes; nothing else of its visits is kept here.
 
-use geomi_model::{Timestamp, Visit};
-use geomi_novelty::Template;
-use geomi_refresh::{Kin, Page, PageId};
+use geomi_model::{Fate, Timestamp, Visit};
+use geomi_url::template::Template;
 use geomi_url::{CrawlUrl, public_suffix};
 use hashbrown::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::Fate;
+use crate::{Kin, Page, PageId};
 
 /// Microseconds of a day.
 const DAY_US: f64 = 86_400e6;
 
 /// A time in days since 1970, in UTC. Plans count by the clock of their zone:
-/// [`RefreshBook::days`](super::RefreshBook::days).
+/// [`RefreshPlan::days`](super::RefreshPlan::days).
 pub fn days(at: Timestamp) -> f64 {
     at.micros() as f64 / DAY_US
 }
@@ -153,7 +152,7 @@ impl Pages {
                 let via = visit.via.as_ref().and_then(|via| self.find(via));
                 (self.add(visit, via), Sighting::First)
             }
-            // There is no copy: see `strays`.
+            // There is no copy: see `never_fetched`.
             (None, _) => return None,
         };
         let note = &mut self.notes[page as usize];

@@ -8,15 +8,32 @@
 
 use std::collections::HashMap;
 
-use geomi_url::{CrawlUrl, SiteKey};
+use crate::{CrawlUrl, SiteKey, UrlError};
 
-use crate::ScopeError;
+/// Why an entry does not name a site.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SiteNameError {
+    /// It has no host.
+    #[error("{entry:?} is not a site ({source}): write a host such as \"example.com\"")]
+    NoSite {
+        /// As written.
+        entry: String,
+        /// What the parser found.
+        source: UrlError,
+    },
+    /// It has more than host and port.
+    #[error("site {entry:?} is more than host and port: use a URL or exclude pattern for a path")]
+    MoreThanSite {
+        /// As written.
+        entry: String,
+    },
+}
 
 /// Tables by the sites they name.
 ///
 /// ```
-/// use geomi_scope::SiteTables;
-/// use geomi_url::CrawlUrl;
+/// use geomi_url::{CrawlUrl, SiteTables};
 ///
 /// let names = [vec!["shop.example".to_owned()], vec!["*.example".to_owned()]];
 /// let tables = SiteTables::new(names.iter().map(Vec::as_slice)).unwrap();
@@ -38,7 +55,7 @@ impl SiteTables {
     /// each with the index of its table.
     pub fn new<'a>(
         tables: impl IntoIterator<Item = &'a [String]>,
-    ) -> Result<Self, Vec<(usize, ScopeError)>> {
+    ) -> Result<Self, Vec<(usize, SiteNameError)>> {
         let mut read = Self::default();
         let mut errors = Vec::new();
         for (table, names) in tables.into_iter().enumerate() {
@@ -76,19 +93,20 @@ impl SiteTables {
         found
     }
 
-    fn add(&mut self, table: usize, entry: &str) -> Result<(), ScopeError> {
+    fn add(&mut self, table: usize, entry: &str) -> Result<(), SiteNameError> {
         let (name, is_tree) = match entry.strip_prefix("*.") {
             Some(name) => (name, true),
             None => (entry, false),
         };
         // The parser brings case and international names to the spelling of URLs.
-        let url =
-            CrawlUrl::parse(&format!("http://{name}/")).map_err(|source| ScopeError::BadSite {
+        let url = CrawlUrl::parse(&format!("http://{name}/")).map_err(|source| {
+            SiteNameError::NoSite {
                 entry: entry.to_owned(),
                 source,
-            })?;
+            }
+        })?;
         if !url.as_str().ends_with(&format!("{}/", url.authority())) {
-            return Err(ScopeError::SiteWithPath {
+            return Err(SiteNameError::MoreThanSite {
                 entry: entry.to_owned(),
             });
         }

@@ -1,4 +1,4 @@
-//! The refresh book: the plan of a crawl, fed with its visits.
+//! The refresh plan: the plan of a crawl, fed with its visits.
 //!
 //! It decides which page is visited next and when, and hears of every visit. It
 //! is made of what is durable, the visits, and of nothing else; it touches
@@ -7,24 +7,22 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use geomi_model::{Timestamp, Visit, Zone};
-use geomi_refresh::policy::Policy;
-use geomi_refresh::{Asked, Page, PageId, Planner, Terms, named};
+use geomi_model::{Fate, Timestamp, Visit, Zone};
 use geomi_url::CrawlUrl;
 use hashbrown::{HashMap, HashSet};
+use serde::{Deserialize, Serialize};
 
 use super::budgets::{Budgets, Limit, SitePlan};
+use super::never_fetched::NeverFetched;
 use super::overdue::Overdue;
 use super::pages::{Pages, Sighted, Sighting, facts};
 use super::quiet::QuietHours;
 use super::rounds::Rounds;
-use super::strays::Strays;
-use super::table::Table;
-use super::table_file::TableRows;
-use super::waves::{Comparison, Waves};
+use super::table::{Table, TableRows};
+use super::template_edits::{Comparison, TemplateEdits};
 use super::weights::Weights;
-use crate::Fate;
-use crate::status::RefreshDrive;
+use crate::policy::Policy;
+use crate::{Asked, Page, PageId, Planner, Terms, named};
 
 /// How long a page rests after a visit that came to nothing, in days; it doubles
 /// with each further one.
@@ -63,6 +61,18 @@ pub struct RefreshConfig {
     pub once: bool,
 }
 
+/// What decides when a page is due, by name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RefreshDrive {
+    /// A policy, page by page.
+    Plan,
+    /// Rounds of all pages.
+    Rounds,
+    /// A table of days and hours.
+    Table,
+}
+
 /// What decides when a page is due.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub enum Drive {
@@ -83,7 +93,7 @@ pub enum Drive {
 
 impl Drive {
     /// Which it is.
-    pub(crate) const fn kind(&self) -> RefreshDrive {
+    pub const fn kind(&self) -> RefreshDrive {
         match self {
             Self::Plan => RefreshDrive::Plan,
             Self::Rounds => RefreshDrive::Rounds,
@@ -92,7 +102,7 @@ impl Drive {
     }
 
     /// Where its table was read, if it is one.
-    pub(crate) fn file(&self) -> Option<&Path> {
+    pub fn file(&self) -> Option<&Path> {
         match self {
             Self::Plan | Self::Rounds => None,
             Self::Table { file, .. } => Some(file),
@@ -140,14 +150,14 @@ impl Budget {
 
 /// The plan of a crawl.
 #[derive(Debug)]
-pub struct RefreshBook {
+pub struct RefreshPlan {
     pub(super) config: RefreshConfig,
     pub(super) pages: Pages,
     pub(super) planner: Planner<Box<dyn Policy>>,
     pub(super) budgets: Budgets,
-    waves: Waves,
+    template_edits: TemplateEdits,
     /// What is no page of the plan yet.
-    pub(super) strays: Strays,
+    pub(super) never_fetched: NeverFetched,
     /// Where pages are visited at set times instead of by price.
     set_times: Option<SetTimes>,
     /// Of those a table leaves out, which were left alone for the longest gap.
@@ -200,7 +210,7 @@ impl SetTimes {
 
 /// A page that is visited out of its turn.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Called {
+pub struct EarlyVisit {
     /// The page.
     pub page: PageId,
     /// When its turn was, in days since 1970.
@@ -227,8 +237,8 @@ pub(super) fn rest(is_gone: bool, times: i32, longest_gap: f64) -> f64 {
     (FAILED_REST * 2.0_f64.powi(times)).min(longest_gap)
 }
 
-impl RefreshBook {
-    /// A book without pages.
+impl RefreshPlan {
+    /// A plan without pages.
     ///
     /// # Panics
     ///
@@ -249,8 +259,8 @@ impl RefreshBook {
             pages: Pages::default(),
             planner,
             budgets: Budgets::new(config),
-            waves: Waves::default(),
-            strays: Strays::default(),
+            template_edits: TemplateEdits::default(),
+            never_fetched: NeverFetched::default(),
             set_times: None,
             overdue: Overdue::default(),
             is_started: false,
@@ -271,7 +281,7 @@ impl RefreshBook {
         self.config.timezone.instant(days)
     }
 
-    /// Takes a visit in, one of the past before [`RefreshBook::start`] and one
+    /// Takes a visit in, one of the past before [`RefreshPlan::start`] and one
     /// just made after it.
     pub fn take(&mut self, visit: &Visit, tries: u8) -> Option<Sighted> {
         if let Some(page) = self.pages.tried(visit, tries) {
@@ -279,21 +289,21 @@ impl RefreshBook {
         }
         let at = self.days(visit.time);
         let Some(mut sighted) = self.pages.take(visit, tries, at) else {
-            self.take_stray(visit, Fate::of(visit, tries));
+            self.take_never_fetched(visit, Fate::of(visit, tries));
             return None;
         };
         self.tried.remove(&sighted.page);
         if sighted.kind.changed().is_some() {
             let copied = self.planner.last(sighted.page);
             let comparison = Comparison::of(visit, &sighted, copied);
-            if self.waves.take(visit.url.site_hash(), comparison) {
+            if self.template_edits.take(visit.url.site_hash(), comparison) {
                 sighted.kind = Sighting::Edited;
             }
         }
         let Sighted { page, kind, at, .. } = sighted;
         self.last = self.last.max(at);
         if kind == Sighting::First {
-            self.stray_came(&visit.url);
+            self.now_fetched(&visit.url);
             let of_site = self.budgets.join(&mut self.planner, page, &visit.url);
             let weight = of_site * self.config.weights.of(visit.priority);
             let facts = Page {
@@ -354,8 +364,9 @@ impl RefreshBook {
     /// of them, or in `saved_max` days at most, may be spent at once. The budgets of
     /// sites, groups and hours gather nothing while nobody runs, so that no day and no
     /// hour is over them; a run that visits what is due and ends has a day's or an
-    /// hour's worth at most.
-    pub fn start(&mut self, now: f64, saved_max: f64) {
+    /// hour's worth at most. Returns how many visits of a table are left out, because
+    /// there is no copy of their pages.
+    pub fn start(&mut self, now: f64, saved_max: f64) -> u64 {
         self.is_started = true;
         self.at = self.last.clamp(now - saved_max, now);
         let saved = if self.config.once {
@@ -365,10 +376,15 @@ impl RefreshBook {
         };
         self.planner.restart_accounts(saved, now);
         self.planner.start_at(self.at, now);
+        let mut unknown = 0;
         self.set_times = match &self.config.drive {
             Drive::Plan => None,
             Drive::Rounds => Some(SetTimes::Rounds(self.resume_rounds(now))),
-            Drive::Table { rows, .. } => Some(SetTimes::Table(Table::at(self.hours(rows), now))),
+            Drive::Table { rows, .. } => {
+                let hours;
+                (hours, unknown) = self.hours(rows);
+                Some(SetTimes::Table(Table::at(hours, now)))
+            }
         };
         for (page, trouble) in &self.troubles {
             self.planner.failed(*page, trouble.retry);
@@ -376,10 +392,11 @@ impl RefreshBook {
         for page in &self.tried {
             self.planner.call(*page);
         }
+        unknown
     }
 
     /// The pages that were being tried again when the last run ended, once.
-    pub(crate) fn take_tried(&mut self) -> Vec<PageId> {
+    pub fn take_tried(&mut self) -> Vec<PageId> {
         self.tried.drain().collect()
     }
 
@@ -392,21 +409,22 @@ impl RefreshBook {
         }
     }
 
-    /// A table by hours; what is not in the crawl is said and left out.
-    /// Goes on by another table; `false` if it is the one that is followed.
-    pub(super) fn follow(&mut self, rows: TableRows, now: f64) -> bool {
+    /// Goes on by another table; `None` if it is the one that is followed, else how many
+    /// of its visits are left out, because there is no copy of their pages.
+    pub fn follow(&mut self, rows: TableRows, now: f64) -> Option<u64> {
         match &mut self.config.drive {
             Drive::Table { rows: followed, .. } if *followed != rows => followed.clone_from(&rows),
-            _ => return false,
+            _ => return None,
         }
-        let hours = self.hours(&rows);
+        let (hours, unknown) = self.hours(&rows);
         if let Some(SetTimes::Table(table)) = &mut self.set_times {
             table.replace(hours, now);
         }
-        true
+        Some(unknown)
     }
 
-    fn hours(&self, rows: &[(usize, CrawlUrl)]) -> Vec<Vec<PageId>> {
+    /// A table by hours, and how many of its visits are of no page of the plan.
+    fn hours(&self, rows: &[(usize, CrawlUrl)]) -> (Vec<Vec<PageId>>, u64) {
         let mut hours = vec![Vec::new(); 7 * 24];
         let mut unknown = 0_u64;
         for (hour, url) in rows {
@@ -415,19 +433,15 @@ impl RefreshBook {
                 _ => unknown += 1,
             }
         }
-        if unknown > 0 {
-            tracing::warn!(
-                visits = unknown,
-                "the schedule names pages of which there is no copy"
-            );
-        }
-        hours
+        (hours, unknown)
     }
 
-    /// When to ask for the next page or stray; `None` without either.
+    /// When to ask for the next page or never_fetched; `None` without either.
     pub fn wake(&self) -> Option<f64> {
         let page = self.page_wake();
-        page.into_iter().chain(self.stray_wake()).reduce(f64::min)
+        page.into_iter()
+            .chain(self.never_fetched_wake())
+            .reduce(f64::min)
     }
 
     fn page_wake(&self) -> Option<f64> {
@@ -496,7 +510,7 @@ impl RefreshBook {
     }
 
     /// Requests a day, by the budget or by the table that is followed.
-    pub(super) fn requests_per_day(&self) -> f64 {
+    pub fn requests_per_day(&self) -> f64 {
         match &self.set_times {
             Some(SetTimes::Table(table)) => table.visits_a_week() as f64 / 7.0,
             _ => self.planner.requests_per_day(),
@@ -504,7 +518,7 @@ impl RefreshBook {
     }
 
     /// The same if the crawl had this many pages.
-    pub(super) fn requests_per_day_of(&self, pages: usize) -> f64 {
+    pub fn requests_per_day_of(&self, pages: usize) -> f64 {
         match &self.set_times {
             Some(SetTimes::Table(_)) => self.requests_per_day(),
             _ => self.config.budget.requests_per_day(pages),
@@ -535,9 +549,9 @@ impl RefreshBook {
     /// Takes a page out of its turn because somebody says that it has changed at
     /// this time, in days; `None` if there is no reason to. If there is no budget it is
     /// the next of its site, or of the whole plan. Set times have no such budget.
-    pub fn call(&mut self, url: &CrawlUrl, modified: f64, now: f64) -> Option<Called> {
+    pub fn visit_early(&mut self, url: &CrawlUrl, modified: f64, now: f64) -> Option<EarlyVisit> {
         let page = self.pages.find(url)?;
-        if !self.would_call(url, modified) {
+        if !self.would_visit_early(url, modified) {
             return None;
         }
         let due = self.planner.due(page);
@@ -546,7 +560,7 @@ impl RefreshBook {
             None => self.planner.ask_within_budget(page, now),
         };
         match asked {
-            Asked::Out | Asked::Waits => Some(Called {
+            Asked::Out | Asked::Waits => Some(EarlyVisit {
                 page,
                 due,
                 is_out: asked == Asked::Out,
@@ -556,7 +570,7 @@ impl RefreshBook {
     }
 
     /// Whether there is a reason to.
-    pub fn would_call(&self, url: &CrawlUrl, modified: f64) -> bool {
+    pub fn would_visit_early(&self, url: &CrawlUrl, modified: f64) -> bool {
         let is_news = |page| modified > self.planner.last(page) && !self.planner.is_out(page);
         self.is_started && self.pages.find(url).is_some_and(is_news)
     }

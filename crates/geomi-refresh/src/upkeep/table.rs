@@ -4,7 +4,12 @@
 //! hour began is done. So a run that was killed in the middle of an hour goes on with the
 //! rest of it, and nothing need be kept.
 
-use geomi_refresh::PageId;
+use geomi_url::CrawlUrl;
+
+use crate::PageId;
+
+/// Hours of the week, from Sunday midnight on, and URLs.
+pub type TableRows = Vec<(usize, CrawlUrl)>;
 
 /// Hours of a week.
 const WEEK_HOURS: i64 = 7 * 24;

@@ -10,7 +10,7 @@
 //! So a run that was killed in the middle of a round goes on with the rest of it, also if
 //! pages were found or the budget was changed since.
 
-use geomi_refresh::PageId;
+use crate::PageId;
 
 /// Where a run stands in its rounds. Times are days since 1970.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -1,7 +1,7 @@
 use geomi_model::Change;
 
 use super::*;
-use crate::refresh::{instant, pages};
+use crate::upkeep::{instant, pages};
 
 pub(crate) const TRIES: u8 = 1;
 
@@ -12,8 +12,8 @@ pub(crate) fn visit(page: u32, day: f64, code: u16, changed: Option<bool>) -> Vi
     }
 }
 
-fn book(budget: f64) -> RefreshBook {
-    RefreshBook::new(&RefreshConfig {
+fn plan(budget: f64) -> RefreshPlan {
+    RefreshPlan::new(&RefreshConfig {
         policy: "greedy".to_owned(),
         budget: Budget::PerPage(budget),
         ..RefreshConfig::default()
@@ -32,7 +32,7 @@ fn past() -> Vec<Visit> {
 
 #[test]
 fn a_plan_read_from_the_past_believes_what_it_believed_while_it_ran() {
-    let (mut live, mut read) = (book(0.5), book(0.5));
+    let (mut live, mut read) = (plan(0.5), plan(0.5));
     let past = past();
     let (begin, rest) = past.split_at(10);
     for visit in begin {
@@ -51,7 +51,7 @@ fn a_plan_read_from_the_past_believes_what_it_believed_while_it_ran() {
     }
     // The price of the plan that ran lags; found anew, it is the same.
     live.start(111.0, 1.0);
-    let gap = |book: &mut RefreshBook, page| book.planner.due_after(page, 111.0) - 111.0;
+    let gap = |plan: &mut RefreshPlan, page| plan.planner.due_after(page, 111.0) - 111.0;
     for page in 0..10 {
         let (ran, was_read) = (gap(&mut live, page), gap(&mut read, page));
         assert!((ran / was_read - 1.0).abs() < 0.02, "{ran} {was_read}");
@@ -66,10 +66,10 @@ fn visits_for_the_sake_of_a_signal_are_read_as_they_were_made() {
         ..visit(5, at, 200, Some(true))
     };
     let (past, told) = (past(), [early(111.1), early(111.2)]);
-    let (mut live, mut read, mut plain) = (book(0.5), book(0.5), book(0.5));
+    let (mut live, mut read, mut plain) = (plan(0.5), plan(0.5), plan(0.5));
     for visit in &past {
-        for book in [&mut live, &mut read, &mut plain] {
-            book.take(visit, TRIES);
+        for plan in [&mut live, &mut read, &mut plain] {
+            plan.take(visit, TRIES);
         }
     }
     live.start(111.0, 1.0);
@@ -80,9 +80,9 @@ fn visits_for_the_sake_of_a_signal_are_read_as_they_were_made() {
         plain.take(&Visit { early, ..visit }, TRIES);
     }
     // Beside one that never changed, so that it is not the price that is compared.
-    let gap = |mut book: RefreshBook| {
-        book.start(112.0, 1.0);
-        let [told, other] = [5, 6].map(|page| book.planner.due_after(page, 112.0) - 112.0);
+    let gap = |mut plan: RefreshPlan| {
+        plan.start(112.0, 1.0);
+        let [told, other] = [5, 6].map(|page| plan.planner.due_after(page, 112.0) - 112.0);
         told / other
     };
     let [ran, was_read, plain] = [live, read, plain].map(gap);
@@ -103,20 +103,20 @@ fn what_was_edited_says_nothing_of_how_often_it_changes() {
     // How many were edited, and the gap after the last page's visit beside that after
     // the first one's, which has changed as far as anybody can know.
     let seen = |size: fn(u32) -> u64| {
-        let mut book = book(0.5);
+        let mut plan = plan(0.5);
         let pages = 0..30;
         let crawled = pages.clone().map(|page| visit(page, 100.0, 200, None));
         let same = pages
             .clone()
             .map(|page| visit(page, 106.0, 200, Some(false)));
         for visit in crawled.chain(same) {
-            book.take(&visit, TRIES);
+            plan.take(&visit, TRIES);
         }
-        let found = pages.map(|page| book.take(&banner(page, size(page)), TRIES));
+        let found = pages.map(|page| plan.take(&banner(page, size(page)), TRIES));
         let edited = found.filter(|found| found.unwrap().kind == Sighting::Edited);
         let edited = edited.count();
-        book.start(113.0, 1.0);
-        let [first, last] = [0, 29].map(|page| book.planner.due_after(page, 113.0) - 113.0);
+        plan.start(113.0, 1.0);
+        let [first, last] = [0, 29].map(|page| plan.planner.due_after(page, 113.0) - 113.0);
         (edited, last / first)
     };
     let (edited, gap) = seen(|_| 200);
@@ -128,64 +128,64 @@ fn what_was_edited_says_nothing_of_how_often_it_changes() {
 
 #[test]
 fn what_cannot_be_had_rests_longer_and_longer() {
-    let mut book = book(1.0);
-    book.take(&visit(0, 100.0, 200, None), TRIES);
-    book.start(100.0, 0.0);
+    let mut plan = plan(1.0);
+    plan.take(&visit(0, 100.0, 200, None), TRIES);
+    plan.start(100.0, 0.0);
     for (at, rest) in [(101.0, 1.0), (102.0, 2.0), (104.0, 4.0)] {
-        book.take(&visit(0, at, 500, None), TRIES);
-        assert!((book.planner.due(0) - at - rest).abs() < 0.01, "{at}");
+        plan.take(&visit(0, at, 500, None), TRIES);
+        assert!((plan.planner.due(0) - at - rest).abs() < 0.01, "{at}");
     }
-    book.take(&visit(0, 108.0, 410, None), TRIES);
-    assert!((book.planner.due(0) - 198.0).abs() < 0.01);
-    book.take(&visit(0, 109.0, 200, Some(true)), TRIES);
-    assert!(book.troubles.is_empty());
+    plan.take(&visit(0, 108.0, 410, None), TRIES);
+    assert!((plan.planner.due(0) - 198.0).abs() < 0.01);
+    plan.take(&visit(0, 109.0, 200, Some(true)), TRIES);
+    assert!(plan.troubles.is_empty());
 }
 
 #[test]
 fn a_page_that_is_being_tried_again_is_not_queued_twice() {
-    let mut book = book(24.0);
-    book.take(&visit(0, 100.0, 200, None), 3);
-    book.take(&visit(0, 101.0, 503, None), 3);
-    book.start(101.5, 1.0);
-    assert_eq!(book.next(103.0), None, "it waits in its queue");
-    book.take(&visit(0, 103.0, 200, Some(false)), 3);
-    assert_eq!(book.next(110.0), Some(0));
+    let mut plan = plan(24.0);
+    plan.take(&visit(0, 100.0, 200, None), 3);
+    plan.take(&visit(0, 101.0, 503, None), 3);
+    plan.start(101.5, 1.0);
+    assert_eq!(plan.next(103.0), None, "it waits in its queue");
+    plan.take(&visit(0, 103.0, 200, Some(false)), 3);
+    assert_eq!(plan.next(110.0), Some(0));
 }
 
 #[test]
 fn a_page_that_was_refused_instead_of_tried_again_is_queued_again() {
-    let mut book = book(24.0);
-    book.take(&visit(0, 100.0, 200, None), 3);
-    book.take(&visit(0, 101.0, 503, None), 3);
-    book.start(101.5, 1.0);
-    assert_eq!(book.take_tried(), [0]);
-    assert!(book.take_tried().is_empty());
-    book.missed(0, 101.5);
-    assert_eq!(book.next(102.0), None, "it rests for a day");
-    assert_eq!(book.next(103.0), Some(0));
+    let mut plan = plan(24.0);
+    plan.take(&visit(0, 100.0, 200, None), 3);
+    plan.take(&visit(0, 101.0, 503, None), 3);
+    plan.start(101.5, 1.0);
+    assert_eq!(plan.take_tried(), [0]);
+    assert!(plan.take_tried().is_empty());
+    plan.missed(0, 101.5);
+    assert_eq!(plan.next(102.0), None, "it rests for a day");
+    assert_eq!(plan.next(103.0), Some(0));
 }
 
 #[test]
 fn a_page_that_an_earlier_run_queued_is_not_queued_twice() {
-    let mut book = book(24.0);
-    book.take(&visit(0, 100.0, 200, None), 3);
-    book.start(100.5, 1.0);
+    let mut plan = plan(24.0);
+    plan.take(&visit(0, 100.0, 200, None), 3);
+    plan.start(100.5, 1.0);
     // Nothing in the files tells that it waits; its first try fails.
-    book.take(&visit(0, 100.5, 503, None), 3);
-    assert_eq!(book.next(103.0), None, "it waits in its queue");
-    book.take(&visit(0, 103.0, 200, Some(false)), 3);
-    assert_eq!(book.next(110.0), Some(0));
+    plan.take(&visit(0, 100.5, 503, None), 3);
+    assert_eq!(plan.next(103.0), None, "it waits in its queue");
+    plan.take(&visit(0, 103.0, 200, Some(false)), 3);
+    assert_eq!(plan.next(110.0), Some(0));
 }
 
 #[test]
 fn the_budget_of_a_time_without_a_run_is_spent_at_once() {
     for (saved_max, least, most) in [(1.0, 4, 6), (f64::INFINITY, 10, 10)] {
-        let mut book = book(0.5);
+        let mut plan = plan(0.5);
         for visit in &past() {
-            book.take(visit, TRIES);
+            plan.take(visit, TRIES);
         }
-        book.start(117.0, saved_max);
-        let count = std::iter::from_fn(|| book.next(117.0)).count();
+        plan.start(117.0, saved_max);
+        let count = std::iter::from_fn(|| plan.next(117.0)).count();
         assert!((least..=most).contains(&count), "{count} with {saved_max}");
     }
 }
@@ -199,21 +199,21 @@ fn hours_are_those_of_the_zone() {
         ..RefreshConfig::default()
     };
     config.quiet_hours.add("0-23").unwrap();
-    let mut book = RefreshBook::new(&config);
+    let mut plan = RefreshPlan::new(&config);
     for visit in past() {
-        book.take(&visit, TRIES);
+        plan.take(&visit, TRIES);
     }
-    book.start(book.days(instant(111.0)), 1.0);
+    plan.start(plan.days(instant(111.0)), 1.0);
     let mut visited = Vec::new();
     for half_hour in 0..240 {
         let now = instant(111.0 + f64::from(half_hour) / 48.0);
-        while let Some(page) = book.next(book.days(now)) {
+        while let Some(page) = plan.next(plan.days(now)) {
             visited.push(now.to_rfc3339_secs());
             let seen = Visit {
                 time: now,
                 ..visit(page, 0.0, 200, Some(false))
             };
-            book.take(&seen, TRIES);
+            plan.take(&seen, TRIES);
         }
     }
     assert!(visited.len() > 10, "{visited:?}");

@@ -6,9 +6,8 @@
 
 use std::collections::VecDeque;
 
-use geomi_refresh::{Asked, PageId};
-
-use super::book::{Drive, RefreshBook};
+use super::plan::{Drive, RefreshPlan};
+use crate::{Asked, PageId};
 
 /// Pages that were left alone for the longest gap.
 #[derive(Debug, Default)]
@@ -18,7 +17,7 @@ pub(super) struct Overdue {
     pub(super) looks_at: f64,
 }
 
-impl RefreshBook {
+impl RefreshPlan {
     /// Whether there may be pages that no hour has.
     pub(super) fn looks_for_overdue(&self) -> bool {
         matches!(self.config.drive, Drive::Table { .. }) && !self.pages.is_empty()
@@ -80,14 +79,14 @@ mod tests {
 
     use geomi_url::CrawlUrl;
 
-    use super::super::book::RefreshConfig;
-    use super::super::book::tests::{TRIES, visit};
+    use super::super::plan::RefreshConfig;
+    use super::super::plan::tests::{TRIES, visit};
     use super::*;
 
     #[test]
     fn a_page_that_a_table_leaves_out_is_visited_after_the_longest_gap() {
         let url = CrawlUrl::parse("http://a.test/0").unwrap();
-        let mut book = RefreshBook::new(&RefreshConfig {
+        let mut plan = RefreshPlan::new(&RefreshConfig {
             drive: Drive::Table {
                 file: "schedule.csv".into(),
                 rows: vec![(0, url)],
@@ -96,14 +95,14 @@ mod tests {
             ..RefreshConfig::default()
         });
         for page in 0..3 {
-            book.take(&visit(page, 100.0, 200, None), TRIES);
+            plan.take(&visit(page, 100.0, 200, None), TRIES);
         }
-        book.start(101.0, 1.0);
+        plan.start(101.0, 1.0);
         let mut visits = [const { Vec::new() }; 3];
-        while let Some(wake) = book.wake().filter(|wake| *wake < 170.0) {
-            while let Some(page) = book.next(wake) {
+        while let Some(wake) = plan.wake().filter(|wake| *wake < 170.0) {
+            while let Some(page) = plan.next(wake) {
                 visits[page as usize].push(wake);
-                book.take(&visit(page, wake, 200, Some(false)), TRIES);
+                plan.take(&visit(page, wake, 200, Some(false)), TRIES);
             }
         }
         assert!((9..=10).contains(&visits[0].len()), "{visits:?}");

@@ -5,8 +5,9 @@
 
 use std::time::Duration;
 
-use geomi_model::{NetworkState, Visit};
 use geomi_url::CrawlUrl;
+
+use crate::{NetworkState, Visit};
 
 /// What an attempt means for the page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,12 +74,12 @@ pub struct Attempt {
 
 /// Whether a page is asked for without being named anywhere. Where it is missing,
 /// nothing failed.
-pub(crate) fn is_guess(url: &CrawlUrl) -> bool {
+pub fn is_guess(url: &CrawlUrl) -> bool {
     url.path_and_query() == GUESSED_SITEMAP
 }
 
 /// The sitemap of a site whose robots.txt names none.
-pub(crate) const GUESSED_SITEMAP: &str = "/sitemap.xml";
+pub const GUESSED_SITEMAP: &str = "/sitemap.xml";
 
 impl Attempt {
     /// What it means, where a page is tried `tries` times.

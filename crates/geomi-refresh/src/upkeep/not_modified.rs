@@ -13,7 +13,7 @@
 //! Counts are halved as they grow, so that what a site did long ago is forgotten.
 //! While a site is asked in full every time its word is not heard and those counts
 //! stand still; so that it can mend its ways they are forgotten from time to time
-//! ([`Candour::forget_word`]), and it is judged anew by what it says then.
+//! ([`NotModifiedRecord::forget_word`]), and it is judged anew by what it says then.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +28,7 @@ const CAUTION: f64 = 1.5;
 
 /// What a site answered to either way of asking.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Candour {
+pub struct NotModifiedRecord {
     /// Conditional requests that were answered.
     pub asked: u32,
     /// Those of them that brought a change.
@@ -39,16 +39,16 @@ pub struct Candour {
     pub full_changed: u32,
 }
 
-impl Candour {
+impl NotModifiedRecord {
     /// Takes in an answer to a conditional request.
-    pub(crate) fn answered(&mut self, changed: bool) {
+    pub fn answered(&mut self, changed: bool) {
         self.asked += 1;
         self.admitted += u32::from(changed);
         self.fade();
     }
 
     /// Takes in a page that was asked for in full.
-    pub(crate) fn audited(&mut self, changed: bool) {
+    pub fn audited(&mut self, changed: bool) {
         self.full += 1;
         self.full_changed += u32::from(changed);
         self.fade();
@@ -56,7 +56,7 @@ impl Candour {
 
     /// Forgets how the site answered, and half of how often its pages change: they
     /// may do so no longer.
-    pub(crate) fn forget_word(&mut self) {
+    pub fn forget_word(&mut self) {
         *self = Self {
             asked: 0,
             admitted: 0,
@@ -77,7 +77,7 @@ impl Candour {
 
     /// The share by the plain estimate: below the other, and 1 before any audit
     /// found a change.
-    pub(crate) fn plain_share(&self) -> f64 {
+    pub fn plain_share(&self) -> f64 {
         self.admits(f64::from(self.full_changed))
     }
 
@@ -113,8 +113,8 @@ impl Candour {
 mod tests {
     use super::*;
 
-    fn candour([asked, admitted, full, full_changed]: [u32; 4]) -> Candour {
-        Candour {
+    fn record([asked, admitted, full, full_changed]: [u32; 4]) -> NotModifiedRecord {
+        NotModifiedRecord {
             asked,
             admitted,
             full,
@@ -124,29 +124,29 @@ mod tests {
 
     #[test]
     fn a_site_is_judged_by_what_audits_find() {
-        assert!((Candour::default().share() - 1.0).abs() < 1e-9);
+        assert!((NotModifiedRecord::default().share() - 1.0).abs() < 1e-9);
         // As many as expected, somewhat fewer, and none.
-        assert!((candour([90, 30, 30, 10]).share() - 1.0).abs() < 1e-9);
-        assert!((candour([90, 18, 30, 10]).share() - 1.0).abs() < 1e-9);
-        assert!(candour([90, 0, 30, 10]).share() < 0.1);
+        assert!((record([90, 30, 30, 10]).share() - 1.0).abs() < 1e-9);
+        assert!((record([90, 18, 30, 10]).share() - 1.0).abs() < 1e-9);
+        assert!(record([90, 0, 30, 10]).share() < 0.1);
         // Nothing changes: there is nothing to admit.
-        assert!((candour([400, 0, 100, 0]).share() - 1.0).abs() < 1e-9);
+        assert!((record([400, 0, 100, 0]).share() - 1.0).abs() < 1e-9);
     }
 
     #[test]
     fn little_evidence_raises_doubt_but_no_verdict() {
-        let two = candour([30, 0, 4, 2]);
+        let two = record([30, 0, 4, 2]);
         assert!((two.share() - 1.0).abs() < 1e-9);
         assert!(two.plain_share() < 0.1);
-        assert!((candour([7, 0, 9, 9]).share() - 1.0).abs() < 1e-9);
+        assert!((record([7, 0, 9, 9]).share() - 1.0).abs() < 1e-9);
     }
 
     #[test]
     fn what_was_long_ago_is_forgotten() {
-        let mut site = Candour::default();
+        let mut site = NotModifiedRecord::default();
         (0..5_000).for_each(|_| site.answered(true));
         assert!(site.asked < REMEMBERED && site.admitted == site.asked);
         site.forget_word();
-        assert_eq!(site, Candour::default());
+        assert_eq!(site, NotModifiedRecord::default());
     }
 }

@@ -5,7 +5,7 @@
 //! figures of the laboratory are about. The importance of a page is an estimate made
 //! for another question, what to crawl first; an operator may choose it.
 
-use geomi_frontier::PRIORITIES;
+use geomi_model::PRIORITIES;
 
 /// Where weights are from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -101,11 +101,11 @@ impl Comparison {
 
 /// What the sites are like.
 #[derive(Debug, Default)]
-pub(super) struct Waves {
+pub(super) struct TemplateEdits {
     sites: HashMap<SiteHash, Site>,
 }
 
-impl Waves {
+impl TemplateEdits {
     /// Takes in a comparison; whether it is part of an edit of the whole site.
     pub(super) fn take(&mut self, site: SiteHash, comparison: Comparison) -> bool {
         self.sites.entry(site).or_default().take(comparison)
@@ -231,7 +231,7 @@ mod tests {
 
     /// A site whose pages are visited in turn, twenty an hour.
     struct Visited {
-        waves: Waves,
+        template_edits: TemplateEdits,
         copied: Vec<f64>,
         at: f64,
         visits: usize,
@@ -241,7 +241,7 @@ mod tests {
     impl Visited {
         fn new(pages: usize) -> Self {
             Self {
-                waves: Waves::default(),
+                template_edits: TemplateEdits::default(),
                 copied: vec![0.0; pages],
                 at: 1.0,
                 visits: 0,
@@ -275,7 +275,7 @@ mod tests {
                 copied: std::mem::replace(&mut self.copied[page], self.at),
                 slight,
             };
-            self.waves.take(SITE, comparison)
+            self.template_edits.take(SITE, comparison)
         }
 
         /// So many visits; how many of them found an edit.
@@ -309,7 +309,7 @@ mod tests {
             copied: 0.0,
             slight: Some(310),
         };
-        assert!(!site.waves.take(SiteHash(2), elsewhere));
+        assert!(!site.template_edits.take(SiteHash(2), elsewhere));
     }
 
     #[test]

@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
-use geomi_url::CrawlUrl;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+use crate::CrawlUrl;
 
 /// Parameter names that are written out; a query with more has a long tail.
 const NAMES_MAX: usize = 6;
@@ -20,7 +21,7 @@ const DATE_NAMES: [&str; 12] = [
 const YEAR_NAMES: [&str; 6] = ["year", "years", "from", "to", "since", "until"];
 const MONTH_NAMES: [&str; 7] = ["month", "m", "mon", "day", "d", "week", "w"];
 /// Names of parameters that say which page of a list it is.
-pub(crate) const LIST_NAMES: [&str; 9] = [
+pub const LIST_NAMES: [&str; 9] = [
     "page", "pg", "paged", "pageno", "page_no", "offset", "skip", "cursor", "start",
 ];
 /// Numbers this near to each other are those of neighbours.
@@ -31,8 +32,8 @@ const DEEP: usize = 4;
 /// A URL made general.
 ///
 /// ```
-/// use geomi_novelty::Template;
 /// use geomi_url::CrawlUrl;
+/// use geomi_url::template::Template;
 /// let of = |url| Template::of(&CrawlUrl::parse(url).unwrap());
 /// let post = of("http://e.com/board/17?sort=new&id=9");
 /// assert_eq!(post.text(), "/board/{n}?id&sort");
@@ -123,12 +124,12 @@ impl Template {
 
     /// Segments of its path with their parameters, and how often it was quoted within
     /// itself.
-    pub(crate) const fn depth(&self) -> usize {
+    pub const fn depth(&self) -> usize {
         self.segments + self.appended + self.nesting
     }
 
     /// How often it was quoted within itself.
-    pub(crate) const fn nesting(&self) -> usize {
+    pub const fn nesting(&self) -> usize {
         self.nesting
     }
 
@@ -154,7 +155,7 @@ impl Template {
     }
 
     /// Whether a date is all that tells its pages apart.
-    pub(crate) fn is_only_dated(&self) -> bool {
+    pub fn is_only_dated(&self) -> bool {
         let end = self.tail();
         self.year.is_some()
             && (self.section_is_query
@@ -166,41 +167,43 @@ impl Template {
 
     /// Whether a page of this template that links to pages found elsewhere says
     /// something for it. Calendars, lists and filters do so without an end.
-    pub(crate) const fn can_link_sideways(&self) -> bool {
+    pub const fn can_link_sideways(&self) -> bool {
         !self.is_dated && !self.is_list && self.pairs < 2
     }
 
     /// Whether two templates look alike from afar: as many segments, both with a
     /// query or both without.
-    pub(crate) fn has_shape_of(&self, other: &Self) -> bool {
+    pub fn has_shape_of(&self, other: &Self) -> bool {
         self.segments == other.segments && self.section_is_query == other.section_is_query
     }
 
     /// The last segment, and the query.
-    pub(crate) fn tail(&self) -> &str {
+    pub fn tail(&self) -> &str {
         self.text.rsplit_once('/').map_or("", |(_, tail)| tail)
     }
 
     /// Whether its query is a choice among several things.
-    pub(crate) const fn is_choice(&self) -> bool {
+    pub const fn is_choice(&self) -> bool {
         self.pairs >= 2
     }
 
     /// Path segments and query pairs.
-    pub(crate) const fn parts(&self) -> usize {
+    pub const fn parts(&self) -> usize {
         self.segments + self.pairs
     }
 
-    pub(crate) const fn segments(&self) -> usize {
+    /// Segments of its path.
+    pub const fn segments(&self) -> usize {
         self.segments
     }
 
-    pub(crate) fn hash(&self) -> u64 {
+    /// The hash of its text.
+    pub fn hash(&self) -> u64 {
         xxh3_64(self.text.as_bytes())
     }
 
     /// The hash of all URLs of its section that look alike from afar.
-    pub(crate) fn shelf(&self) -> u64 {
+    pub fn shelf(&self) -> u64 {
         let form = (self.segments.min(64) as u64) << 1 | u64::from(self.section_is_query);
         xxh3_64_with_seed(self.section().as_bytes(), form)
     }
@@ -208,7 +211,7 @@ impl Template {
 
 /// Whether two URLs are near each other in a row or a deep directory: such links
 /// are what a generator makes, too.
-pub(crate) fn are_neighbours(one: &CrawlUrl, other: &CrawlUrl, segments: usize) -> bool {
+pub fn are_neighbours(one: &CrawlUrl, other: &CrawlUrl, segments: usize) -> bool {
     let directory = |url: &CrawlUrl| url.path().rfind('/').unwrap_or(0);
     let is_sibling =
         || segments >= DEEP && one.path()[..directory(one)] == other.path()[..directory(other)];
@@ -361,7 +364,7 @@ fn is_year(text: &str) -> bool {
 
 /// Whether a part of a URL looks as if a machine had drawn it: long, without
 /// blanks or dashes, letters and digits mixed.
-pub(crate) fn is_id(text: &str) -> bool {
+pub fn is_id(text: &str) -> bool {
     let bytes = text.as_bytes();
     let is_hex = bytes.iter().all(u8::is_ascii_hexdigit);
     let is_plain = bytes.iter().all(u8::is_ascii_alphanumeric) || is_uuid(bytes);

@@ -6,18 +6,17 @@
 //! tables that name a site, the first that has a value wins it, so no page is in
 //! two groups.
 
-use geomi_refresh::policy::Policy;
-use geomi_refresh::{AccountId, PageId, Planner};
-use geomi_scope::SiteTables;
-use geomi_url::{CrawlUrl, SiteHash};
+use geomi_url::{CrawlUrl, SiteHash, SiteTables};
 use hashbrown::HashMap;
 
-use super::book::RefreshConfig;
+use super::plan::RefreshConfig;
+use crate::policy::Policy;
+use crate::{AccountId, PageId, Planner};
 
 /// What a table of sites says of the plan.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SitePlan {
-    /// The sites, as in [`SiteOverride`](crate::SiteOverride).
+    /// The sites, as [`SiteTables`] reads them.
     pub names: Vec<String>,
     /// Requests a day that each of them gets at most.
     pub each_per_day: Option<u64>,

@@ -1,12 +1,12 @@
 //! A plan that is given other budgets while it runs.
 
-use geomi_refresh::PageId;
 use geomi_url::CrawlUrl;
 
-use super::book::{RefreshBook, RefreshConfig};
 use super::budgets::Budgets;
+use super::plan::{RefreshConfig, RefreshPlan};
+use crate::PageId;
 
-impl RefreshBook {
+impl RefreshPlan {
     /// Goes on with what differs between two configurations: budgets, hours and the
     /// longest gap. What was typed when the run began holds where they do not differ.
     pub fn reconfigure(&mut self, before: &RefreshConfig, new: &RefreshConfig, now: f64) {
@@ -59,9 +59,9 @@ mod tests {
 
     use geomi_model::Visit;
 
-    use super::super::book::tests::{TRIES, visit};
+    use super::super::plan::tests::{TRIES, visit};
     use super::*;
-    use crate::refresh::{Budget, Drive, SitePlan, Weights};
+    use crate::upkeep::{Budget, Drive, SitePlan, Weights};
 
     /// A page of one of three sites, seen before the plan begins.
     fn page_of(site: u32, page: u32, day: f64) -> Visit {
@@ -70,16 +70,16 @@ mod tests {
         visit
     }
 
-    /// Follows a book from one day to another: visits by site.
-    fn follow(book: &mut RefreshBook, (from, to): (f64, f64)) -> [u32; 3] {
+    /// Follows a plan from one day to another: visits by site.
+    fn follow(plan: &mut RefreshPlan, (from, to): (f64, f64)) -> [u32; 3] {
         let (mut made, mut now) = ([0; 3], from);
         while now < to {
-            while let Some(page) = book.next(now) {
-                let url = CrawlUrl::parse(book.pages().url(page)).unwrap();
+            while let Some(page) = plan.next(now) {
+                let url = CrawlUrl::parse(plan.pages().url(page)).unwrap();
                 let mut seen = visit(0, now, 200, Some(page % 2 == 0));
                 made[url.host()[1..2].parse::<usize>().unwrap()] += 1;
                 seen.url = url;
-                book.take(&seen, TRIES);
+                plan.take(&seen, TRIES);
             }
             now += 0.01;
         }
@@ -103,14 +103,14 @@ mod tests {
             ],
             ..RefreshConfig::default()
         };
-        let mut book = RefreshBook::new(&config);
+        let mut plan = RefreshPlan::new(&config);
         for page in 0..90 {
-            book.take(&page_of(page % 3, page, 100.0), TRIES);
+            plan.take(&page_of(page % 3, page, 100.0), TRIES);
         }
-        book.start(100.0, 1.0);
-        let names: Vec<&str> = book.limits().iter().map(|limit| &*limit.name).collect();
+        plan.start(100.0, 1.0);
+        let names: Vec<&str> = plan.limits().iter().map(|limit| &*limit.name).collect();
         assert_eq!(names, ["s0.test", "*.test"]);
-        let made = follow(&mut book, (100.0, 110.0));
+        let made = follow(&mut plan, (100.0, 110.0));
         assert!((36..=40).contains(&made[0]), "{made:?}");
         assert!((190..=200).contains(&made.iter().sum::<u32>()), "{made:?}");
 
@@ -119,18 +119,18 @@ mod tests {
             longest_gap: Duration::from_hours(24 * 12),
             ..config.clone()
         };
-        book.reconfigure(&config, &freer, 110.0);
-        let made = follow(&mut book, (110.0, 120.0));
+        plan.reconfigure(&config, &freer, 110.0);
+        let made = follow(&mut plan, (110.0, 120.0));
         assert!((75..=80).contains(&made[0]), "{made:?}");
         assert!((560..=610).contains(&made.iter().sum::<u32>()), "{made:?}");
-        assert!((book.planner().terms().longest_gap - 12.0).abs() < 1e-9);
+        assert!((plan.planner().terms().longest_gap - 12.0).abs() < 1e-9);
 
         let silent = RefreshConfig {
             requests_per_hour: Some(1),
             ..freer.clone()
         };
-        book.reconfigure(&freer, &silent, 120.0);
-        let made = follow(&mut book, (120.0, 122.0));
+        plan.reconfigure(&freer, &silent, 120.0);
+        let made = follow(&mut plan, (120.0, 122.0));
         assert!((40..=48).contains(&made.iter().sum::<u32>()), "{made:?}");
     }
 
@@ -141,31 +141,31 @@ mod tests {
             drive: Drive::Rounds,
             ..RefreshConfig::default()
         };
-        let mut book = RefreshBook::new(&config);
+        let mut plan = RefreshPlan::new(&config);
         for page in 0..30 {
-            book.take(&page_of(page % 3, page, 100.0), TRIES);
+            plan.take(&page_of(page % 3, page, 100.0), TRIES);
         }
-        book.start(100.0, 1.0);
-        assert_eq!(follow(&mut book, (100.0, 101.5)).iter().sum::<u32>(), 30);
+        plan.start(100.0, 1.0);
+        assert_eq!(follow(&mut plan, (100.0, 101.5)).iter().sum::<u32>(), 30);
         let twice = RefreshConfig {
             budget: Budget::PerDay(60.0),
             ..config.clone()
         };
-        book.reconfigure(&config, &twice, 101.5);
+        plan.reconfigure(&config, &twice, 101.5);
         // From 101 on, a round each half day.
-        let made = follow(&mut book, (101.5, 103.95)).iter().sum::<u32>();
+        let made = follow(&mut plan, (101.5, 103.95)).iter().sum::<u32>();
         assert_eq!(made, 5 * 30, "{made}");
         // As many pages again: a round is a day again, from the next one on.
         for page in 30..60 {
-            book.take(&page_of(page % 3, page, 103.95), TRIES);
+            plan.take(&page_of(page % 3, page, 103.95), TRIES);
         }
-        let made = follow(&mut book, (103.95, 107.95)).iter().sum::<u32>();
+        let made = follow(&mut plan, (103.95, 107.95)).iter().sum::<u32>();
         assert_eq!(made, 4 * 60, "{made}");
     }
 
     #[test]
     fn weights_come_from_sites_and_from_the_priority_of_the_first_visit() {
-        let mut book = RefreshBook::new(&RefreshConfig {
+        let mut plan = RefreshPlan::new(&RefreshConfig {
             weights: Weights::Importance,
             sites: vec![SitePlan {
                 names: vec!["s1.test".to_owned()],
@@ -177,7 +177,7 @@ mod tests {
         let mut weight = |site, priority| {
             let mut visit = page_of(site, u32::from(priority), 100.0);
             visit.priority = priority;
-            book.take(&visit, TRIES).unwrap().weight
+            plan.take(&visit, TRIES).unwrap().weight
         };
         assert!((weight(0, 1) - 4.0).abs() < 1e-6);
         assert!((weight(1, 1) - 2.0).abs() < 1e-6);
@@ -187,17 +187,17 @@ mod tests {
     #[test]
     fn a_run_that_ends_has_a_day_of_a_sites_budget_at_most() {
         for (days, expected) in [(0.5, 5), (9.0, 10)] {
-            let mut book = RefreshBook::new(&RefreshConfig {
+            let mut plan = RefreshPlan::new(&RefreshConfig {
                 budget: Budget::PerPage(1.0),
                 site_requests_per_day: Some(10),
                 once: true,
                 ..RefreshConfig::default()
             });
             for page in 0..60 {
-                book.take(&page_of(0, page, 100.0), TRIES);
+                plan.take(&page_of(0, page, 100.0), TRIES);
             }
-            book.start(100.0 + days, f64::INFINITY);
-            let count = std::iter::from_fn(|| book.next(100.0 + days)).count();
+            plan.start(100.0 + days, f64::INFINITY);
+            let count = std::iter::from_fn(|| plan.next(100.0 + days)).count();
             assert_eq!(count, expected);
         }
     }

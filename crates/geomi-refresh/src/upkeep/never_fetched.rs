@@ -9,7 +9,7 @@
 //!
 //! A stray *waits* until its time, is *out* while it is being visited or tried again, and
 //! has *come* once there is a copy: from then on it is a page of the plan. Like all of the
-//! book, strays are made of visits and of nothing else.
+//! plan, strays are made of visits and of nothing else.
 //!
 //! They are asked for beside the plan, as new pages are, so that no page of it is visited
 //! less; within the budgets of their sites and of the hour, and an allowance of their own: a
@@ -18,13 +18,12 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use geomi_model::Visit;
-use geomi_refresh::PageId;
+use geomi_model::{Fate, Visit};
 use geomi_url::CrawlUrl;
 
-use super::book::{RefreshBook, rest};
 use super::pages::Pages;
-use crate::Fate;
+use super::plan::{RefreshPlan, rest};
+use crate::PageId;
 
 /// Requests to strays for each one of the plan, at most.
 const SHARE: f64 = 0.1;
@@ -36,19 +35,19 @@ const NO_ROOM_REST: f64 = 1.0 / 24.0;
 const TICKS: f64 = 1_440.0;
 
 /// A stray by its number, from 0 on.
-pub(crate) type StrayId = u32;
+pub type NeverFetchedId = u32;
 
 /// Where a stray is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Stand {
+enum Stage {
     Waits,
     Out,
-    Came,
+    Fetched,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Stray {
-    stand: Stand,
+struct NeverFetchedUrl {
+    stage: Stage,
     /// Visits in a row that came to nothing.
     times: u8,
     /// When it is asked for again; an entry of the queue with another time is void.
@@ -57,16 +56,16 @@ struct Stray {
 
 /// All strays of a plan.
 #[derive(Debug, Default)]
-pub(super) struct Strays {
+pub(super) struct NeverFetched {
     urls: Pages,
-    all: Vec<Stray>,
-    queue: BinaryHeap<Reverse<(u32, StrayId)>>,
+    all: Vec<NeverFetchedUrl>,
+    queue: BinaryHeap<Reverse<(u32, NeverFetchedId)>>,
     /// Requests that may be made at `at`; at first a day's.
     allowance: Option<f64>,
     at: f64,
 }
 
-impl Strays {
+impl NeverFetched {
     /// The URLs, with what is needed to queue them.
     pub(super) fn urls(&self) -> &Pages {
         &self.urls
@@ -85,13 +84,13 @@ impl Strays {
         if fate == Fate::Retry {
             // It waits in the queue of its site, if it was a stray before.
             if let Some(id) = known {
-                self.all[id as usize].stand = Stand::Out;
+                self.all[id as usize].stage = Stage::Out;
             }
             return;
         }
         let id = known.unwrap_or_else(|| {
-            self.all.push(Stray {
-                stand: Stand::Out,
+            self.all.push(NeverFetchedUrl {
+                stage: Stage::Out,
                 times: 0,
                 tick: 0,
             });
@@ -105,24 +104,24 @@ impl Strays {
     }
 
     /// There is a copy of a URL.
-    fn came(&mut self, url: &CrawlUrl) {
+    fn fetched(&mut self, url: &CrawlUrl) {
         if let Some(id) = self.urls.find(url) {
-            self.all[id as usize].stand = Stand::Came;
+            self.all[id as usize].stage = Stage::Fetched;
         }
     }
 
-    fn wait(&mut self, id: StrayId, retry: f64) {
+    fn wait(&mut self, id: NeverFetchedId, retry: f64) {
         let tick = (retry * TICKS).ceil() as u32;
-        let stray = &mut self.all[id as usize];
-        (stray.stand, stray.tick) = (Stand::Waits, tick);
+        let url = &mut self.all[id as usize];
+        (url.stage, url.tick) = (Stage::Waits, tick);
         self.queue.push(Reverse((tick, id)));
     }
 
     /// The first that waits, and when it is asked for. Void entries are thrown away.
-    fn first(&mut self) -> Option<(u32, StrayId)> {
+    fn first(&mut self) -> Option<(u32, NeverFetchedId)> {
         while let Some(Reverse((tick, id))) = self.queue.peek().copied() {
-            let stray = self.all[id as usize];
-            if stray.stand == Stand::Waits && stray.tick == tick {
+            let url = self.all[id as usize];
+            if url.stage == Stage::Waits && url.tick == tick {
                 return Some((tick, id));
             }
             self.queue.pop();
@@ -147,129 +146,134 @@ impl Strays {
     }
 }
 
-impl RefreshBook {
+impl RefreshPlan {
     /// Takes in a visit of which there is no copy to compare with.
-    pub(super) fn take_stray(&mut self, visit: &Visit, fate: Fate) {
+    pub(super) fn take_never_fetched(&mut self, visit: &Visit, fate: Fate) {
         if visit.is_robots || self.pages.find(&visit.url).is_some() {
             return;
         }
         let via = visit.via.as_ref().and_then(|via| self.pages.find(via));
         let longest = self.planner.terms().longest_gap;
         let at = self.days(visit.time);
-        self.strays.take((visit, at), fate, via, longest);
+        self.never_fetched.take((visit, at), fate, via, longest);
     }
 
     /// There is a copy of a URL for the first time.
-    pub(super) fn stray_came(&mut self, url: &CrawlUrl) {
-        self.strays.came(url);
+    pub(super) fn now_fetched(&mut self, url: &CrawlUrl) {
+        self.never_fetched.fetched(url);
     }
 
     /// Those that were being tried again when the last run ended.
-    pub(crate) fn tried_strays(&self) -> Vec<StrayId> {
-        let all = (0..).zip(&self.strays.all);
-        let out = all.filter(|(_, stray)| stray.stand == Stand::Out);
+    pub fn tried_never_fetched(&self) -> Vec<NeverFetchedId> {
+        let all = (0..).zip(&self.never_fetched.all);
+        let out = all.filter(|(_, url)| url.stage == Stage::Out);
         out.map(|(id, _)| id).collect()
     }
 
     /// The stray to ask for by now, if there is one and it is allowed. It is given back
-    /// by its visit or by [`RefreshBook::missed_stray`].
-    pub(crate) fn next_stray(&mut self, now: f64) -> Option<StrayId> {
-        let per_day = self.strays_per_day();
-        while let Some((tick, id)) = self.strays.first() {
-            if f64::from(tick) / TICKS > now || !self.strays.is_allowed(per_day, now) {
+    /// by its visit or by [`RefreshPlan::missed_never_fetched`].
+    pub fn next_never_fetched(&mut self, now: f64) -> Option<NeverFetchedId> {
+        let per_day = self.never_fetched_per_day();
+        while let Some((tick, id)) = self.never_fetched.first() {
+            if f64::from(tick) / TICKS > now || !self.never_fetched.is_allowed(per_day, now) {
                 return None;
             }
-            self.strays.queue.pop();
+            self.never_fetched.queue.pop();
             if self.pays_for(id, now) {
-                self.strays.all[id as usize].stand = Stand::Out;
-                self.strays.allowance = self.strays.allowance.map(|held| held - 1.0);
+                self.never_fetched.all[id as usize].stage = Stage::Out;
+                self.never_fetched.allowance = self.never_fetched.allowance.map(|held| held - 1.0);
                 return Some(id);
             }
-            self.strays.wait(id, now + NO_ROOM_REST);
+            self.never_fetched.wait(id, now + NO_ROOM_REST);
         }
         None
     }
 
     /// Whether its site and the hour have room; then it is paid for.
-    fn pays_for(&mut self, id: StrayId, now: f64) -> bool {
+    fn pays_for(&mut self, id: NeverFetchedId, now: f64) -> bool {
         // What is in the files was a URL once; a row that is damaged belongs to no site.
-        let Ok(url) = CrawlUrl::parse(self.strays.urls.url(id)) else {
+        let Ok(url) = CrawlUrl::parse(self.never_fetched.urls.url(id)) else {
             return false;
         };
         let accounts = self.budgets.accounts_of(&mut self.planner, &url);
         self.planner.pay_beside(&accounts, now)
     }
 
-    fn strays_per_day(&self) -> f64 {
+    fn never_fetched_per_day(&self) -> f64 {
         (self.planner.requests_per_day() * SHARE).max(PER_DAY_MIN)
     }
 
-    /// When to ask for the next stray.
-    pub(super) fn stray_wake(&self) -> Option<f64> {
+    /// When to ask for the next never_fetched.
+    pub(super) fn never_fetched_wake(&self) -> Option<f64> {
         // The first entry may be void; then it is thrown away at its time.
-        let Reverse((tick, _)) = self.strays.queue.peek()?;
+        let Reverse((tick, _)) = self.never_fetched.queue.peek()?;
         let due = f64::from(*tick) / TICKS;
-        let allowed = self.strays.allowed_at(self.strays_per_day());
+        let allowed = self.never_fetched.allowed_at(self.never_fetched_per_day());
         Some(self.planner.opens_at(due.max(allowed)))
     }
 
     /// A stray that was handed out could not be visited.
-    pub(crate) fn missed_stray(&mut self, id: StrayId, now: f64) {
-        if self.strays.all[id as usize].stand == Stand::Out {
-            self.strays.wait(id, now + rest(false, 0, f64::INFINITY));
+    pub fn missed_never_fetched(&mut self, id: NeverFetchedId, now: f64) {
+        if self.never_fetched.all[id as usize].stage == Stage::Out {
+            self.never_fetched
+                .wait(id, now + rest(false, 0, f64::INFINITY));
         }
     }
 
     /// The stray of a URL, if it is one.
-    pub(crate) fn stray(&self, url: &CrawlUrl) -> Option<StrayId> {
-        let id = self.strays.urls.find(url)?;
-        let has_come = self.strays.all[id as usize].stand == Stand::Came;
+    pub fn find_never_fetched(&self, url: &CrawlUrl) -> Option<NeverFetchedId> {
+        let id = self.never_fetched.urls.find(url)?;
+        let has_come = self.never_fetched.all[id as usize].stage == Stage::Fetched;
         (!has_come).then_some(id)
     }
 
     /// The strays' URLs, by number.
-    pub(crate) fn stray_urls(&self) -> &Pages {
-        self.strays.urls()
+    pub fn never_fetched_urls(&self) -> &Pages {
+        self.never_fetched.urls()
     }
 
     /// When a URL of which there has never been a copy is asked for again, in days since
     /// 1970: [`None`] if it is no such URL, and no time while it is being visited.
-    pub fn stray_due(&self, url: &CrawlUrl) -> Option<Option<f64>> {
-        let stray = self.strays.all[self.stray(url)? as usize];
-        let waits = stray.stand == Stand::Waits;
-        Some(waits.then(|| f64::from(stray.tick) / TICKS))
+    pub fn never_fetched_due(&self, url: &CrawlUrl) -> Option<Option<f64>> {
+        let found = self.never_fetched.all[self.find_never_fetched(url)? as usize];
+        let waits = found.stage == Stage::Waits;
+        Some(waits.then(|| f64::from(found.tick) / TICKS))
     }
 
     /// How many URLs there are of which there has never been a copy.
-    pub fn strays(&self) -> usize {
-        let all = self.strays.all.iter();
-        all.filter(|stray| stray.stand != Stand::Came).count()
+    pub fn never_fetched_len(&self) -> usize {
+        let all = self.never_fetched.all.iter();
+        all.filter(|url| url.stage != Stage::Fetched).count()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::book::tests::{TRIES, visit};
-    use super::super::book::{Budget, RefreshConfig};
     use super::super::budgets::SitePlan;
+    use super::super::plan::tests::{TRIES, visit};
+    use super::super::plan::{Budget, RefreshConfig};
     use super::*;
 
-    fn book() -> RefreshBook {
-        RefreshBook::new(&RefreshConfig::default())
+    fn plan() -> RefreshPlan {
+        RefreshPlan::new(&RefreshConfig::default())
     }
 
-    /// Follows a book for some days: when each stray was asked for, if every visit ends
+    /// Follows a plan for some days: when each stray was asked for, if every visit ends
     /// with this code.
-    fn follow(book: &mut RefreshBook, (from, to): (f64, f64), code: u16) -> Vec<(StrayId, f64)> {
+    fn follow(
+        plan: &mut RefreshPlan,
+        (from, to): (f64, f64),
+        code: u16,
+    ) -> Vec<(NeverFetchedId, f64)> {
         let (mut asked, mut now) = (Vec::new(), from);
         while now < to {
-            while let Some(id) = book.next_stray(now) {
+            while let Some(id) = plan.next_never_fetched(now) {
                 asked.push((id, now));
                 let mut seen = visit(0, now, code, None);
-                seen.url = CrawlUrl::parse(book.stray_urls().url(id)).unwrap();
-                book.take(&seen, TRIES);
+                seen.url = CrawlUrl::parse(plan.never_fetched_urls().url(id)).unwrap();
+                plan.take(&seen, TRIES);
             }
-            let wake = book.stray_wake().unwrap_or(to);
+            let wake = plan.never_fetched_wake().unwrap_or(to);
             assert!(wake > now, "it is asked for nothing at {now}");
             now = wake;
         }
@@ -278,71 +282,75 @@ mod tests {
 
     #[test]
     fn what_failed_at_first_is_asked_for_less_and_less_often() {
-        let mut book = book();
-        assert_eq!(book.take(&visit(7, 100.0, 503, None), TRIES), None);
-        book.start(100.0, 1.0);
-        let asked = follow(&mut book, (100.0, 400.0), 503);
+        let mut plan = plan();
+        assert_eq!(plan.take(&visit(7, 100.0, 503, None), TRIES), None);
+        plan.start(100.0, 1.0);
+        let asked = follow(&mut plan, (100.0, 400.0), 503);
         let days: Vec<f64> = asked.iter().map(|(_, at)| (at - 100.0).floor()).collect();
         assert_eq!(days, [1.0, 3.0, 7.0, 15.0, 31.0, 63.0, 127.0, 217.0]);
-        assert_eq!(book.strays(), 1);
-        assert!(book.pages().is_empty(), "it is no page of the plan");
+        assert_eq!(plan.never_fetched_len(), 1);
+        assert!(plan.pages().is_empty(), "it is no page of the plan");
     }
 
     #[test]
     fn what_is_not_there_rests_for_the_longest_gap() {
-        let mut book = book();
-        book.take(&visit(7, 100.0, 404, None), TRIES);
-        book.start(101.0, 1.0);
-        let asked = follow(&mut book, (101.0, 300.0), 410);
+        let mut plan = plan();
+        plan.take(&visit(7, 100.0, 404, None), TRIES);
+        plan.start(101.0, 1.0);
+        let asked = follow(&mut plan, (101.0, 300.0), 410);
         let days: Vec<f64> = asked.iter().map(|(_, at)| (at - 100.0).floor()).collect();
         assert_eq!(days, [90.0, 180.0]);
     }
 
     #[test]
     fn once_there_is_a_copy_it_is_a_page_of_the_plan() {
-        let mut book = book();
-        book.take(&visit(7, 100.0, 503, None), TRIES);
-        book.start(102.0, 1.0);
-        assert_eq!(book.next_stray(102.0), Some(0));
-        assert_eq!(book.next_stray(109.0), None, "it is out");
+        let mut plan = plan();
+        plan.take(&visit(7, 100.0, 503, None), TRIES);
+        plan.start(102.0, 1.0);
+        assert_eq!(plan.next_never_fetched(102.0), Some(0));
+        assert_eq!(plan.next_never_fetched(109.0), None, "it is out");
         let url = CrawlUrl::parse("http://a.test/7").unwrap();
-        assert_eq!(book.stray_due(&url), Some(None));
-        book.take(&visit(7, 102.0, 200, None), TRIES);
-        assert_eq!(book.stray_due(&url), None);
-        assert_eq!((book.strays(), book.pages().len()), (0, 1));
-        assert_eq!(book.next_stray(400.0), None);
+        assert_eq!(plan.never_fetched_due(&url), Some(None));
+        plan.take(&visit(7, 102.0, 200, None), TRIES);
+        assert_eq!(plan.never_fetched_due(&url), None);
+        assert_eq!((plan.never_fetched_len(), plan.pages().len()), (0, 1));
+        assert_eq!(plan.next_never_fetched(400.0), None);
         // Should it fail from now on, that is the plan's concern.
-        book.take(&visit(7, 130.0, 503, None), TRIES);
-        assert_eq!(book.strays(), 0);
+        plan.take(&visit(7, 130.0, 503, None), TRIES);
+        assert_eq!(plan.never_fetched_len(), 0);
     }
 
     #[test]
     fn one_that_is_being_tried_again_is_not_queued_twice() {
-        let mut book = book();
-        book.take(&visit(7, 100.0, 404, None), 3);
+        let mut plan = plan();
+        plan.take(&visit(7, 100.0, 404, None), 3);
         let mut again = visit(7, 190.0, 503, None);
         again.attempt = 1;
-        book.take(&again, 3);
-        book.start(190.1, 1.0);
-        assert_eq!(book.tried_strays(), [0]);
-        assert_eq!(book.next_stray(300.0), None, "it waits in its queue");
-        book.missed_stray(0, 300.0);
-        assert_eq!(book.next_stray(300.5), None, "it rests for a day");
-        assert_eq!(book.next_stray(301.0), Some(0));
+        plan.take(&again, 3);
+        plan.start(190.1, 1.0);
+        assert_eq!(plan.tried_never_fetched(), [0]);
+        assert_eq!(
+            plan.next_never_fetched(300.0),
+            None,
+            "it waits in its queue"
+        );
+        plan.missed_never_fetched(0, 300.0);
+        assert_eq!(plan.next_never_fetched(300.5), None, "it rests for a day");
+        assert_eq!(plan.next_never_fetched(301.0), Some(0));
     }
 
     #[test]
     fn a_crowd_of_them_keeps_to_its_allowance() {
         for (budget, at_once, in_ten_days) in [(10.0, 24, 240), (1_000.0, 100, 1_000)] {
-            let mut book = RefreshBook::new(&RefreshConfig {
+            let mut plan = RefreshPlan::new(&RefreshConfig {
                 budget: Budget::PerDay(budget),
                 ..RefreshConfig::default()
             });
             for page in 0..5_000 {
-                book.take(&visit(page, 100.0, 503, None), TRIES);
+                plan.take(&visit(page, 100.0, 503, None), TRIES);
             }
-            book.start(110.0, 1.0);
-            let asked = follow(&mut book, (110.0, 120.0), 503);
+            plan.start(110.0, 1.0);
+            let asked = follow(&mut plan, (110.0, 120.0), 503);
             let first = asked.iter().filter(|(_, at)| *at < 110.01).count();
             assert!((at_once..at_once + 3).contains(&first), "{first}");
             let all = asked.len() - first;
@@ -352,7 +360,7 @@ mod tests {
 
     #[test]
     fn the_budget_of_a_site_holds_for_them_too() {
-        let mut book = RefreshBook::new(&RefreshConfig {
+        let mut plan = RefreshPlan::new(&RefreshConfig {
             sites: vec![SitePlan {
                 names: vec!["a.test".to_owned()],
                 each_per_day: Some(3),
@@ -361,10 +369,10 @@ mod tests {
             ..RefreshConfig::default()
         });
         for page in 0..50 {
-            book.take(&visit(page, 100.0, 503, None), TRIES);
+            plan.take(&visit(page, 100.0, 503, None), TRIES);
         }
-        book.start(110.0, 1.0);
-        let asked = follow(&mut book, (110.0, 120.0), 503);
+        plan.start(110.0, 1.0);
+        let asked = follow(&mut plan, (110.0, 120.0), 503);
         assert!((25..=30).contains(&asked.len()), "{}", asked.len());
     }
 }
