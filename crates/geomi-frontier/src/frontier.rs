@@ -1,8 +1,8 @@
 //! The scheduler itself: URLs in, leases out, settlements in.
 //!
 //! What is called from outside is here; [`serve`] makes leases, [`rest`] is what
-//! follows a request, [`calls`] is about connections that become free, [`refill`] takes
-//! back what was on disk, [`place`] keeps the heaps, [`turns`] says which sites are in
+//! follows a request, [`robots`] is about robots.txt and who waits for it, [`calls`] about
+//! connections that become free, [`refill`] takes back what was on disk, [`place`] keeps the heaps, [`turns`] says which sites are in
 //! memory, [`look`] and [`why`] only look.
 
 mod calls;
@@ -10,6 +10,7 @@ mod look;
 mod place;
 mod refill;
 mod rest;
+mod robots;
 mod serve;
 mod turns;
 mod why;
@@ -29,9 +30,7 @@ use geomi_url::{SiteHash, SiteKey};
 use hashbrown::HashMap;
 
 use crate::address::{Addresses, Call, FrontierId};
-use crate::entry::{
-    Entry, Errand, Lease, Resolved, RobotsNext, Settlement, SiteSignal, Timing, Work,
-};
+use crate::entry::{Entry, Lease, Resolved, Settlement, Work};
 use crate::lane::Position;
 use crate::order::Pace;
 use crate::retire::{RetireReason, Retirement};
@@ -395,62 +394,6 @@ impl Frontier {
         self.place(hash, now);
     }
 
-    /// Settles a robots.txt.
-    pub fn settle_robots(
-        &mut self,
-        lease: Lease,
-        timing: Timing,
-        signal: SiteSignal,
-        next: RobotsNext,
-        addresses: &mut Addresses,
-        now: Timestamp,
-    ) {
-        let Lease {
-            site: hash,
-            slot,
-            work: Work::Robots(errand, addr),
-            ..
-        } = lease
-        else {
-            panic!("only a robots.txt is settled here")
-        };
-        if let RobotsNext::Known { crawl_delay, .. } = next
-            && let Some(site) = self.sites.get_mut(&errand.for_site)
-        {
-            // Before the site rests: a Crawl-delay holds from this answer on.
-            site.state.crawl_delay = crawl_delay;
-        }
-        self.release(hash, slot, Some((timing, signal)), now);
-        self.free_address(addr, addresses, now);
-        match next {
-            RobotsNext::Known { until, .. } => {
-                self.know_robots(hash, errand.for_site, until, now);
-            }
-            RobotsNext::Redirect(url) => {
-                let target = url.site_hash();
-                let redirects = errand.redirects + 1;
-                self.add_errand(
-                    target,
-                    Errand {
-                        url,
-                        redirects,
-                        ..errand
-                    },
-                    now,
-                );
-            }
-            RobotsNext::Retry => {
-                let attempts = errand.attempts + 1;
-                let wait = self.config.politeness.backoff(hash, u32::from(attempts));
-                let site = self.sites.get_mut(&hash).expect("a leased site is open");
-                site.state.backoff_until = site.state.backoff_until.max(now + wait);
-                self.add_errand(hash, Errand { attempts, ..errand }, now);
-            }
-        }
-        self.place(hash, now);
-        self.answer_calls(addresses, now);
-    }
-
     /// Goes on by other rules. They hold from the next request on: rests that
     /// have begun are measured anew from the answer they began with. How many
     /// connections a site has does not change. `own` gives the rules of a site
@@ -541,12 +484,6 @@ impl Frontier {
         for other in waiting_for_it {
             self.retire_for_robots(other);
         }
-    }
-
-    /// Leaves a site alone whose robots.txt is at a site that is left alone.
-    fn retire_for_robots(&mut self, site: SiteHash) {
-        let why = "its robots.txt redirects to a site that is left alone";
-        self.retire(site, RetireReason::RobotsElsewhere, None, why.to_owned());
     }
 
     /// The chunks admitted since the last call, to be written in this commit.
