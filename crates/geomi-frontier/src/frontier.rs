@@ -30,13 +30,14 @@ use geomi_url::{SiteHash, SiteKey};
 use hashbrown::HashMap;
 
 use crate::address::{Addresses, Call, FrontierId};
-use crate::entry::{Entry, Lease, Resolved, Settlement, Work};
+use crate::entry::{Entry, Lease, LostErrand, Resolved, Settlement, Work};
 use crate::lane::Position;
 use crate::order::Pace;
 use crate::retire::{RetireReason, Retirement};
 use crate::rules::PAGES_SAVED;
 use crate::site::{Need, Place, Site};
 use crate::{HostOrder, PageOrder, Politeness, SiteRules, SiteState, Tries};
+use robots::ROBOTS_LEFT_ALONE;
 
 /// Entries of a chunk: reading some of them back means reading all.
 const CHUNK_LEN_MAX: usize = 512;
@@ -179,6 +180,8 @@ pub struct Frontier {
     sites: HashMap<SiteHash, Site>,
     waiting: BinaryHeap<Reverse<(Timestamp, u64, SiteHash)>>,
     ready: BinaryHeap<Reverse<(i64, u64, SiteHash)>>,
+    /// Errands for other frontiers that ended without an answer.
+    lost_errands: Vec<LostErrand>,
     /// Calls that were accepted for a site that is not ready any more.
     unused_calls: Vec<Call>,
     /// Chunks being filled, and those that are full, since the last commit.
@@ -212,6 +215,7 @@ impl Frontier {
             sites: HashMap::new(),
             waiting: BinaryHeap::new(),
             ready: BinaryHeap::new(),
+            lost_errands: Vec::new(),
             unused_calls: Vec::new(),
             appends: HashMap::new(),
             full_appends: Vec::new(),
@@ -471,18 +475,14 @@ impl Frontier {
         open.place = Place::Idle;
         let call = open.take_call(self.id);
         self.unused_calls.extend(call);
-        if open.robots == Need::Asked {
+        if open.waits_for_robots() {
             open.robots = Need::Missing;
         }
-        let waiting_for_it: Vec<SiteHash> = open
-            .errands
-            .drain(..)
-            .map(|errand| errand.for_site)
-            .collect();
+        let errands = std::mem::take(&mut open.errands);
         self.has_retired = true;
         self.mark_dirty(site);
-        for other in waiting_for_it {
-            self.retire_for_robots(other);
+        for errand in errands {
+            self.lose_errand(errand, ROBOTS_LEFT_ALONE);
         }
     }
 

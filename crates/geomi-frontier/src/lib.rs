@@ -45,6 +45,24 @@
 //! A frontier answers calls for its own sites itself when it is polled, so a crawl with
 //! one frontier need not route calls.
 //!
+//! # A robots.txt at a site of another frontier
+//!
+//! A robots.txt may redirect to a site of another frontier. Then the caller carries the
+//! question there and the answer back. The contract:
+//!
+//! * the frontier that asked settles with [`RobotsNext::Elsewhere`]. Its site waits, with
+//!   nothing under way. While other sites wait for memory it may be closed, and asks
+//!   again in its next turn;
+//! * the frontier of the target takes the errand with [`Frontier::add_foreign_errand`].
+//!   It ends in one of two ways. Either its lease is settled, and the caller reads the
+//!   site that waits from [`Errand::for_site`]; or it is among
+//!   [`Frontier::take_lost_errands`], which the caller asks for after each use;
+//! * the caller ends the wait with one of [`Frontier::robots_known`],
+//!   [`Frontier::robots_put_off`] (a [`LostErrand`] that says until when) and
+//!   [`Frontier::robots_unavailable`] (one that does not). If the site is not open by
+//!   then, the rules are kept by the caller, with its stored state; the other two have
+//!   no effect.
+//!
 //! # Rules of a site
 //!
 //! What holds for a site may differ from the [`Config`]: whoever opens it says so
@@ -98,7 +116,8 @@ mod site;
 
 pub use address::{Addresses, Call, FrontierId};
 pub use entry::{
-    Entry, Errand, Lease, LeaseId, Resolved, RobotsNext, Settlement, SiteSignal, Timing, Work,
+    Entry, Errand, Lease, LeaseId, LostErrand, Resolved, RobotsNext, Settlement, SiteSignal,
+    Timing, Work,
 };
 pub use frontier::{
     Action, Append, Closed, Config, Counts, FAILING_LISTED, Frontier, Hold, Overview,

@@ -13,7 +13,8 @@
 //! A site in a long rest may wait for a robots.txt, its own or another's, or others
 //! may wait for the robots.txt it keeps. Such a request is called off and made again
 //! in the next turn; how often it was tried is remembered
-//! ([`Tries`](crate::Tries)).
+//! ([`Tries`](crate::Tries)). A site that waits for a robots.txt from another frontier
+//! is closed like one in a long rest, and asks again in its next turn.
 //!
 //! Closing a site loses nothing: its queue is on disk, and what was settled out
 //! of order above its watermark is recognised when the queue is read back, as
@@ -27,6 +28,7 @@ use geomi_url::{SiteHash, SiteKey};
 use super::Frontier;
 use super::look::RETIRED_LISTED;
 use crate::PageOrder;
+use crate::entry::LostErrand;
 use crate::lane::{Lane, PRIORITIES};
 use crate::site::{Need, Site};
 
@@ -111,7 +113,7 @@ impl Frontier {
             self.call_errands_off(now);
         }
         let due = self.sites.values().filter(|site| {
-            is_at_rest(site)
+            is_at_rest(site, now)
                 && (site.state.retired.is_some()
                     || site.is_drained()
                     || others_wait && self.has_had_its_turn(site, now))
@@ -131,7 +133,8 @@ impl Frontier {
 
     /// Gives up requests for a robots.txt that wait for a site in a long rest, so that
     /// neither that site nor those that want the file must stay in memory. Whoever wants
-    /// it asks again once the rest is over.
+    /// it asks again once the rest is over; another frontier hears of it
+    /// ([`Frontier::take_lost_errands`]).
     fn call_errands_off(&mut self, now: Timestamp) {
         let rests_long = |site: &&Site| {
             let until = site.left_alone_until();
@@ -142,14 +145,12 @@ impl Frontier {
             let site = self.sites.get_mut(&hash).expect("it was just there");
             let until = site.left_alone_until();
             for errand in std::mem::take(&mut site.errands) {
-                let Some(wants) = self.sites.get_mut(&errand.for_site) else {
-                    continue;
-                };
-                wants.robots = Need::Missing;
-                wants.state.tries.robots = errand.attempts;
-                wants.state.backoff_until = wants.state.backoff_until.max(until);
-                self.mark_dirty(errand.for_site);
-                self.place(errand.for_site, now);
+                if errand.is_foreign {
+                    let until = Some(until);
+                    self.lost_errands.push(LostErrand { errand, until });
+                } else {
+                    self.put_robots_off(errand.for_site, errand.attempts, until, now);
+                }
             }
             self.place(hash, now);
         }
@@ -193,7 +194,13 @@ fn in_order<'a>(sites: impl Iterator<Item = &'a Site>) -> Vec<SiteHash> {
 }
 
 /// Nothing is under way for it, nobody counts on it, and all of it is on disk. It may
-/// be in line for its address: its place there is then passed over.
-fn is_at_rest(site: &Site) -> bool {
-    site.live_leases == 0 && site.errands.is_empty() && !site.dirty && site.robots != Need::Asked
+/// be in line for its address: its place there is then passed over. What another
+/// frontier was asked for is waited for as long as for a site that rests.
+fn is_at_rest(site: &Site, now: Timestamp) -> bool {
+    let awaits_robots = match site.robots {
+        Need::Asked => true,
+        Need::AskedElsewhere(since) => now.since(since) <= LONG_REST,
+        Need::Missing | Need::Have => false,
+    };
+    site.live_leases == 0 && site.errands.is_empty() && !site.dirty && !awaits_robots
 }
