@@ -2,25 +2,26 @@
 //!
 //! What is called from outside is here; [`serve`] makes leases, [`rest`] is what
 //! follows a request, [`robots`] is about robots.txt and who waits for it, [`calls`] about
-//! connections that become free, [`refill`] takes back what was on disk, [`place`] keeps the heaps, [`turns`] says which sites are in
+//! connections that become free, [`refill`] takes back what was on disk, [`unsaved`] is what
+//! goes there, [`place`] keeps the heaps, [`turns`] says which sites are in
 //! memory, [`look`] and [`why`] only look.
 
 mod calls;
 mod look;
+mod outbox;
 mod place;
 mod refill;
 mod rest;
 mod robots;
 mod serve;
 mod turns;
+mod unsaved;
 mod why;
 
 pub use look::{FAILING_LISTED, Overview, RETIRED_LISTED};
 pub use turns::Closed;
 pub use why::{Hold, SiteView};
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,18 +30,20 @@ use geomi_model::Timestamp;
 use geomi_url::{SiteHash, SiteKey};
 use hashbrown::HashMap;
 
-use crate::address::{Addresses, Call, FrontierId};
-use crate::entry::{Entry, Lease, LostErrand, Resolved, Settlement, Work};
+use crate::address::{Addresses, FrontierId};
+use crate::entry::{Entry, Lease, Resolved, Settlement, Work};
 use crate::lane::Position;
 use crate::order::Pace;
 use crate::retire::{RetireReason, Retirement};
 use crate::rules::PAGES_SAVED;
 use crate::site::{Need, Place, Site};
 use crate::{HostOrder, PageOrder, Politeness, SiteRules, SiteState, Tries};
+use look::RetiredClosed;
+use outbox::Outbox;
+use place::SiteQueue;
 use robots::ROBOTS_LEFT_ALONE;
-
-/// Entries of a chunk: reading some of them back means reading all.
-const CHUNK_LEN_MAX: usize = 512;
+use turns::Looks;
+use unsaved::Unsaved;
 
 /// How a frontier is set up.
 #[derive(Clone, Copy, Debug)]
@@ -178,32 +181,16 @@ pub struct Frontier {
     id: FrontierId,
     config: Config,
     sites: HashMap<SiteHash, Site>,
-    waiting: BinaryHeap<Reverse<(Timestamp, u64, SiteHash)>>,
-    ready: BinaryHeap<Reverse<(i64, u64, SiteHash)>>,
-    /// Errands for other frontiers that ended without an answer.
-    lost_errands: Vec<LostErrand>,
-    /// Calls that were accepted for a site that is not ready any more.
-    unused_calls: Vec<Call>,
-    /// Chunks being filled, and those that are full, since the last commit.
-    appends: HashMap<(SiteHash, u8), Append>,
-    full_appends: Vec<Append>,
-    dirty: Vec<SiteHash>,
+    queue: SiteQueue,
+    unsaved: Unsaved,
     counts: Counts,
+    /// Entries kept in memory.
     in_memory: usize,
-    next_ticket: u64,
     next_lease: u64,
     pace: Pace,
-    /// Number of sites at which drained ones are looked for again.
-    next_sweep: usize,
-    /// Leases made and time when sites were last looked through.
-    looked_at: (u64, Timestamp),
-    /// Whether a site was retired since sites were last looked through.
-    has_retired: bool,
-    /// Some of the sites that were retired and closed, with their reasons. Each has its
-    /// own in its state on disk.
-    retired_closed: Vec<(SiteKey, RetireReason, String)>,
-    /// How many those are in all.
-    retired_closed_count: u64,
+    looks: Looks,
+    retired_closed: RetiredClosed,
+    outbox: Outbox,
 }
 
 impl Frontier {
@@ -213,23 +200,15 @@ impl Frontier {
             id,
             config,
             sites: HashMap::new(),
-            waiting: BinaryHeap::new(),
-            ready: BinaryHeap::new(),
-            lost_errands: Vec::new(),
-            unused_calls: Vec::new(),
-            appends: HashMap::new(),
-            full_appends: Vec::new(),
-            dirty: Vec::new(),
+            queue: SiteQueue::default(),
+            unsaved: Unsaved::default(),
             counts: Counts::default(),
             in_memory: 0,
-            next_ticket: 0,
             next_lease: 0,
             pace: Pace::default(),
-            next_sweep: 0,
-            looked_at: (0, Timestamp::EPOCH),
-            has_retired: false,
-            retired_closed: Vec::new(),
-            retired_closed_count: 0,
+            looks: Looks::default(),
+            retired_closed: RetiredClosed::default(),
+            outbox: Outbox::default(),
         }
     }
 
@@ -255,7 +234,7 @@ impl Frontier {
         now: Timestamp,
     ) {
         if self.is_retired(&state) {
-            self.forget_closed(&state.key);
+            self.retired_closed.forget(&state.key);
         } else {
             state.retired = None;
         }
@@ -263,14 +242,13 @@ impl Frontier {
         let pending = state.pending();
         self.counts.admitted += pending;
         self.counts.waiting += pending;
-        self.next_ticket += 1;
         let own = rules.map_or(self.config.politeness, |rules| rules.politeness);
         let site = Site::open(
             state,
             rules,
             own.site_connections,
             not_before,
-            (self.next_ticket, now),
+            (self.queue.next_ticket(), now),
             self.next_lease,
             self.config.page_order,
         );
@@ -294,7 +272,7 @@ impl Frontier {
     pub fn poll(&mut self, now: Timestamp, addresses: &mut Addresses) -> Action {
         self.wake(now);
         self.answer_calls(addresses, now);
-        while let Some(Reverse((_, ticket, hash))) = self.ready.pop() {
+        while let Some((ticket, hash)) = self.queue.pop_ready() {
             let current = self
                 .sites
                 .get(&hash)
@@ -309,7 +287,7 @@ impl Frontier {
 
     /// When [`Frontier::poll`] may have something to do, if nothing happens.
     pub fn next_wakeup(&self) -> Option<Timestamp> {
-        self.waiting.peek().map(|Reverse((when, ..))| *when)
+        self.queue.first_waiting().map(|(when, ..)| when)
     }
 
     /// Settles a page.
@@ -474,12 +452,12 @@ impl Frontier {
         open.state.tries = Tries::default();
         open.place = Place::Idle;
         let call = open.take_call(self.id);
-        self.unused_calls.extend(call);
+        self.outbox.pass_on(call);
         if open.waits_for_robots() {
             open.robots = Need::Missing;
         }
         let errands = std::mem::take(&mut open.errands);
-        self.has_retired = true;
+        self.looks.note_retired();
         self.mark_dirty(site);
         for errand in errands {
             self.lose_errand(errand, ROBOTS_LEFT_ALONE);
@@ -488,13 +466,12 @@ impl Frontier {
 
     /// The chunks admitted since the last call, to be written in this commit.
     pub fn take_appends(&mut self) -> impl Iterator<Item = Append> + '_ {
-        let full = self.full_appends.drain(..);
-        full.chain(self.appends.drain().map(|(_, append)| append))
+        self.unsaved.take_appends()
     }
 
     /// The sites changed since the last call, to be written in this commit.
     pub fn take_saves(&mut self) -> Vec<Save> {
-        let dirty = std::mem::take(&mut self.dirty);
+        let dirty = self.unsaved.take_dirty();
         dirty
             .into_iter()
             .filter_map(|hash| self.save(hash))
@@ -508,30 +485,14 @@ impl Frontier {
             .get_mut(&hash)
             .expect("a URL's site is open before it is admitted");
         let lane = site.lane_mut(index);
-        let append = self.appends.entry((hash, index)).or_insert_with(|| Append {
-            site: hash,
-            lane: index,
-            chunk: lane.begin_chunk(),
-            entries: Vec::new(),
-        });
         let room = lane.in_memory() < self.config.front_len_max
             && self.in_memory < self.config.memory_len_max;
         let before = lane.in_memory();
         let entry = Arc::new(entry);
-        lane.append(
-            Position {
-                chunk: append.chunk,
-                index: append.entries.len() as u32,
-            },
-            &entry,
-            room,
-        );
+        let copy = Arc::clone(&entry);
+        let position = (self.unsaved).append(hash, index, copy, || lane.begin_chunk());
+        lane.append(position, &entry, room);
         self.in_memory += lane.in_memory() - before;
-        append.entries.push(entry);
-        if append.entries.len() == CHUNK_LEN_MAX {
-            self.full_appends
-                .extend(self.appends.remove(&(hash, index)));
-        }
         self.counts.admitted += 1;
         self.counts.waiting += 1;
         self.mark_dirty(hash);
@@ -541,7 +502,7 @@ impl Frontier {
         let site = self.sites.get_mut(&hash).expect("a changed site is open");
         if !site.dirty {
             site.dirty = true;
-            self.dirty.push(hash);
+            self.unsaved.note(hash);
         }
     }
 

@@ -108,7 +108,7 @@ impl Frontier {
 
     /// The errands for other frontiers that ended without an answer since the last call.
     pub fn take_lost_errands(&mut self) -> Vec<LostErrand> {
-        std::mem::take(&mut self.lost_errands)
+        self.outbox.take_lost_errands()
     }
 
     /// Another frontier has found out the rules of a site. Says whether the site is open;
@@ -154,10 +154,7 @@ impl Frontier {
     /// Closes the matter for a site that cannot learn its rules.
     pub(super) fn lose_errand(&mut self, errand: Errand, why: &str) {
         if errand.is_foreign {
-            self.lost_errands.push(LostErrand {
-                errand,
-                until: None,
-            });
+            self.outbox.lose(errand, None);
         } else {
             self.retire_for_robots(errand.for_site, why);
         }

@@ -74,7 +74,7 @@ impl Frontier {
         let limit = site.politeness(&self.config.politeness).address_limit();
         let call = site.take_call(self.id);
         let is_elsewhere = |call: &Call| Some(call.addr) != addr;
-        self.unused_calls.extend(call.filter(is_elsewhere));
+        self.outbox.pass_on(call.filter(is_elsewhere));
         if let Some(addr) = addr {
             let wanted = Call {
                 frontier: self.id,

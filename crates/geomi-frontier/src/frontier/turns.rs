@@ -23,12 +23,10 @@
 use std::time::Duration;
 
 use geomi_model::Timestamp;
-use geomi_url::{SiteHash, SiteKey};
+use geomi_url::SiteHash;
 
 use super::Frontier;
-use super::look::RETIRED_LISTED;
 use crate::PageOrder;
-use crate::entry::LostErrand;
 use crate::lane::{Lane, PRIORITIES};
 use crate::site::{Need, Site};
 
@@ -51,6 +49,46 @@ pub struct Closed {
     pub pending: u64,
     /// It is left alone for the rest of this run: there is no use in opening it.
     pub is_retired: bool,
+}
+
+/// When the sites in memory were looked through, and when they are again.
+#[derive(Debug, Default)]
+pub(super) struct Looks {
+    /// Number of sites at which drained ones are looked for again.
+    next_sweep: usize,
+    /// Leases made until the last look, and its time.
+    leases: u64,
+    at: Timestamp,
+    /// Whether a site was retired since.
+    has_retired: bool,
+}
+
+impl Looks {
+    pub(super) fn note_retired(&mut self) {
+        self.has_retired = true;
+    }
+
+    /// Whether to look for sites that make room for others.
+    fn is_due(&self, leases: u64, sites_max: usize, now: Timestamp) -> bool {
+        self.has_retired
+            || leases - self.leases > sites_max as u64 / 8
+            || now.since(self.at) >= LOOK_EVERY
+    }
+
+    /// Whether to look for sites that have nothing left to do.
+    fn is_sweep_due(&self, sites: usize) -> bool {
+        sites > self.next_sweep
+    }
+
+    fn begin(&mut self, leases: u64, now: Timestamp) {
+        self.leases = leases;
+        self.at = now;
+        self.has_retired = false;
+    }
+
+    fn end(&mut self, sites: usize) {
+        self.next_sweep = 2 * sites;
+    }
 }
 
 impl Frontier {
@@ -87,7 +125,8 @@ impl Frontier {
 
     /// Sites in memory that changed since the last commit and have few URLs left.
     pub fn short_sites(&self) -> Vec<SiteHash> {
-        let dirty = self.dirty.iter().filter_map(|hash| self.sites.get(hash));
+        let dirty = self.unsaved.dirty().iter();
+        let dirty = dirty.filter_map(|hash| self.sites.get(hash));
         let short = dirty.filter(|site| site.waiting_len() < FEW);
         short.map(|site| site.hash).collect()
     }
@@ -97,18 +136,15 @@ impl Frontier {
     /// through all sites is not cheap, so it is done only now and then.
     pub fn close_sites(&mut self, others_wait: bool, now: Timestamp) -> Vec<Closed> {
         let is_due = if others_wait {
-            let served = self.next_lease - self.looked_at.0;
-            self.has_retired
-                || served > self.config.sites_max as u64 / 8
-                || now.since(self.looked_at.1) >= LOOK_EVERY
+            self.looks
+                .is_due(self.next_lease, self.config.sites_max, now)
         } else {
-            self.sites.len() > self.next_sweep
+            self.looks.is_sweep_due(self.sites.len())
         };
         if self.has_room() || !is_due {
             return Vec::new();
         }
-        self.looked_at = (self.next_lease, now);
-        self.has_retired = false;
+        self.looks.begin(self.next_lease, now);
         if others_wait {
             self.call_errands_off(now);
         }
@@ -120,7 +156,7 @@ impl Frontier {
         });
         let due = in_order(due);
         let closed = due.into_iter().map(|hash| self.close(hash)).collect();
-        self.next_sweep = 2 * self.sites.len();
+        self.looks.end(self.sites.len());
         closed
     }
 
@@ -146,8 +182,7 @@ impl Frontier {
             let until = site.left_alone_until();
             for errand in std::mem::take(&mut site.errands) {
                 if errand.is_foreign {
-                    let until = Some(until);
-                    self.lost_errands.push(LostErrand { errand, until });
+                    self.outbox.lose(errand, Some(until));
                 } else {
                     self.put_robots_off(errand.for_site, errand.attempts, until, now);
                 }
@@ -156,27 +191,17 @@ impl Frontier {
         }
     }
 
-    /// A retired site that was closed is in memory again.
-    pub(super) fn forget_closed(&mut self, site: &SiteKey) {
-        self.retired_closed_count = self.retired_closed_count.saturating_sub(1);
-        self.retired_closed.retain(|(key, ..)| key != site);
-    }
-
     fn close(&mut self, hash: SiteHash) -> Closed {
         let mut site = self.sites.remove(&hash).expect("a site is closed once");
         let call = site.take_call(self.id);
-        self.unused_calls.extend(call);
+        self.outbox.pass_on(call);
         let pending = site.waiting_len();
         self.counts.admitted -= pending;
         self.counts.waiting -= pending;
         self.in_memory -= site.lanes.iter().map(Lane::in_memory).sum::<usize>();
         let is_retired = site.state.retired.is_some();
         if let Some(retirement) = site.state.retired {
-            self.retired_closed_count += 1;
-            if self.retired_closed.len() < RETIRED_LISTED {
-                let row = (site.state.key, retirement.reason, retirement.why);
-                self.retired_closed.push(row);
-            }
+            self.retired_closed.add(site.state.key, retirement);
         }
         Closed {
             site: hash,
