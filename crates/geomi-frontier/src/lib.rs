@@ -27,6 +27,26 @@
 //!                          settle
 //! ```
 //!
+//! What holds for a site may differ from the [`Config`]: whoever opens it says so
+//! with [`SiteRules`].
+//!
+//! *Retired* is the way out: a site that would have to be waited for longer
+//! than [`Config::wait_max`], of which enough pages are saved, or of which no
+//! answer is to be expected any more ([`Outlook`]), is left alone for this run;
+//! its URLs stay queued.
+//!
+//! # Queues
+//!
+//! A URL enters one of [`PRIORITIES`] lanes of its site by its priority. These
+//! are the front queues of the Mercator design, kept apart by site so that a
+//! polite wait for one host never holds up another. The chooser ([`lane`])
+//! favours high lanes and starves none. Each lane keeps a bounded front in
+//! memory; the rest is on disk in numbered chunks, which the frontier asks for
+//! by [`Action::Refill`].
+//!
+//! With [`PageOrder::BreadthFirst`] a lane holds the pages of one depth instead, and
+//! the lowest lane that has a page waiting or under way is the only one served.
+//!
 //! # Several frontiers
 //!
 //! A crawl may have several frontiers in one process, each with sites of its own. They
@@ -40,7 +60,10 @@
 //! * the frontier either uses the connection or passes the call on, which may make
 //!   another call. So no connection stays free while a site waits for it, and no site
 //!   waits for ever;
-//! * [`Addresses::forget`] comes after a frontier that is dropped.
+//! * a frontier is polled after every change until it says wait. A site that was called
+//!   and is retired or closed instead leaves its connection to others only then;
+//! * when a frontier is dropped, the caller ends its requests and then calls
+//!   [`Addresses::forget`].
 //!
 //! A frontier answers calls for its own sites itself when it is polled, so a crawl with
 //! one frontier need not route calls.
@@ -62,28 +85,6 @@
 //!   [`Frontier::robots_unavailable`] (one that does not). If the site is not open by
 //!   then, the rules are kept by the caller, with its stored state; the other two have
 //!   no effect.
-//!
-//! # Rules of a site
-//!
-//! What holds for a site may differ from the [`Config`]: whoever opens it says so
-//! with [`SiteRules`].
-//!
-//! *Retired* is the way out: a site that would have to be waited for longer
-//! than [`Config::wait_max`], of which enough pages are saved, or of which no
-//! answer is to be expected any more ([`Outlook`]), is left alone for this run;
-//! its URLs stay queued.
-//!
-//! # Queues
-//!
-//! A URL enters one of [`PRIORITIES`] lanes of its site by its priority. These
-//! are the front queues of the Mercator design, kept apart by site so that a
-//! polite wait for one host never holds up another. The chooser ([`lane`])
-//! favours high lanes and starves none. Each lane keeps a bounded front in
-//! memory; the rest is on disk in numbered chunks, which the frontier asks for
-//! by [`Action::Refill`].
-//!
-//! With [`PageOrder::BreadthFirst`] a lane holds the pages of one depth instead, and
-//! the lowest lane that has a page waiting or under way is the only one served.
 //!
 //! # Invariants
 //!
