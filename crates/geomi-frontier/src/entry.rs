@@ -56,6 +56,19 @@ pub struct Errand {
     pub redirects: u8,
     /// Tries made already.
     pub attempts: u8,
+    /// Whether that site belongs to another frontier, which waits for the answer:
+    /// [`Frontier::add_foreign_errand`](crate::Frontier::add_foreign_errand).
+    pub is_foreign: bool,
+}
+
+/// An errand for another frontier that ended without an answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LostErrand {
+    /// What could not be fetched, and for which site.
+    pub errand: Errand,
+    /// When the site it was asked of may be asked again; `None` if it is left alone for
+    /// this run or has no address.
+    pub until: Option<Timestamp>,
 }
 
 /// What a lease asks for.
@@ -167,8 +180,13 @@ pub enum RobotsNext {
         /// Crawl-delay, if the rules have one for us.
         crawl_delay: Option<Duration>,
     },
-    /// Ask there instead; the target's site must be open.
+    /// Ask there instead; the target's site must be open in this frontier.
     Redirect(CrawlUrl),
+    /// It redirects to a site of another frontier, which the caller asks. The site waits
+    /// until [`Frontier::robots_known`](crate::Frontier::robots_known),
+    /// [`Frontier::robots_put_off`](crate::Frontier::robots_put_off) or
+    /// [`Frontier::robots_unavailable`](crate::Frontier::robots_unavailable) is called.
+    Elsewhere,
     /// Ask again later.
     Retry,
 }

@@ -1,25 +1,27 @@
 //! The scheduler itself: URLs in, leases out, settlements in.
 //!
 //! What is called from outside is here; [`serve`] makes leases, [`rest`] is what
-//! follows a request, [`calls`] is about connections that become free, [`refill`] takes
-//! back what was on disk, [`place`] keeps the heaps, [`turns`] says which sites are in
+//! follows a request, [`robots`] is about robots.txt and who waits for it, [`calls`] about
+//! connections that become free, [`refill`] takes back what was on disk, [`unsaved`] is what
+//! goes there, [`place`] keeps the heaps, [`turns`] says which sites are in
 //! memory, [`look`] and [`why`] only look.
 
 mod calls;
 mod look;
+mod outbox;
 mod place;
 mod refill;
 mod rest;
+mod robots;
 mod serve;
 mod turns;
+mod unsaved;
 mod why;
 
 pub use look::{FAILING_LISTED, Overview, RETIRED_LISTED};
 pub use turns::Closed;
 pub use why::{Hold, SiteView};
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,19 +30,20 @@ use geomi_model::Timestamp;
 use geomi_url::{SiteHash, SiteKey};
 use hashbrown::HashMap;
 
-use crate::address::{Addresses, Call, FrontierId};
-use crate::entry::{
-    Entry, Errand, Lease, Resolved, RobotsNext, Settlement, SiteSignal, Timing, Work,
-};
+use crate::address::{Addresses, FrontierId};
+use crate::entry::{Entry, Lease, Resolved, Settlement, Work};
 use crate::lane::Position;
 use crate::order::Pace;
 use crate::retire::{RetireReason, Retirement};
 use crate::rules::PAGES_SAVED;
 use crate::site::{Need, Place, Site};
 use crate::{HostOrder, PageOrder, Politeness, SiteRules, SiteState, Tries};
-
-/// Entries of a chunk: reading some of them back means reading all.
-const CHUNK_LEN_MAX: usize = 512;
+use look::RetiredClosed;
+use outbox::Outbox;
+use place::SiteQueue;
+use robots::ROBOTS_LEFT_ALONE;
+use turns::Looks;
+use unsaved::Unsaved;
 
 /// How a frontier is set up.
 #[derive(Clone, Copy, Debug)]
@@ -178,30 +181,16 @@ pub struct Frontier {
     id: FrontierId,
     config: Config,
     sites: HashMap<SiteHash, Site>,
-    waiting: BinaryHeap<Reverse<(Timestamp, u64, SiteHash)>>,
-    ready: BinaryHeap<Reverse<(i64, u64, SiteHash)>>,
-    /// Calls that were accepted for a site that is not ready any more.
-    unused_calls: Vec<Call>,
-    /// Chunks being filled, and those that are full, since the last commit.
-    appends: HashMap<(SiteHash, u8), Append>,
-    full_appends: Vec<Append>,
-    dirty: Vec<SiteHash>,
+    queue: SiteQueue,
+    unsaved: Unsaved,
     counts: Counts,
+    /// Entries kept in memory.
     in_memory: usize,
-    next_ticket: u64,
     next_lease: u64,
     pace: Pace,
-    /// Number of sites at which drained ones are looked for again.
-    next_sweep: usize,
-    /// Leases made and time when sites were last looked through.
-    looked_at: (u64, Timestamp),
-    /// Whether a site was retired since sites were last looked through.
-    has_retired: bool,
-    /// Some of the sites that were retired and closed, with their reasons. Each has its
-    /// own in its state on disk.
-    retired_closed: Vec<(SiteKey, RetireReason, String)>,
-    /// How many those are in all.
-    retired_closed_count: u64,
+    looks: Looks,
+    retired_closed: RetiredClosed,
+    outbox: Outbox,
 }
 
 impl Frontier {
@@ -211,22 +200,15 @@ impl Frontier {
             id,
             config,
             sites: HashMap::new(),
-            waiting: BinaryHeap::new(),
-            ready: BinaryHeap::new(),
-            unused_calls: Vec::new(),
-            appends: HashMap::new(),
-            full_appends: Vec::new(),
-            dirty: Vec::new(),
+            queue: SiteQueue::default(),
+            unsaved: Unsaved::default(),
             counts: Counts::default(),
             in_memory: 0,
-            next_ticket: 0,
             next_lease: 0,
             pace: Pace::default(),
-            next_sweep: 0,
-            looked_at: (0, Timestamp::EPOCH),
-            has_retired: false,
-            retired_closed: Vec::new(),
-            retired_closed_count: 0,
+            looks: Looks::default(),
+            retired_closed: RetiredClosed::default(),
+            outbox: Outbox::default(),
         }
     }
 
@@ -252,7 +234,7 @@ impl Frontier {
         now: Timestamp,
     ) {
         if self.is_retired(&state) {
-            self.forget_closed(&state.key);
+            self.retired_closed.forget(&state.key);
         } else {
             state.retired = None;
         }
@@ -260,14 +242,13 @@ impl Frontier {
         let pending = state.pending();
         self.counts.admitted += pending;
         self.counts.waiting += pending;
-        self.next_ticket += 1;
         let own = rules.map_or(self.config.politeness, |rules| rules.politeness);
         let site = Site::open(
             state,
             rules,
             own.site_connections,
             not_before,
-            (self.next_ticket, now),
+            (self.queue.next_ticket(), now),
             self.next_lease,
             self.config.page_order,
         );
@@ -291,7 +272,7 @@ impl Frontier {
     pub fn poll(&mut self, now: Timestamp, addresses: &mut Addresses) -> Action {
         self.wake(now);
         self.answer_calls(addresses, now);
-        while let Some(Reverse((_, ticket, hash))) = self.ready.pop() {
+        while let Some((ticket, hash)) = self.queue.pop_ready() {
             let current = self
                 .sites
                 .get(&hash)
@@ -306,7 +287,7 @@ impl Frontier {
 
     /// When [`Frontier::poll`] may have something to do, if nothing happens.
     pub fn next_wakeup(&self) -> Option<Timestamp> {
-        self.waiting.peek().map(|Reverse((when, ..))| *when)
+        self.queue.first_waiting().map(|(when, ..)| when)
     }
 
     /// Settles a page.
@@ -395,62 +376,6 @@ impl Frontier {
         self.place(hash, now);
     }
 
-    /// Settles a robots.txt.
-    pub fn settle_robots(
-        &mut self,
-        lease: Lease,
-        timing: Timing,
-        signal: SiteSignal,
-        next: RobotsNext,
-        addresses: &mut Addresses,
-        now: Timestamp,
-    ) {
-        let Lease {
-            site: hash,
-            slot,
-            work: Work::Robots(errand, addr),
-            ..
-        } = lease
-        else {
-            panic!("only a robots.txt is settled here")
-        };
-        if let RobotsNext::Known { crawl_delay, .. } = next
-            && let Some(site) = self.sites.get_mut(&errand.for_site)
-        {
-            // Before the site rests: a Crawl-delay holds from this answer on.
-            site.state.crawl_delay = crawl_delay;
-        }
-        self.release(hash, slot, Some((timing, signal)), now);
-        self.free_address(addr, addresses, now);
-        match next {
-            RobotsNext::Known { until, .. } => {
-                self.know_robots(hash, errand.for_site, until, now);
-            }
-            RobotsNext::Redirect(url) => {
-                let target = url.site_hash();
-                let redirects = errand.redirects + 1;
-                self.add_errand(
-                    target,
-                    Errand {
-                        url,
-                        redirects,
-                        ..errand
-                    },
-                    now,
-                );
-            }
-            RobotsNext::Retry => {
-                let attempts = errand.attempts + 1;
-                let wait = self.config.politeness.backoff(hash, u32::from(attempts));
-                let site = self.sites.get_mut(&hash).expect("a leased site is open");
-                site.state.backoff_until = site.state.backoff_until.max(now + wait);
-                self.add_errand(hash, Errand { attempts, ..errand }, now);
-            }
-        }
-        self.place(hash, now);
-        self.answer_calls(addresses, now);
-    }
-
     /// Goes on by other rules. They hold from the next request on: rests that
     /// have begun are measured anew from the answer they began with. How many
     /// connections a site has does not change. `own` gives the rules of a site
@@ -527,37 +452,26 @@ impl Frontier {
         open.state.tries = Tries::default();
         open.place = Place::Idle;
         let call = open.take_call(self.id);
-        self.unused_calls.extend(call);
-        if open.robots == Need::Asked {
+        self.outbox.pass_on(call);
+        if open.waits_for_robots() {
             open.robots = Need::Missing;
         }
-        let waiting_for_it: Vec<SiteHash> = open
-            .errands
-            .drain(..)
-            .map(|errand| errand.for_site)
-            .collect();
-        self.has_retired = true;
+        let errands = std::mem::take(&mut open.errands);
+        self.looks.note_retired();
         self.mark_dirty(site);
-        for other in waiting_for_it {
-            self.retire_for_robots(other);
+        for errand in errands {
+            self.lose_errand(errand, ROBOTS_LEFT_ALONE);
         }
-    }
-
-    /// Leaves a site alone whose robots.txt is at a site that is left alone.
-    fn retire_for_robots(&mut self, site: SiteHash) {
-        let why = "its robots.txt redirects to a site that is left alone";
-        self.retire(site, RetireReason::RobotsElsewhere, None, why.to_owned());
     }
 
     /// The chunks admitted since the last call, to be written in this commit.
     pub fn take_appends(&mut self) -> impl Iterator<Item = Append> + '_ {
-        let full = self.full_appends.drain(..);
-        full.chain(self.appends.drain().map(|(_, append)| append))
+        self.unsaved.take_appends()
     }
 
     /// The sites changed since the last call, to be written in this commit.
     pub fn take_saves(&mut self) -> Vec<Save> {
-        let dirty = std::mem::take(&mut self.dirty);
+        let dirty = self.unsaved.take_dirty();
         dirty
             .into_iter()
             .filter_map(|hash| self.save(hash))
@@ -571,30 +485,14 @@ impl Frontier {
             .get_mut(&hash)
             .expect("a URL's site is open before it is admitted");
         let lane = site.lane_mut(index);
-        let append = self.appends.entry((hash, index)).or_insert_with(|| Append {
-            site: hash,
-            lane: index,
-            chunk: lane.begin_chunk(),
-            entries: Vec::new(),
-        });
         let room = lane.in_memory() < self.config.front_len_max
             && self.in_memory < self.config.memory_len_max;
         let before = lane.in_memory();
         let entry = Arc::new(entry);
-        lane.append(
-            Position {
-                chunk: append.chunk,
-                index: append.entries.len() as u32,
-            },
-            &entry,
-            room,
-        );
+        let copy = Arc::clone(&entry);
+        let position = (self.unsaved).append(hash, index, copy, || lane.begin_chunk());
+        lane.append(position, &entry, room);
         self.in_memory += lane.in_memory() - before;
-        append.entries.push(entry);
-        if append.entries.len() == CHUNK_LEN_MAX {
-            self.full_appends
-                .extend(self.appends.remove(&(hash, index)));
-        }
         self.counts.admitted += 1;
         self.counts.waiting += 1;
         self.mark_dirty(hash);
@@ -604,7 +502,7 @@ impl Frontier {
         let site = self.sites.get_mut(&hash).expect("a changed site is open");
         if !site.dirty {
             site.dirty = true;
-            self.dirty.push(hash);
+            self.unsaved.note(hash);
         }
     }
 

@@ -27,26 +27,6 @@
 //!                          settle
 //! ```
 //!
-//! # Several frontiers
-//!
-//! A crawl may have several frontiers in one process, each with sites of its own. They
-//! share the [`Addresses`], because the limit of connections holds for an address and not
-//! for a site. The caller owns them and passes them to each call that may connect or
-//! release. When a connection becomes free and the next in line is a site of another
-//! frontier, the address keeps the connection for it and has a [`Call`]. The contract:
-//!
-//! * the caller takes calls out with [`Addresses::next_call`] until there is none, and
-//!   hands each to [`Frontier::call`] of the frontier it names, which is polled then;
-//! * the frontier either uses the connection or passes the call on, which may make
-//!   another call. So no connection stays free while a site waits for it, and no site
-//!   waits for ever;
-//! * [`Addresses::forget`] comes after a frontier that is dropped.
-//!
-//! A frontier answers calls for its own sites itself when it is polled, so a crawl with
-//! one frontier need not route calls.
-//!
-//! # Rules of a site
-//!
 //! What holds for a site may differ from the [`Config`]: whoever opens it says so
 //! with [`SiteRules`].
 //!
@@ -66,6 +46,45 @@
 //!
 //! With [`PageOrder::BreadthFirst`] a lane holds the pages of one depth instead, and
 //! the lowest lane that has a page waiting or under way is the only one served.
+//!
+//! # Several frontiers
+//!
+//! A crawl may have several frontiers in one process, each with sites of its own. They
+//! share the [`Addresses`], because the limit of connections holds for an address and not
+//! for a site. The caller owns them and passes them to each call that may connect or
+//! release. When a connection becomes free and the next in line is a site of another
+//! frontier, the address keeps the connection for it and has a [`Call`]. The contract:
+//!
+//! * the caller takes calls out with [`Addresses::next_call`] until there is none, and
+//!   hands each to [`Frontier::call`] of the frontier it names, which is polled then;
+//! * the frontier either uses the connection or passes the call on, which may make
+//!   another call. So no connection stays free while a site waits for it, and no site
+//!   waits for ever;
+//! * a frontier is polled after every change until it says wait. A site that was called
+//!   and is retired or closed instead leaves its connection to others only then;
+//! * when a frontier is dropped, the caller ends its requests and then calls
+//!   [`Addresses::forget`].
+//!
+//! A frontier answers calls for its own sites itself when it is polled, so a crawl with
+//! one frontier need not route calls.
+//!
+//! # A robots.txt at a site of another frontier
+//!
+//! A robots.txt may redirect to a site of another frontier. Then the caller carries the
+//! question there and the answer back. The contract:
+//!
+//! * the frontier that asked settles with [`RobotsNext::Elsewhere`]. Its site waits, with
+//!   nothing under way. While other sites wait for memory it may be closed, and asks
+//!   again in its next turn;
+//! * the frontier of the target takes the errand with [`Frontier::add_foreign_errand`].
+//!   It ends in one of two ways. Either its lease is settled, and the caller reads the
+//!   site that waits from [`Errand::for_site`]; or it is among
+//!   [`Frontier::take_lost_errands`], which the caller asks for after each use;
+//! * the caller ends the wait with one of [`Frontier::robots_known`],
+//!   [`Frontier::robots_put_off`] (a [`LostErrand`] that says until when) and
+//!   [`Frontier::robots_unavailable`] (one that does not). If the site is not open by
+//!   then, the rules are kept by the caller, with its stored state; the other two have
+//!   no effect.
 //!
 //! # Invariants
 //!
@@ -98,7 +117,8 @@ mod site;
 
 pub use address::{Addresses, Call, FrontierId};
 pub use entry::{
-    Entry, Errand, Lease, LeaseId, Resolved, RobotsNext, Settlement, SiteSignal, Timing, Work,
+    Entry, Errand, Lease, LeaseId, LostErrand, Resolved, RobotsNext, Settlement, SiteSignal,
+    Timing, Work,
 };
 pub use frontier::{
     Action, Append, Closed, Config, Counts, FAILING_LISTED, Frontier, Hold, Overview,

@@ -151,6 +151,8 @@ pub(crate) enum Place {
 pub(crate) enum Need {
     Missing,
     Asked,
+    /// Another frontier was asked for it at that time.
+    AskedElsewhere(Timestamp),
     Have,
 }
 
@@ -408,7 +410,7 @@ impl Site {
     /// Pages wait while robots.txt is on its way, and while those under way may
     /// be the last.
     fn pages_due(&self, now: Timestamp) -> Option<Timestamp> {
-        if self.robots == Need::Asked || self.is_spent() {
+        if self.waits_for_robots() || self.is_spent() {
             return None;
         }
         self.lanes_due(now)
@@ -416,6 +418,11 @@ impl Site {
 
     pub(crate) fn needs_address(&self, now: Timestamp) -> bool {
         self.address != Need::Have || self.state.address.is_none_or(|(_, until)| until <= now)
+    }
+
+    /// Whether its robots.txt was asked for, here or elsewhere, and is not known yet.
+    pub(crate) fn waits_for_robots(&self) -> bool {
+        matches!(self.robots, Need::Asked | Need::AskedElsewhere(_))
     }
 
     /// Nobody asks a site without an address for its robots.txt.

@@ -11,8 +11,9 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use geomi_frontier::{
-    Action, Addresses, Config, Delay, Entry, Frontier, FrontierId, HostOrder, Lease, PageOrder, Politeness, Position, Resolved, RobotsNext, ServerSign, Settlement, SiteSignal,
-    SiteState, Timing, Work,
+    Action, Addresses, Config, Delay, Entry, Errand, Frontier, FrontierId, HostOrder, Lease,
+    PageOrder, Politeness, Position, Resolved, RobotsNext, ServerSign, Settlement,
+    SiteSignal, SiteState, Timing, Work,
 };
 use geomi_model::{LinkKind, PRIORITIES, Timestamp};
 use geomi_url::{CrawlUrl, SiteHash};
@@ -331,47 +332,8 @@ impl World {
             connect: None,
         };
         match lease.work().clone() {
-            Work::Resolve { host, .. } => {
-                let until = self.now + DAY;
-                let addr = address(&host);
-                self.addresses.recognise(&[addr], server(addr));
-                // A network: seen at any address, some of which nobody asks.
-                let elsewhere = [10, 0, 0, self.dice.roll(6) as u8].into();
-                let network = ServerSign(1_000);
-                self.addresses.recognise(&[addr, elsewhere], network);
-                self.frontier.settle_resolve(
-                    lease,
-                    Resolved::Address {
-                        addr,
-                        until,
-                        is_public: false,
-                    },
-                    self.now,
-                );
-            }
-            Work::Robots(errand, _) => {
-                let roll = self.dice.roll(4);
-                let next = if errand.attempts == 0 && roll == 0 {
-                    RobotsNext::Retry
-                } else if errand.redirects == 0 && roll == 1 {
-                    let elsewhere = url(self.dice.roll(SITES), 0).join("/robots.txt").unwrap();
-                    self.reopen(&elsewhere);
-                    RobotsNext::Redirect(elsewhere)
-                } else {
-                    RobotsNext::Known {
-                        until: self.now + DAY,
-                        crawl_delay: None,
-                    }
-                };
-                self.frontier.settle_robots(
-                    lease,
-                    timing,
-                    SiteSignal::Fine,
-                    next,
-                    &mut self.addresses,
-                    self.now,
-                );
-            }
+            Work::Resolve { host, .. } => self.look_up(lease, &host),
+            Work::Robots(errand, _) => self.land_robots(lease, &errand, timing),
             Work::Page(entry, _) => {
                 self.fresh.push((entry.url.clone(), entry.attempts));
                 if entry.attempts < 2 && self.dice.roll(10) == 0 {
@@ -405,6 +367,49 @@ impl World {
         if self.dice.roll(3) == 0 {
             self.commit();
         }
+    }
+
+    fn look_up(&mut self, lease: Lease, host: &str) {
+        let until = self.now + DAY;
+        let addr = address(host);
+        self.addresses.recognise(&[addr], server(addr));
+        // A network: seen at any address, some of which nobody asks.
+        let elsewhere = [10, 0, 0, self.dice.roll(6) as u8].into();
+        let network = ServerSign(1_000);
+        self.addresses.recognise(&[addr, elsewhere], network);
+        self.frontier.settle_resolve(
+            lease,
+            Resolved::Address {
+                addr,
+                until,
+                is_public: false,
+            },
+            self.now,
+        );
+    }
+
+    fn land_robots(&mut self, lease: Lease, errand: &Errand, timing: Timing) {
+        let roll = self.dice.roll(4);
+        let next = if errand.attempts == 0 && roll == 0 {
+            RobotsNext::Retry
+        } else if errand.redirects == 0 && roll == 1 {
+            let elsewhere = url(self.dice.roll(SITES), 0).join("/robots.txt").unwrap();
+            self.reopen(&elsewhere);
+            RobotsNext::Redirect(elsewhere)
+        } else {
+            RobotsNext::Known {
+                until: self.now + DAY,
+                crawl_delay: None,
+            }
+        };
+        self.frontier.settle_robots(
+            lease,
+            timing,
+            SiteSignal::Fine,
+            next,
+            &mut self.addresses,
+            self.now,
+        );
     }
 
     /// From the server's side: gaps and connection counts.

@@ -30,7 +30,7 @@ impl Frontier {
     /// Passes on the calls that were put aside, and answers those for this frontier.
     pub(super) fn answer_calls(&mut self, addresses: &mut Addresses, now: Timestamp) {
         loop {
-            if let Some(unused) = self.unused_calls.pop() {
+            if let Some(unused) = self.outbox.next_unused_call() {
                 addresses.decline(&unused);
             } else if let Some(call) = addresses.next_call_for(self.id) {
                 self.answer(&call, addresses, now);

@@ -7,7 +7,7 @@ use geomi_url::{SiteHash, SiteKey};
 
 use super::{Counts, Frontier};
 use crate::site::Place;
-use crate::{RetireReason, SiteState};
+use crate::{RetireReason, Retirement, SiteState};
 
 /// Retired sites that are named; the others are counted.
 pub const RETIRED_LISTED: usize = 100;
@@ -34,6 +34,30 @@ pub struct Overview {
     pub failing: Vec<(SiteKey, u32)>,
     /// The slowest site with work to do, by round-trip time.
     pub slowest: Option<(SiteKey, Duration)>,
+}
+
+/// The sites that were retired and closed. Each has its reason in its state on disk, too.
+#[derive(Debug, Default)]
+pub(super) struct RetiredClosed {
+    /// Some of them, with their reasons.
+    listed: Vec<(SiteKey, RetireReason, String)>,
+    /// How many there are in all.
+    count: u64,
+}
+
+impl RetiredClosed {
+    pub(super) fn add(&mut self, key: SiteKey, retirement: Retirement) {
+        self.count += 1;
+        if self.listed.len() < RETIRED_LISTED {
+            self.listed.push((key, retirement.reason, retirement.why));
+        }
+    }
+
+    /// A retired site that was closed is in memory again.
+    pub(super) fn forget(&mut self, site: &SiteKey) {
+        self.count = self.count.saturating_sub(1);
+        self.listed.retain(|(key, ..)| key != site);
+    }
 }
 
 impl Frontier {
@@ -65,8 +89,8 @@ impl Frontier {
     /// What the sites are doing.
     pub fn overview(&self, now: Timestamp) -> Overview {
         let mut overview = Overview {
-            retired: self.retired_closed.clone(),
-            retired_count: self.retired_closed_count,
+            retired: self.retired_closed.listed.clone(),
+            retired_count: self.retired_closed.count,
             ..Overview::default()
         };
         for site in self.sites.values() {

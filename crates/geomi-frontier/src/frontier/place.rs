@@ -6,6 +6,7 @@
 //! they come up.
 
 use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use geomi_model::Timestamp;
 use geomi_url::SiteHash;
@@ -14,10 +15,55 @@ use super::Frontier;
 use crate::order::Load;
 use crate::site::Place;
 
+/// A moment or a key, the ticket of a site, and the site.
+type Placed<K> = Reverse<(K, u64, SiteHash)>;
+
+/// The sites that wait for a moment, and those that are ready.
+#[derive(Debug, Default)]
+pub(super) struct SiteQueue {
+    waiting: BinaryHeap<Placed<Timestamp>>,
+    ready: BinaryHeap<Placed<i64>>,
+    last_ticket: u64,
+}
+
+impl SiteQueue {
+    pub(super) fn next_ticket(&mut self) -> u64 {
+        self.last_ticket += 1;
+        self.last_ticket
+    }
+
+    /// The site whose moment comes first, and its ticket.
+    pub(super) fn first_waiting(&self) -> Option<(Timestamp, u64, SiteHash)> {
+        self.waiting.peek().map(|Reverse(first)| *first)
+    }
+
+    fn pop_waiting(&mut self) {
+        self.waiting.pop();
+    }
+
+    fn push_waiting(&mut self, until: Timestamp, ticket: u64, site: SiteHash) {
+        self.waiting.push(Reverse((until, ticket, site)));
+    }
+
+    /// The ready site that goes first, and its ticket.
+    pub(super) fn pop_ready(&mut self) -> Option<(u64, SiteHash)> {
+        let Reverse((_, ticket, site)) = self.ready.pop()?;
+        Some((ticket, site))
+    }
+
+    fn push_ready(&mut self, key: i64, ticket: u64, site: SiteHash) {
+        self.ready.push(Reverse((key, ticket, site)));
+    }
+
+    fn ready_len(&self) -> usize {
+        self.ready.len()
+    }
+}
+
 impl Frontier {
     /// Moves the sites whose time has come from waiting to ready.
     pub(super) fn wake(&mut self, now: Timestamp) {
-        while let Some(Reverse((when, ticket, hash))) = self.waiting.peek().copied() {
+        while let Some((when, ticket, hash)) = self.queue.first_waiting() {
             let is_current = self
                 .sites
                 .get(&hash)
@@ -26,7 +72,7 @@ impl Frontier {
                 return;
             }
             // Due, or left behind by a site that was placed elsewhere since.
-            self.waiting.pop();
+            self.queue.pop_waiting();
             if is_current {
                 self.make_ready(hash, when);
             }
@@ -43,18 +89,17 @@ impl Frontier {
         {
             return;
         }
-        self.next_ticket += 1;
-        site.ticket = self.next_ticket;
+        site.ticket = self.queue.next_ticket();
         if due.is_none_or(|due| due > now) {
             let call = site.take_call(self.id);
-            self.unused_calls.extend(call);
+            self.outbox.pass_on(call);
         }
         match due {
             None => site.place = Place::Idle,
             Some(due) if due <= now => self.make_ready(hash, now),
             Some(due) => {
                 site.place = Place::Waiting(due);
-                self.waiting.push(Reverse((due, site.ticket, hash)));
+                self.queue.push_waiting(due, site.ticket, hash);
             }
         }
     }
@@ -75,12 +120,12 @@ impl Frontier {
             .expect("a site made ready is open");
         site.place = Place::Ready;
         let load = Load {
-            ready: self.ready.len(),
+            ready: self.queue.ready_len(),
             waiting: self.counts.waiting,
             pace: &self.pace,
         };
         let view = site.view(ready_at, &self.config.politeness);
         let key = self.config.order.policy().key(&view, &load);
-        self.ready.push(Reverse((key, site.ticket, hash)));
+        self.queue.push_ready(key, site.ticket, hash);
     }
 }

@@ -35,10 +35,10 @@ impl Frontier {
             .collect();
         let open = self.sites.get(&site).expect("a refilled site is open");
         let from = open.lanes[usize::from(lane)].disk_from();
-        let first = self.uncommitted(site, lane).next();
+        let first = self.unsaved.of_lane(site, lane).next();
         if first.is_some_and(|append| next.chunk > append.chunk) {
             let room = self.config.front_len_max.saturating_sub(entries.len());
-            let mut rest = self.uncommitted(site, lane).flat_map(placed);
+            let mut rest = self.unsaved.of_lane(site, lane).flat_map(placed);
             let wanted = rest.by_ref().filter(|(position, _)| *position >= from);
             entries.extend(wanted.take(room.max(1)));
             next = rest.next().map_or(next, |(position, _)| position);
@@ -61,13 +61,6 @@ impl Frontier {
         let room = self.config.memory_len_max.saturating_sub(self.in_memory);
         let share = room / usize::from(PRIORITIES);
         self.config.front_len_max.min(share.max(REFILL_LEN_MIN))
-    }
-
-    /// The chunks of a lane that the next commit writes, in order.
-    fn uncommitted(&self, site: SiteHash, lane: u8) -> impl Iterator<Item = &Append> {
-        let full = self.full_appends.iter();
-        full.filter(move |append| append.site == site && append.lane == lane)
-            .chain(self.appends.get(&(site, lane)))
     }
 }
 

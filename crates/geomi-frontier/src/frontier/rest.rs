@@ -4,51 +4,11 @@ use geomi_model::Timestamp;
 use geomi_url::SiteHash;
 
 use super::Frontier;
-use crate::entry::{Errand, SiteSignal, Timing};
-use crate::site::{Need, Site};
+use crate::entry::{SiteSignal, Timing};
+use crate::site::Site;
 use crate::{Politeness, RetireReason};
 
 impl Frontier {
-    pub(super) fn add_errand(&mut self, hash: SiteHash, errand: Errand, now: Timestamp) {
-        let site = self.sites.get_mut(&hash).expect("an errand's site is open");
-        if site.state.retired.is_some() {
-            self.retire_for_robots(errand.for_site);
-            return;
-        }
-        site.errands.push_back(errand);
-        self.place(hash, now);
-    }
-
-    pub(super) fn know_robots(
-        &mut self,
-        asked: SiteHash,
-        for_site: SiteHash,
-        until: Timestamp,
-        now: Timestamp,
-    ) {
-        let politeness = self.config.politeness;
-        let Some(site) = self.sites.get_mut(&for_site) else {
-            return;
-        };
-        site.robots = Need::Have;
-        site.state.tries.robots = 0;
-        site.state.robots_until = Some(until);
-        // The rules are decided, for better or worse: pages need not wait for
-        // a back-off that belonged to finding them out. What the site itself
-        // asked for still holds.
-        site.state.backoff_until = site.state.backoff_until.min(now);
-        if asked != for_site {
-            // The rules came from elsewhere, after this site's last answer.
-            let politeness = site.politeness(&politeness);
-            let rested = now + politeness.rest(site.state.last_download, site.state.crawl_delay);
-            site.slots
-                .iter_mut()
-                .for_each(|slot| slot.free_at = slot.free_at.max(rested));
-        }
-        self.mark_dirty(for_site);
-        self.place(for_site, now);
-    }
-
     /// Gives a slot back, and lets the site rest.
     pub(super) fn release(
         &mut self,

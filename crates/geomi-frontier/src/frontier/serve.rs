@@ -4,7 +4,6 @@ use geomi_model::Timestamp;
 use geomi_url::SiteHash;
 
 use super::{Action, Frontier};
-use crate::RetireReason;
 use crate::address::{Addresses, Call};
 use crate::entry::{Errand, Lease, LeaseId, Work};
 use crate::lane::Position;
@@ -57,6 +56,7 @@ impl Frontier {
                 for_site: hash,
                 redirects: 0,
                 attempts: site.state.tries.robots,
+                is_foreign: false,
             });
         }
         self.serve_request(hash, addresses, now)
@@ -74,7 +74,7 @@ impl Frontier {
         let limit = site.politeness(&self.config.politeness).address_limit();
         let call = site.take_call(self.id);
         let is_elsewhere = |call: &Call| Some(call.addr) != addr;
-        self.unused_calls.extend(call.filter(is_elsewhere));
+        self.outbox.pass_on(call.filter(is_elsewhere));
         if let Some(addr) = addr {
             let wanted = Call {
                 frontier: self.id,
@@ -89,13 +89,7 @@ impl Frontier {
         if let Some(errand) = site.errands.pop_front() {
             let Some(addr) = addr else {
                 // A redirect led to a name without an address.
-                let why = "its robots.txt is at a site without an address";
-                self.retire(
-                    errand.for_site,
-                    RetireReason::RobotsElsewhere,
-                    None,
-                    why.to_owned(),
-                );
+                self.lose_errand(errand, "its robots.txt is at a site without an address");
                 self.place(hash, now);
                 return None;
             };

@@ -13,7 +13,8 @@
 //! A site in a long rest may wait for a robots.txt, its own or another's, or others
 //! may wait for the robots.txt it keeps. Such a request is called off and made again
 //! in the next turn; how often it was tried is remembered
-//! ([`Tries`](crate::Tries)).
+//! ([`Tries`](crate::Tries)). A site that waits for a robots.txt from another frontier
+//! is closed like one in a long rest, and asks again in its next turn.
 //!
 //! Closing a site loses nothing: its queue is on disk, and what was settled out
 //! of order above its watermark is recognised when the queue is read back, as
@@ -22,10 +23,9 @@
 use std::time::Duration;
 
 use geomi_model::{PRIORITIES, Timestamp};
-use geomi_url::{SiteHash, SiteKey};
+use geomi_url::SiteHash;
 
 use super::Frontier;
-use super::look::RETIRED_LISTED;
 use crate::PageOrder;
 use crate::lane::Lane;
 use crate::site::{Need, Site};
@@ -49,6 +49,46 @@ pub struct Closed {
     pub pending: u64,
     /// It is left alone for the rest of this run: there is no use in opening it.
     pub is_retired: bool,
+}
+
+/// When the sites in memory were looked through, and when they are again.
+#[derive(Debug, Default)]
+pub(super) struct Looks {
+    /// Number of sites at which drained ones are looked for again.
+    next_sweep: usize,
+    /// Leases made until the last look, and its time.
+    leases: u64,
+    at: Timestamp,
+    /// Whether a site was retired since.
+    has_retired: bool,
+}
+
+impl Looks {
+    pub(super) fn note_retired(&mut self) {
+        self.has_retired = true;
+    }
+
+    /// Whether to look for sites that make room for others.
+    fn is_due(&self, leases: u64, sites_max: usize, now: Timestamp) -> bool {
+        self.has_retired
+            || leases - self.leases > sites_max as u64 / 8
+            || now.since(self.at) >= LOOK_EVERY
+    }
+
+    /// Whether to look for sites that have nothing left to do.
+    fn is_sweep_due(&self, sites: usize) -> bool {
+        sites > self.next_sweep
+    }
+
+    fn begin(&mut self, leases: u64, now: Timestamp) {
+        self.leases = leases;
+        self.at = now;
+        self.has_retired = false;
+    }
+
+    fn end(&mut self, sites: usize) {
+        self.next_sweep = 2 * sites;
+    }
 }
 
 impl Frontier {
@@ -85,7 +125,8 @@ impl Frontier {
 
     /// Sites in memory that changed since the last commit and have few URLs left.
     pub fn short_sites(&self) -> Vec<SiteHash> {
-        let dirty = self.dirty.iter().filter_map(|hash| self.sites.get(hash));
+        let dirty = self.unsaved.dirty().iter();
+        let dirty = dirty.filter_map(|hash| self.sites.get(hash));
         let short = dirty.filter(|site| site.waiting_len() < FEW);
         short.map(|site| site.hash).collect()
     }
@@ -95,30 +136,27 @@ impl Frontier {
     /// through all sites is not cheap, so it is done only now and then.
     pub fn close_sites(&mut self, others_wait: bool, now: Timestamp) -> Vec<Closed> {
         let is_due = if others_wait {
-            let served = self.next_lease - self.looked_at.0;
-            self.has_retired
-                || served > self.config.sites_max as u64 / 8
-                || now.since(self.looked_at.1) >= LOOK_EVERY
+            self.looks
+                .is_due(self.next_lease, self.config.sites_max, now)
         } else {
-            self.sites.len() > self.next_sweep
+            self.looks.is_sweep_due(self.sites.len())
         };
         if self.has_room() || !is_due {
             return Vec::new();
         }
-        self.looked_at = (self.next_lease, now);
-        self.has_retired = false;
+        self.looks.begin(self.next_lease, now);
         if others_wait {
             self.call_errands_off(now);
         }
         let due = self.sites.values().filter(|site| {
-            is_at_rest(site)
+            is_at_rest(site, now)
                 && (site.state.retired.is_some()
                     || site.is_drained()
                     || others_wait && self.has_had_its_turn(site, now))
         });
         let due = in_order(due);
         let closed = due.into_iter().map(|hash| self.close(hash)).collect();
-        self.next_sweep = 2 * self.sites.len();
+        self.looks.end(self.sites.len());
         closed
     }
 
@@ -131,7 +169,8 @@ impl Frontier {
 
     /// Gives up requests for a robots.txt that wait for a site in a long rest, so that
     /// neither that site nor those that want the file must stay in memory. Whoever wants
-    /// it asks again once the rest is over.
+    /// it asks again once the rest is over; another frontier hears of it
+    /// ([`Frontier::take_lost_errands`]).
     fn call_errands_off(&mut self, now: Timestamp) {
         let rests_long = |site: &&Site| {
             let until = site.left_alone_until();
@@ -142,40 +181,27 @@ impl Frontier {
             let site = self.sites.get_mut(&hash).expect("it was just there");
             let until = site.left_alone_until();
             for errand in std::mem::take(&mut site.errands) {
-                let Some(wants) = self.sites.get_mut(&errand.for_site) else {
-                    continue;
-                };
-                wants.robots = Need::Missing;
-                wants.state.tries.robots = errand.attempts;
-                wants.state.backoff_until = wants.state.backoff_until.max(until);
-                self.mark_dirty(errand.for_site);
-                self.place(errand.for_site, now);
+                if errand.is_foreign {
+                    self.outbox.lose(errand, Some(until));
+                } else {
+                    self.put_robots_off(errand.for_site, errand.attempts, until, now);
+                }
             }
             self.place(hash, now);
         }
     }
 
-    /// A retired site that was closed is in memory again.
-    pub(super) fn forget_closed(&mut self, site: &SiteKey) {
-        self.retired_closed_count = self.retired_closed_count.saturating_sub(1);
-        self.retired_closed.retain(|(key, ..)| key != site);
-    }
-
     fn close(&mut self, hash: SiteHash) -> Closed {
         let mut site = self.sites.remove(&hash).expect("a site is closed once");
         let call = site.take_call(self.id);
-        self.unused_calls.extend(call);
+        self.outbox.pass_on(call);
         let pending = site.waiting_len();
         self.counts.admitted -= pending;
         self.counts.waiting -= pending;
         self.in_memory -= site.lanes.iter().map(Lane::in_memory).sum::<usize>();
         let is_retired = site.state.retired.is_some();
         if let Some(retirement) = site.state.retired {
-            self.retired_closed_count += 1;
-            if self.retired_closed.len() < RETIRED_LISTED {
-                let row = (site.state.key, retirement.reason, retirement.why);
-                self.retired_closed.push(row);
-            }
+            self.retired_closed.add(site.state.key, retirement);
         }
         Closed {
             site: hash,
@@ -193,7 +219,13 @@ fn in_order<'a>(sites: impl Iterator<Item = &'a Site>) -> Vec<SiteHash> {
 }
 
 /// Nothing is under way for it, nobody counts on it, and all of it is on disk. It may
-/// be in line for its address: its place there is then passed over.
-fn is_at_rest(site: &Site) -> bool {
-    site.live_leases == 0 && site.errands.is_empty() && !site.dirty && site.robots != Need::Asked
+/// be in line for its address: its place there is then passed over. What another
+/// frontier was asked for is waited for as long as for a site that rests.
+fn is_at_rest(site: &Site, now: Timestamp) -> bool {
+    let awaits_robots = match site.robots {
+        Need::Asked => true,
+        Need::AskedElsewhere(since) => now.since(since) <= LONG_REST,
+        Need::Missing | Need::Have => false,
+    };
+    site.live_leases == 0 && site.errands.is_empty() && !site.dirty && !awaits_robots
 }

@@ -146,7 +146,7 @@ fn hold(site: &Site, now: Timestamp) -> Hold {
     if alone > now {
         return left_alone(site, alone);
     }
-    if site.robots == Need::Asked {
+    if site.waits_for_robots() {
         return Hold::Robots;
     }
     if let (Place::Blocked, Some((Some(address), _))) = (site.place, site.state.address) {
