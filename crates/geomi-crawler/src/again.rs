@@ -120,7 +120,7 @@ pub(crate) struct Rereading {
 
 impl Rereading {
     fn open(dir: &CrawlDir, after: u64, until: u64) -> Result<Self, CrawlError> {
-        let mut segments = segment::list(dir)?;
+        let mut segments = segment::list_of(dir, None)?;
         segments.retain(|segment| segment.last > after && segment.first <= until);
         segments.reverse();
         Ok(Self {

@@ -6,7 +6,7 @@ use geomi_model::{Capture, Timestamp, Visit};
 use geomi_store::warc::{Encoded, GzipLevel, Position, WarcConfig, WarcReader, WarcWriter};
 use geomi_store::{CrawlDir, segment, visits};
 
-use crate::log::VisitLog;
+use crate::log::{Numbered, VisitLog};
 use crate::partition::{ArchiveMark, Partition};
 use crate::{CrawlConfig, CrawlError};
 
@@ -65,7 +65,9 @@ impl Archive {
                 // Visits in no segment are lost with the state, and so are their records.
                 segment::rebuild_index(dir)?;
             }
-            mark.visits = segment::list(dir)?.last().map_or(0, |segment| segment.last);
+            mark.visits = segment::list_of(dir, None)?
+                .last()
+                .map_or(0, |segment| segment.last);
         }
         let mut settings = WarcConfig::new(dir.warc(), &config.name, &config.worker);
         settings.bytes_max = config.output.warc_bytes_max;
@@ -83,7 +85,11 @@ impl Archive {
         }
         let mut archive = Self {
             warc: WarcWriter::resume(settings, committed.as_ref())?,
-            log: VisitLog::open(dir.log(), config.output.log_bytes_max, mark.visits)?,
+            log: VisitLog::open(
+                dir.log(),
+                config.output.log_bytes_max,
+                &[Numbered::whole(mark.visits)],
+            )?,
             dir: dir.clone(),
             gzip,
             end: committed,
@@ -99,7 +105,7 @@ impl Archive {
     }
 
     fn forget_segmented(&mut self, partitions: &mut [Partition]) -> Result<(), CrawlError> {
-        let in_files = segment::list(&self.dir)?
+        let in_files = segment::list_of(&self.dir, None)?
             .last()
             .map_or(0, |segment| segment.last);
         for partition in partitions {
@@ -121,7 +127,7 @@ impl Archive {
             self.loose_since = first.time;
         }
         for visit in loose {
-            self.log.add(&visit)?;
+            self.log.add(None, &visit)?;
         }
         Ok(self.log.flush()?)
     }
@@ -191,7 +197,7 @@ impl Archive {
         }
         self.loose_rows += visits.len() as u64;
         for visit in visits {
-            self.log.add(visit)?;
+            self.log.add(None, visit)?;
         }
         Ok(self.log.flush()?)
     }
@@ -221,7 +227,7 @@ impl Archive {
         let visits = loose_visits(partitions, self.loose_rows)?;
         self.loose_rows = 0;
         if !visits.is_empty() {
-            segment::write(&self.dir, &visits)?;
+            segment::write(&self.dir, None, &visits)?;
         }
         Ok(visits.into_iter().map(|visit| visit.number).collect())
     }
@@ -242,7 +248,7 @@ impl Archive {
 
 /// Where the records of the last capture in a segment end.
 fn end_of_segments(dir: &CrawlDir) -> Result<Option<Position>, CrawlError> {
-    for segment in segment::list(dir)?.into_iter().rev() {
+    for segment in segment::list_of(dir, None)?.into_iter().rev() {
         let mut last = None;
         for visit in visits::read_visits(&segment.table(dir))? {
             last = visit?.capture.or(last);
