@@ -3,7 +3,8 @@
 //! Lines are numbered without gaps and stand in that order, over the rotated
 //! files (`log-LAST.jsonl`) and then the present one, so that the line of a
 //! number is found by bisection: no index is kept and nothing but the lines
-//! asked for is read. A line that is being written is not seen until it is
+//! asked for is read. The number of a line is that of its visit; in a crawl of several
+//! partitions it is a field of its own ([`LoggedVisit::position`]). A line that is being written is not seen until it is
 //! whole.
 
 use std::fs::File;
@@ -19,8 +20,14 @@ const LINE_BYTES_MAX: u64 = 64 << 10;
 /// A line of the log, read back.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct LoggedVisit {
-    /// Number of the visit.
+    /// Number of the visit, in its partition.
     pub n: u64,
+    /// Its partition, if there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p: Option<u16>,
+    /// Number of the line, where it is not that of the visit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
     /// When it started.
     pub time: String,
     /// What was asked for.
@@ -60,6 +67,13 @@ pub struct LoggedVisit {
     /// Whether it was stored as a revisit.
     #[serde(default)]
     pub revisit: bool,
+}
+
+impl LoggedVisit {
+    /// Number of the line in the whole log.
+    pub fn position(&self) -> u64 {
+        self.line.unwrap_or(self.n)
+    }
 }
 
 /// Which lines are wanted.
@@ -104,14 +118,14 @@ pub fn after(
         lines.seek_behind(after).map_err(io_error(&path))?;
         while let Some(line) = lines.next_line().map_err(io_error(&path))? {
             let Some(line) = parse(&line) else { continue };
-            if line.n <= after {
+            if line.position() <= after {
                 continue;
             }
             if found.lines.len() == bounds.lines || looks == 0 {
                 return Ok(found);
             }
             looks -= 1;
-            found.looked_to = Some(line.n);
+            found.looked_to = Some(line.position());
             if filter(&line) {
                 found.lines.push(line);
             }
@@ -141,13 +155,13 @@ pub fn before(
             lines: usize::MAX,
             looks: (end - from) as usize,
         };
-        let piece = after(dir, from - 1, piece, &|line| line.n < end)?;
+        let piece = after(dir, from - 1, piece, &|line| line.position() < end)?;
         for line in piece.lines.into_iter().rev() {
             if found.lines.len() == bounds.lines || looks == 0 {
                 return Ok(found);
             }
             looks -= 1;
-            found.looked_to = Some(line.n);
+            found.looked_to = Some(line.position());
             if filter(&line) {
                 found.lines.push(line);
             }
@@ -179,7 +193,11 @@ pub fn last(dir: &CrawlDir) -> Result<Option<u64>, StoreError> {
 
 /// The files of the log, oldest first.
 fn files(dir: &CrawlDir) -> Result<Vec<PathBuf>, StoreError> {
-    let root = dir.root();
+    files_in(dir.root(), dir.log())
+}
+
+/// The rotated files in a folder, oldest first, then the present one.
+pub(crate) fn files_in(root: &Path, present: PathBuf) -> Result<Vec<PathBuf>, StoreError> {
     let mut paths = Vec::new();
     let entries = std::fs::read_dir(root).map_err(io_error(root))?;
     for entry in entries {
@@ -189,7 +207,7 @@ fn files(dir: &CrawlDir) -> Result<Vec<PathBuf>, StoreError> {
         }
     }
     paths.sort_unstable();
-    paths.push(dir.log());
+    paths.push(present);
     Ok(paths)
 }
 
@@ -259,7 +277,7 @@ impl Lines {
         self.input.seek(SeekFrom::Start(offset))?;
         self.next_line()?;
         let line = self.next_line()?;
-        Ok(line.and_then(|line| Some(parse(&line)?.n)))
+        Ok(line.and_then(|line| Some(parse(&line)?.position())))
     }
 
     /// Number of the last whole line.
@@ -272,7 +290,7 @@ impl Lines {
         }
         let mut last = None;
         while let Some(line) = self.next_line()? {
-            last = parse(&line).map(|line| line.n).or(last);
+            last = parse(&line).map(|line| line.position()).or(last);
         }
         Ok(last)
     }

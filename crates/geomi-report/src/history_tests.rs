@@ -147,13 +147,30 @@ impl Crawl {
         visit.location = Some(CrawlUrl::parse(to).unwrap());
     }
 
+    /// Writes the visits as a crawl of two partitions: one has the site `a.test`.
+    fn write_in_partitions(&mut self) {
+        self.writer.sync().unwrap();
+        self.writer.close().unwrap();
+        let is_a = |visit: &&Visit| visit.url.as_str().starts_with("http://a.test/");
+        let (ours, others): (Vec<&Visit>, Vec<&Visit>) = self.rows.iter().partition(is_a);
+        for (partition, visits) in [(9, ours), (2, others)] {
+            let mut rows: Vec<Visit> = visits.into_iter().cloned().collect();
+            for (row, number) in rows.iter_mut().zip(1..) {
+                row.number = number;
+            }
+            for rows in rows.chunks(3) {
+                segment::write(&self.dir, Some(partition), rows).unwrap();
+            }
+        }
+    }
+
     /// The report, all of it, in shares of so many pages.
     fn report(&mut self, pages_per_pass: u64) -> Json {
         if segment::list(&self.dir).unwrap().is_empty() {
             self.writer.sync().unwrap();
             self.writer.close().unwrap();
             for rows in self.rows.chunks(4) {
-                segment::write(&self.dir, rows).unwrap();
+                segment::write(&self.dir, None, rows).unwrap();
             }
         }
         let options = Options {
@@ -334,6 +351,51 @@ fn many_shares_tell_what_one_tells() {
     assert!(whole["pages"]["visited_again"].as_u64().unwrap() > 10);
     assert_eq!(crawl.report(10), whole);
     assert_eq!(crawl.report(1), whole);
+}
+
+#[test]
+fn partitions_tell_what_one_numbering_tells() {
+    let fill = |crawl: &mut Crawl| {
+        for day in 0..6 {
+            for page in 0..10_i64 {
+                let site = ["a", "b"][page as usize % 2];
+                let url = format!("http://{site}.test/{page}");
+                let changed = (day > 0).then_some(day % (page + 1) == 0);
+                let version = day / (page + 1);
+                let body = format!("<a href=/gone>{site} {version}</a>");
+                match (day + page) % 7 {
+                    0 => crawl.ends(day, &url, 1, Some(404)),
+                    _ => crawl.page(day, &url, changed, &body),
+                }
+            }
+        }
+        for site in ["a", "b"] {
+            crawl.ends(6, &format!("http://{site}.test/gone"), 1, Some(404));
+        }
+    };
+    // Which of equals stands first depends on the order of the visits.
+    let sorted = |mut report: Json| {
+        for section in report.as_object_mut().unwrap().values_mut() {
+            if let Some(rows) = section["rows"].as_array_mut() {
+                rows.sort_by_key(ToString::to_string);
+            }
+        }
+        report
+    };
+    let (one, several) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let mut whole = Crawl::start(one.path());
+    fill(&mut whole);
+    let whole = sorted(whole.report(1_000));
+    let mut partitions = Crawl::start(several.path());
+    fill(&mut partitions);
+    partitions.write_in_partitions();
+    assert_eq!(sorted(partitions.report(1_000)), whole);
+    assert_eq!(sorted(partitions.report(3)), whole);
+    let dead = whole["dead_links"]["rows"].as_array().unwrap();
+    assert!(
+        dead.iter()
+            .any(|row| row["linking_pages"].as_u64() > Some(1))
+    );
 }
 
 #[test]

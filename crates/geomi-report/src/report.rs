@@ -111,7 +111,7 @@ pub(crate) fn make_in_shares(
     let segments = segment::list(dir)?;
     let scope = include_scope(config)?;
     let known = options.known.clone().map(Known::new);
-    let number_max = segments.last().map_or(0, |segment| segment.last);
+    let number_max = Numbering::of(&segments).last();
     let mut findings = Findings {
         status,
         sweep: Sweep::new(config.tries, options.top, known),
@@ -260,22 +260,61 @@ const fn needs_pages(kind: SectionKind) -> bool {
     }
 }
 
-/// Calls `each` for every visit of the tables, in order.
+/// One numbering of the visits of all partitions: those of a partition follow those of
+/// the partition before. With one partition it is the numbering of the crawl.
+struct Numbering {
+    /// What is added to the numbers of a partition, and the last of its numbers.
+    partitions: BTreeMap<Option<u16>, (u64, u64)>,
+}
+
+impl Numbering {
+    fn of(segments: &[Segment]) -> Self {
+        let mut before = 0;
+        let partitions = segment::last_numbers(segments)
+            .into_iter()
+            .map(|(partition, last)| {
+                let added = before;
+                before += last;
+                (partition, (added, last))
+            })
+            .collect();
+        Self { partitions }
+    }
+
+    fn last(&self) -> u64 {
+        let last = self.partitions.values().last();
+        last.map_or(0, |(added, last)| added + last)
+    }
+
+    /// What is added to the numbers in a segment.
+    fn added(&self, segment: &Segment) -> u64 {
+        let partition = self.partitions.get(&segment.partition);
+        partition.map_or(0, |(added, _)| *added)
+    }
+}
+
+/// Calls `each` for every visit of the tables, one partition after the other and in each
+/// in order. The visits are numbered over all partitions.
 pub(crate) fn each_visit(
     dir: &CrawlDir,
     segments: &[Segment],
     columns: &[&str],
     mut each: impl FnMut(&Visit) -> Result<(), ReportError>,
 ) -> Result<(), ReportError> {
+    let numbering = Numbering::of(segments);
     for segment in segments {
+        let added = numbering.added(segment);
         for visit in read_visit_columns(&segment.table(dir), columns)? {
-            each(&visit?)?;
+            let mut visit = visit?;
+            visit.number += added;
+            each(&visit)?;
         }
     }
     Ok(())
 }
 
-/// The whole rows of some visits; only the tables that hold one are read.
+/// The whole rows of some visits, by their numbers over all partitions; only the tables
+/// that hold one are read.
 fn rows_by_number(
     dir: &CrawlDir,
     segments: &[Segment],
@@ -285,14 +324,18 @@ fn rows_by_number(
     numbers.dedup();
     let mut rows = BTreeMap::new();
     let mut left = numbers.as_slice();
+    let numbering = Numbering::of(segments);
     for segment in segments {
-        let (here, later) = left.split_at(left.partition_point(|number| *number <= segment.last));
+        let added = numbering.added(segment);
+        let last = added + segment.last;
+        let (here, later) = left.split_at(left.partition_point(|number| *number <= last));
         left = later;
         if here.is_empty() {
             continue;
         }
         for visit in read_visits(&segment.table(dir))? {
-            let visit = visit?;
+            let mut visit = visit?;
+            visit.number += added;
             if here.binary_search(&visit.number).is_ok() {
                 rows.insert(visit.number, visit);
             }

@@ -96,6 +96,22 @@ impl CrawlDir {
         self.root.join("visits")
     }
 
+    /// Folder of the tables of one partition's visits.
+    pub fn visits_of(&self, partition: Option<u16>) -> PathBuf {
+        match partition {
+            None => self.visits(),
+            Some(partition) => self.visits().join(format!("partition={partition:04}")),
+        }
+    }
+
+    /// The partition whose tables a folder of `visits/` holds, by the folder's name.
+    pub fn partition_of_folder(name: &str) -> Option<u16> {
+        let digits = name.strip_prefix("partition=")?;
+        let partition = digits.parse().ok()?;
+        // Another spelling of the number is not a folder of ours.
+        (digits == format!("{partition:04}")).then_some(partition)
+    }
+
     /// Extracted rows.
     pub fn items(&self) -> PathBuf {
         self.root.join("items.db")

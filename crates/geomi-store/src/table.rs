@@ -18,8 +18,10 @@ use parquet::column::reader::ColumnReaderImpl;
 use parquet::column::reader::get_typed_column_reader;
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
+use parquet::file::statistics::Statistics;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{Type, TypePtr};
 use serde_json::Value;
@@ -307,6 +309,25 @@ impl<T> TableReader<T> {
             group: 0,
             rows: Vec::new().into_iter(),
         })
+    }
+
+    /// The least and the greatest value of a column of 64-bit numbers, if the table says
+    /// them.
+    pub(crate) fn range(&self, name: &str) -> Option<(i64, i64)> {
+        let range = |group: &RowGroupMetaData| {
+            let mut columns = group.columns().iter();
+            let column = columns.find(|column| column.column_descr().name() == name)?;
+            match column.statistics()? {
+                Statistics::Int64(values) => Some((*values.min_opt()?, *values.max_opt()?)),
+                _ => None,
+            }
+        };
+        let groups = self.file.metadata().row_groups().iter().map(range);
+        // One group that does not say may hold anything.
+        let groups = groups.collect::<Option<Vec<_>>>()?;
+        let one_range =
+            |one: (i64, i64), other: (i64, i64)| (one.0.min(other.0), one.1.max(other.1));
+        groups.into_iter().reduce(one_range)
     }
 
     fn next_group(&mut self) -> Result<Vec<T>, StoreError> {

@@ -7,6 +7,7 @@
 //! `url_hash` are derived from `url`, for queries: `near_url` is such a hash.
 
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::time::Duration;
 
@@ -44,6 +45,15 @@ pub fn read_visit_columns(path: &Path, names: &[&str]) -> Result<VisitReader, St
     let known = |name: &&str| COLUMNS.iter().any(|column| column.name == *name);
     debug_assert!(names.iter().all(known), "only columns that exist are named");
     Ok(VisitReader(reader))
+}
+
+/// The times of the earliest and the latest visit of a table, from its footer alone; `None`
+/// if the table has no rows or does not say.
+pub fn time_range(path: &Path) -> Result<Option<RangeInclusive<Timestamp>>, StoreError> {
+    let range = TableReader::open(path, COLUMNS, blank)?.range("time");
+    Ok(range.map(|(earliest, latest)| {
+        Timestamp::from_micros(earliest)..=Timestamp::from_micros(latest)
+    }))
 }
 
 /// Every column of a visit that has a value, by its name, as JSON.

@@ -54,6 +54,33 @@ fn every_capture_of_a_crawl_reads_back_with_its_content() {
 }
 
 #[test]
+fn captures_of_all_partitions_are_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut crawl = Crawl::start(folder.path(), 8 << 10);
+    let answers = answers();
+    for answer in &answers[..3] {
+        crawl.store(answer);
+    }
+    crawl.revisit(&answers[1], RevisitProfile::NotModified);
+    let is_local = |url: &CrawlUrl| url.as_str().contains("127.0.1.5");
+    let (dir, partitions) =
+        crawl.finish_in_partitions(2, |row| if is_local(&row.url) { 0 } else { 1 });
+    assert_eq!(partitions.len(), 2);
+    // One of the parts is not merged yet.
+    let waiting = segment::list_of(&dir, Some(1)).unwrap()[0];
+    geomi_store::cdxj::write_part(&waiting.index_part(&dir), &partitions[&1]).unwrap();
+    let archive = open(&dir);
+    for row in partitions.values().flatten() {
+        let entries = archive.captures(&row.url, Spelling::Exact).unwrap();
+        let mut entries = entries.iter();
+        let entry = entries
+            .find(|entry| entry.capture() == row.capture)
+            .unwrap();
+        assert!(archive.read(entry).is_ok(), "{}", row.url);
+    }
+}
+
+#[test]
 fn parts_of_a_running_crawl_are_found_and_lines_in_both_count_once() {
     let folder = tempfile::tempdir().unwrap();
     let (dir, rows) = sample::crawl(folder.path(), 8 << 10);

@@ -369,3 +369,81 @@ proptest! {
         prop_assert!(is_noticed, "byte {} of {}", at, path.display());
     }
 }
+
+/// A crawl of two partitions, of one host and of all others, without visits left over.
+fn crawl_in_partitions(root: &std::path::Path) -> (CrawlDir, usize) {
+    let mut crawl = sample::Crawl::start(root, 8 << 10);
+    let answers = sample::answers();
+    for answer in &answers {
+        crawl.store(answer);
+    }
+    crawl.revisit(&answers[1], geomi_store::warc::RevisitProfile::NotModified);
+    crawl.fail("http://www.example.com/none");
+    let is_local = |row: &Visit| row.url.as_str().contains("127.0.1.5");
+    let (dir, partitions) = crawl.finish_in_partitions(2, |row| if is_local(row) { 4 } else { 12 });
+    let sizes: Vec<usize> = partitions.values().map(Vec::len).collect();
+    assert_eq!(sizes, [3, 9]);
+    (dir, 12)
+}
+
+fn problems(dir: &CrawlDir) -> Vec<String> {
+    let report = verify(dir).unwrap();
+    report.problems.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn each_partition_numbers_its_visits_without_gaps() {
+    let folder = tempfile::tempdir().unwrap();
+    let (dir, visits) = crawl_in_partitions(folder.path());
+    let report = verify(&dir).unwrap();
+    assert!(report.is_sound(), "{:#?}", report.problems);
+    assert_eq!(report.counts.visits, visits as u64);
+    let lost = segment::list_of(&dir, Some(12)).unwrap()[1];
+    fs::remove_file(lost.table(&dir)).unwrap();
+    let gap = Problem::VisitsMissing {
+        partition: Some(12),
+        first: 3,
+        last: 4,
+    };
+    let report = verify(&dir).unwrap();
+    assert!(report.problems.contains(&gap), "{:#?}", report.problems);
+    let gaps = report.problems.iter().map(kind);
+    assert_eq!(gaps.filter(|kind| kind == "VisitsMissing").count(), 1);
+    assert_eq!(gap.to_string(), "visits 3 to 4 of partition 12 are missing");
+}
+
+#[test]
+fn a_visit_is_named_with_its_partition() {
+    let folder = tempfile::tempdir().unwrap();
+    let (dir, _) = crawl_in_partitions(folder.path());
+    let table = segment::list_of(&dir, Some(4)).unwrap()[0].table(&dir);
+    let rows = geomi_store::visits::read_visits(&table).unwrap();
+    let mut rows: Vec<Visit> = rows.map(Result::unwrap).collect();
+    rows[1].capture.as_mut().unwrap().length += 1;
+    geomi_store::visits::write_visits(&table, &rows).unwrap();
+    let problems = problems(&dir);
+    let says = "the record is not what visit 2 of partition 4 says";
+    assert!(
+        problems.iter().any(|one| one.ends_with(says)),
+        "{problems:#?}"
+    );
+}
+
+#[test]
+fn partitions_have_as_many_visits_as_the_crawl_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let (dir, visits) = crawl_in_partitions(folder.path());
+    let status = |state: &str, visits: usize| {
+        let text = format!(r#"{{"state":"{state}","counters":{{"visits":{visits}}}}}"#);
+        fs::write(dir.status(), text).unwrap();
+    };
+    for (state, counted) in [("done", visits), ("done", 3), ("running", visits + 1)] {
+        status(state, counted);
+        assert_eq!(problems(&dir), [""; 0], "{state} {counted}");
+    }
+    status("done", visits + 1);
+    assert_eq!(
+        problems(&dir),
+        ["status.json counts 13 visits, the tables of all partitions reach to 12"]
+    );
+}

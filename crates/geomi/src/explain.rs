@@ -114,7 +114,7 @@ fn add_past(dir: &CrawlDir, url: &CrawlUrl, report: &mut UrlReport) -> anyhow::R
         for visit in visits::read_visits(&segment.table(dir))? {
             let visit = visit?;
             if visit.url == *url {
-                let line = serde_json::to_value(LogLine::new(&visit));
+                let line = serde_json::to_value(LogLine::new(segment.partition, &visit));
                 lines.push(line.context("a visit cannot be shown")?);
                 past = PageLikeness::of(&visit.facts).or(past);
             }

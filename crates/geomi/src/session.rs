@@ -281,7 +281,7 @@ impl Watcher {
 impl Observer for Watcher {
     fn visited(&mut self, visit: &Visit) {
         let Some(out) = &mut self.lines else { return };
-        let written = serde_json::to_writer(&mut *out, &LogLine::new(visit))
+        let written = serde_json::to_writer(&mut *out, &LogLine::new(None, visit))
             .map_err(io::Error::from)
             .and_then(|()| out.write_all(b"\n"));
         if let Err(error) = written {

@@ -164,6 +164,55 @@ fn lines_and_rows_say_what_the_crawl_knows() {
     assert!(!place.exists("rows.parquet.tmp"));
 }
 
+/// Makes the crawl one of three partitions, each with numbers from 1.
+fn split(place: &Workplace) {
+    let dir = CrawlDir::new(place.path("out"));
+    let mut partitions = BTreeMap::<u16, Vec<Visit>>::new();
+    for mut row in rows(place) {
+        let partition = (row.url.hash64().0 % 3) as u16;
+        let rows = partitions.entry(partition).or_default();
+        row.number = rows.len() as u64 + 1;
+        rows.push(row);
+    }
+    for segment in segment::list(&dir).unwrap() {
+        std::fs::remove_file(segment.table(&dir)).unwrap();
+    }
+    for (partition, rows) in partitions {
+        segment::write(&dir, Some(partition), &rows).unwrap();
+    }
+    segment::merge_index(&dir).unwrap();
+}
+
+#[test]
+fn visits_of_several_partitions_are_exported_by_time() {
+    let (place, _server) = crawled();
+    let lines = |words: &str| -> Vec<String> {
+        let mut lines: Vec<String> = export(&place, words)
+            .out
+            .lines()
+            .map(str::to_owned)
+            .collect();
+        lines.sort_unstable();
+        lines
+    };
+    let formats = ["crawl-log", "changes", "cdxj", "urls"];
+    let whole = formats.map(lines);
+    split(&place);
+    assert_eq!(formats.map(lines), whole);
+    let objects = objects(&export(&place, "jsonl").out);
+    let mut next: BTreeMap<u64, u64> = BTreeMap::new();
+    for object in &objects {
+        let next = next.entry(object["p"].as_u64().unwrap()).or_insert(1);
+        assert_eq!(object["number"], *next);
+        *next += 1;
+    }
+    assert_eq!(next.len(), 3);
+    let few = export(&place, "jsonl --limit 7");
+    assert_eq!(few.out.lines().count(), 7);
+    let done = place.geomi(&["verify", "out"]);
+    assert_eq!(done.code, Some(0), "{done:#?}");
+}
+
 #[test]
 fn the_crawl_log_has_heritrixs_fields() {
     let (place, server) = crawled();

@@ -127,9 +127,12 @@ pub(crate) fn files_for(
 
 fn all_files(dir: &CrawlDir) -> Result<Vec<FileRow>, StoreError> {
     let mut files = Vec::new();
-    for folder in [&[""][..], &FOLDERS].concat() {
-        let path = dir.root().join(folder);
-        if has_link(dir, folder) {
+    let mut folders = vec![String::new()];
+    folders.extend(FOLDERS.map(str::to_owned));
+    folders.extend(partition_folders(dir));
+    for folder in folders {
+        let path = dir.root().join(&folder);
+        if has_link(dir, &folder) {
             continue;
         }
         // A folder that is not there has no files.
@@ -160,6 +163,19 @@ fn all_files(dir: &CrawlDir) -> Result<Vec<FileRow>, StoreError> {
     Ok(files)
 }
 
+/// The folders of the visits of each partition.
+fn partition_folders(dir: &CrawlDir) -> Vec<String> {
+    let entries = std::fs::read_dir(dir.visits()).into_iter().flatten();
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let folders = names.map(|name| format!("visits/{name}"));
+    folders.filter(|folder| is_of_partition(folder)).collect()
+}
+
+fn is_of_partition(folder: &str) -> bool {
+    let name = folder.strip_prefix("visits/");
+    name.is_some_and(|name| CrawlDir::partition_of_folder(name).is_some())
+}
+
 /// Whether a folder below a crawl directory is reached by a symbolic link: its
 /// files are not given.
 fn has_link(dir: &CrawlDir, folder: &str) -> bool {
@@ -180,7 +196,7 @@ fn is_given(path: &str) -> bool {
             is_log || TOP.contains(&path)
         }
         Some((folder, name)) => {
-            FOLDERS.contains(&folder)
+            (FOLDERS.contains(&folder) || is_of_partition(folder))
                 && !name.starts_with('.')
                 && !name.is_empty()
                 && !name.contains(['\\', '\0'])

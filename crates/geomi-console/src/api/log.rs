@@ -45,8 +45,11 @@ const LOOKS_MAX: usize = 100_000;
 /// A line of the log.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct VisitRow {
-    /// Number of the visit.
+    /// Number of the visit, in its partition.
     n: u64,
+    /// Its partition, in a crawl of several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    p: Option<u16>,
     /// When it started, RFC 3339 in UTC.
     time: String,
     /// What was asked for.
@@ -79,6 +82,7 @@ impl From<LoggedVisit> for VisitRow {
     fn from(visit: LoggedVisit) -> Self {
         Self {
             n: visit.n,
+            p: visit.p,
             time: visit.time,
             url: visit.url,
             state: visit.state,

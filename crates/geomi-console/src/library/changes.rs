@@ -95,14 +95,19 @@ impl Changes {
     /// What the crawl's closed tables say: this, and what came since.
     pub(crate) fn up_to_date(mut self, dir: &CrawlDir, zone: &Zone) -> Result<Self, StoreError> {
         let tables = segment::list(dir)?;
-        // Another crawl in the same folder, or another zone, begins anew.
-        if !tables.starts_with(&self.tables) || self.zone != *zone {
+        // Another crawl in the same folder, or another zone, begins anew. Tables that
+        // came since are the last ones of their partitions, which keeps the order of
+        // each page's visits.
+        let is_still_there = |table| tables.binary_search(table).is_ok();
+        if !self.tables.iter().all(is_still_there) || self.zone != *zone {
             self = Self {
                 zone: zone.clone(),
                 ..Self::default()
             };
         }
-        for table in &tables[self.tables.len()..] {
+        let known = std::mem::take(&mut self.tables);
+        let is_new = |table: &&Segment| known.binary_search(table).is_err();
+        for table in tables.iter().filter(is_new) {
             for visit in visits::read_visit_columns(&table.table(dir), &COLUMNS)? {
                 self.count(&visit?);
             }
@@ -216,14 +221,19 @@ mod tests {
             visit(2, "a.test", monday, Some(true)),
             visit(3, "b.test", monday, Some(false)),
         ];
-        segment::write(&dir, &rows).unwrap();
+        segment::write(&dir, None, &rows).unwrap();
         let first = Changes::default().up_to_date(&dir, &Zone::UTC).unwrap();
         let nine = first.week[0][9];
         assert_eq!((nine.changed, nine.same, nine.gone), (1, 1, 0));
         let seoul = Zone::named("Asia/Seoul").unwrap();
         let there = first.clone().up_to_date(&dir, &seoul).unwrap();
         assert_eq!((there.week[0][18], there.all), (nine, first.all));
-        segment::write(&dir, &[visit(4, "a.test", monday + DAY_S, Some(true))]).unwrap();
+        segment::write(
+            &dir,
+            None,
+            &[visit(4, "a.test", monday + DAY_S, Some(true))],
+        )
+        .unwrap();
         let then = first.up_to_date(&dir, &Zone::UTC).unwrap();
         assert_eq!(
             then.all,
@@ -237,6 +247,22 @@ mod tests {
         assert_eq!(days, ["2026-11-16", "2026-11-17"]);
         assert_eq!(then.liveliest(5)[0].0, "a.test");
         assert_eq!(then.all.share(), Some(2.0 / 3.0));
+    }
+
+    #[test]
+    fn tables_of_several_partitions_are_read_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = CrawlDir::create(folder.path()).unwrap();
+        let mut counted = Changes::default();
+        // A partition with a lower number comes later, and each goes on.
+        for (round, (partition, number)) in [(2, 1), (1, 1), (2, 2), (1, 2)].iter().enumerate() {
+            let rows = [visit(*number, "a.test", DAY_S, Some(true))];
+            segment::write(&dir, Some(*partition), &rows).unwrap();
+            counted = counted.up_to_date(&dir, &Zone::UTC).unwrap();
+            assert_eq!(counted.all.changed, round as u64 + 1);
+        }
+        let again = counted.clone().up_to_date(&dir, &Zone::UTC).unwrap();
+        assert_eq!(again.all, counted.all);
     }
 
     /// A visit that was answered.
@@ -291,10 +317,10 @@ mod tests {
             answered(2, "once.test", 200),
             answered(3, "never.test", 410),
         ];
-        segment::write(&dir, &rows).unwrap();
+        segment::write(&dir, None, &rows).unwrap();
         let first = Changes::default().up_to_date(&dir, &Zone::UTC).unwrap();
         assert_eq!(first.all, Found::default());
-        segment::write(&dir, &[answered(4, "once.test", 410)]).unwrap();
+        segment::write(&dir, None, &[answered(4, "once.test", 410)]).unwrap();
         let then = first.up_to_date(&dir, &Zone::UTC).unwrap();
         assert_eq!(then.all.gone, 1);
     }

@@ -17,7 +17,7 @@ use geomi_model::{Timestamp, Visit};
 use geomi_refresh::upkeep::days;
 use geomi_report::freshness::{Class, Past, Point, Tally, Upkeep};
 use geomi_store::segment::{self, Segment};
-use geomi_store::{CrawlDir, StoreError, visits};
+use geomi_store::{CrawlDir, StoreError};
 
 /// Visits that are taken, about.
 const VISITS: u64 = 100_000;
@@ -64,22 +64,18 @@ impl Freshness {
         visits_max: u64,
     ) -> Result<Self, StoreError> {
         let tables = segment::list(dir)?;
-        let rows: u64 = tables
-            .iter()
-            .map(|table| table.last - table.first + 1)
-            .sum();
+        let rows: u64 = tables.iter().map(|table| table.visits()).sum();
         let one_in = rows.div_ceil(visits_max).max(1);
         let mut past = Past::new(&config.plan, config.tries);
         let (mut tally, mut upkeep) = (Tally::default(), Upkeep::default());
-        for table in &tables {
-            for visit in visits::read_visit_columns(&table.table(dir), PLAN_COLUMNS)? {
-                let visit = visit?;
-                if is_taken(&visit, one_in) {
-                    past.take(&visit, &mut |moment| {
-                        tally.take(moment);
-                        upkeep.take(moment);
-                    });
-                }
+        // What is learned of one page is believed of others, so time orders all of them.
+        for visit in segment::by_time(dir, &tables, Some(PLAN_COLUMNS)) {
+            let (_, visit) = visit?;
+            if is_taken(&visit, one_in) {
+                past.take(&visit, &mut |moment| {
+                    tally.take(moment);
+                    upkeep.take(moment);
+                });
             }
         }
         let zone = &config.plan.timezone;
@@ -160,8 +156,8 @@ pub(crate) mod tests {
     pub(crate) fn write(dir: &CrawlDir) {
         let visits = visits();
         let (first, second) = visits.split_at(visits.len() / 2);
-        segment::write(dir, first).unwrap();
-        segment::write(dir, second).unwrap();
+        segment::write(dir, None, first).unwrap();
+        segment::write(dir, None, second).unwrap();
     }
 
     fn estimated(visits_max: u64) -> Freshness {
@@ -178,7 +174,7 @@ pub(crate) mod tests {
         assert!(found.is_up_to_date(&dir).unwrap());
         let mut more = visits()[..1].to_vec();
         more[0].number = DAYS * PAGES + 1;
-        segment::write(&dir, &more).unwrap();
+        segment::write(&dir, None, &more).unwrap();
         assert!(!found.is_up_to_date(&dir).unwrap());
         found
     }

@@ -4,7 +4,7 @@
 //! While a crawl runs, its latest visits are in none yet; whoever looks is told.
 
 use geomi_model::Timestamp;
-use geomi_store::segment;
+use geomi_store::segment::{self, Segment};
 use geomi_store::{CrawlDir, StoreError, visits};
 
 /// What is in closed tables.
@@ -17,12 +17,13 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    /// That of a crawl. Only its last table is opened.
+    /// That of a crawl. Only the last table of each partition is opened.
     pub(crate) fn of(dir: &CrawlDir) -> Result<Self, StoreError> {
         let tables = segment::list(dir)?;
-        let sizes = tables.iter().map(|table| table.last - table.first + 1);
+        let sizes = tables.iter().map(|table| table.visits());
         let mut until = None;
-        if let Some(last) = tables.last() {
+        let partitions = tables.chunk_by(|one, next| one.partition == next.partition);
+        for last in partitions.filter_map(<[Segment]>::last) {
             for visit in visits::read_visit_columns(&last.table(dir), &["time"])? {
                 until = until.max(Some(visit?.time));
             }
@@ -42,6 +43,25 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_last_tables_of_all_partitions_count() {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = CrawlDir::create(folder.path()).unwrap();
+        let visit = |number: u64, secs: i64| {
+            let mut visit = Visit::unknown(CrawlUrl::parse("http://a.test/").unwrap());
+            visit.number = number;
+            visit.time = Timestamp::from_secs(secs);
+            visit
+        };
+        segment::write(&dir, Some(1), &[visit(1, 90)]).unwrap();
+        segment::write(&dir, Some(2), &[visit(1, 50)]).unwrap();
+        let expected = Reach {
+            visits: 2,
+            until: Some(Timestamp::from_secs(90)),
+        };
+        assert_eq!(Reach::of(&dir).unwrap(), expected);
+    }
+
+    #[test]
     fn the_latest_visit_of_the_last_table_counts() {
         let folder = tempfile::tempdir().unwrap();
         let dir = CrawlDir::create(folder.path()).unwrap();
@@ -52,8 +72,8 @@ mod tests {
             visit.time = Timestamp::from_secs(secs);
             visit
         };
-        segment::write(&dir, &[visit(1, 10), visit(2, 20)]).unwrap();
-        segment::write(&dir, &[visit(3, 40), visit(4, 30)]).unwrap();
+        segment::write(&dir, None, &[visit(1, 10), visit(2, 20)]).unwrap();
+        segment::write(&dir, None, &[visit(3, 40), visit(4, 30)]).unwrap();
         let expected = Reach {
             visits: 4,
             until: Some(Timestamp::from_secs(40)),

@@ -77,7 +77,12 @@ pub(super) fn visits(visits: &Visits, form: Form, now: Timestamp) -> String {
     match form {
         Form::Json => {
             for visit in &visits.lines {
-                event(&mut out, "visit", Some(visit.n), &visit_json(visit));
+                event(
+                    &mut out,
+                    "visit",
+                    Some(visit.position()),
+                    &visit_json(visit),
+                );
             }
         }
         // Rows go to the top of the table, so the newest stands first.
@@ -89,7 +94,7 @@ pub(super) fn visits(visits: &Visits, form: Form, now: Timestamp) -> String {
                     .rev()
                     .map(|visit| page::log_row(visit, now, language.words()).0)
                     .collect();
-                event(&mut out, "log", Some(last.n), &rows);
+                event(&mut out, "log", Some(last.position()), &rows);
             }
         }
     }

@@ -53,9 +53,9 @@ impl Visits {
             lines: (until - from) as usize,
             looks: (until - from) as usize,
         };
-        let found = log_reader::after(dir, from, bounds, &|visit| visit.n <= until)?;
+        let found = log_reader::after(dir, from, bounds, &|visit| visit.position() <= until)?;
         // A log that was cut or moved under us has fewer lines than numbers.
-        let first = found.lines.first().map_or(until + 1, |visit| visit.n);
+        let first = found.lines.first().map_or(until + 1, LoggedVisit::position);
         let skipped = (first > after + 1).then_some((after + 1, first - 1));
         Ok(Self {
             skipped,

@@ -8,7 +8,7 @@
 //!
 //! # No gap
 //!
-//! Visits are numbered without gaps and the number is the id of the event. A
+//! Lines of the log are numbered without gaps and the number is the id of the event. A
 //! tick covers the numbers from `first` to `last`; where more came than are
 //! shown, one event says which were skipped. A watcher who comes back with
 //! `Last-Event-ID: n`, or who fell behind, is first given what came after `n`

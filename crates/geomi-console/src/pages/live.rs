@@ -50,7 +50,7 @@ pub(crate) async fn show(
     let of = crawl.clone();
     let causes = app.read(move |app| why::causes(app, &of)).await;
     let now = app.now();
-    let since = latest.lines.first().map_or(0, |visit| visit.n);
+    let since = latest.lines.first().map_or(0, LoggedVisit::position);
     let words = view.words;
     let content = html! {
         @if query.started.is_some() { (started(&crawl, words)) }
@@ -337,7 +337,7 @@ pub(crate) fn log_row(visit: &LoggedVisit, now: Timestamp, words: &Words) -> Mar
         None => state,
     };
     html! {
-        tr data-n=(visit.n) data-ok=[(visit.state == "OK").then_some("")] {
+        tr data-n=(visit.position()) data-ok=[(visit.state == "OK").then_some("")] {
             td.num.muted { (visit.n) }
             td { (format::time(&visit.time, now)) }
             td { span.outcome title=(meaning) { (visit.state) } }

@@ -55,7 +55,7 @@ pub(super) fn store(dir: &CrawlDir, bodies: &[&[u8]]) {
     }
     writer.sync().unwrap();
     writer.close().unwrap();
-    segment::write(dir, &rows).unwrap();
+    segment::write(dir, None, &rows).unwrap();
     segment::merge_index(dir).unwrap();
 }
 

@@ -29,7 +29,7 @@ fn hostile(console: &Console) {
     visit.state = NetworkState::Ok;
     visit.title = Some(SCRIPT.into());
     visit.mime = Some(SCRIPT.into());
-    geomi_store::segment::write(&dir, &[visit]).unwrap();
+    geomi_store::segment::write(&dir, None, &[visit]).unwrap();
 }
 
 #[tokio::test]

@@ -40,7 +40,7 @@ async fn the_estimate_is_given_and_made_anew_when_a_table_is_closed() {
     let mut more = visits()[..1].to_vec();
     more[0].number = 20 * 400 + 1;
     more[0].url = geomi_url::CrawlUrl::parse("http://a.test/new").unwrap();
-    segment::write(&console.dir(), &more).unwrap();
+    segment::write(&console.dir(), None, &more).unwrap();
     let then = console.get(PATH, Some(&token)).await.is(200).json();
     assert_eq!(then["pages"], 401, "{then:#}");
 }

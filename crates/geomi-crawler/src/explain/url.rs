@@ -228,7 +228,7 @@ impl Place<'_> {
         partition.visits(&mut |visit| {
             if visit.url == *url {
                 likeness = PageLikeness::of(&visit.facts).or(likeness.take());
-                let line = serde_json::to_value(LogLine::new(&visit));
+                let line = serde_json::to_value(LogLine::new(None, &visit));
                 recent.push(line.expect("a line of the log is plain data"));
             }
         })?;

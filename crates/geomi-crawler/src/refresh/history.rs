@@ -1,9 +1,8 @@
-//! The visits of a directory, in order, with what a plan needs of them.
+//! The visits of a directory, by time, with what a plan needs of them.
 
 use geomi_model::Visit;
 use geomi_store::CrawlDir;
 use geomi_store::segment;
-use geomi_store::visits;
 
 use crate::CrawlError;
 
@@ -30,14 +29,15 @@ pub const PLAN_COLUMNS: &[&str] = &[
     "early_us",
 ];
 
-/// Hands every visit that is in a file to `hear`, in order and a group of rows in
-/// memory at a time, until `hear` says that it is enough.
+/// Hands every visit that is in a file to `hear`, until `hear` says that it is enough.
+/// They come by time over all partitions, and in each in the order of their numbers. A
+/// group of rows of each partition is in memory at a time.
 pub fn read_visits(dir: &CrawlDir, mut hear: impl FnMut(&Visit) -> bool) -> Result<(), CrawlError> {
-    for segment in segment::list(dir)? {
-        for visit in visits::read_visit_columns(&segment.table(dir), PLAN_COLUMNS)? {
-            if !hear(&visit?) {
-                return Ok(());
-            }
+    let segments = segment::list(dir)?;
+    for row in segment::by_time(dir, &segments, Some(PLAN_COLUMNS)) {
+        let (_, visit) = row?;
+        if !hear(&visit) {
+            return Ok(());
         }
     }
     Ok(())
@@ -60,7 +60,7 @@ mod tests {
         (visit.state, visit.code) = (NetworkState::Ok, Some(200));
         (visit.depth, visit.body_bytes) = (2, 5_000);
         visit.link_type = Some(LinkType::default().with(LinkKind::Anchor));
-        segment::write(&dir, std::slice::from_ref(&visit)).unwrap();
+        segment::write(&dir, None, std::slice::from_ref(&visit)).unwrap();
         let mut read = Vec::new();
         read_visits(&dir, |visit| {
             read.push(facts(visit));

@@ -7,7 +7,6 @@
 use geomi_frontier::Entry;
 use geomi_model::{Document, DocumentKind, NearDuplicate, Visit};
 use geomi_novelty::{Nearby, PAGES_MAX, Shape};
-use geomi_store::visits::read_visit_columns;
 use geomi_store::{CrawlDir, segment};
 
 use crate::engine::{Around, Engine};
@@ -16,16 +15,18 @@ use crate::stage::arrival::Arrival;
 use crate::{CrawlConfig, CrawlError};
 
 /// The pages of earlier runs that near-duplicates are looked for among: the last
-/// visits of the directory, as many as are ever remembered.
+/// visits of each partition by time, as many of each as are ever remembered.
 pub(crate) fn remembered(dir: &CrawlDir, engines: &[Engine]) -> Result<Nearby, CrawlError> {
     let mut nearby = Nearby::default();
-    let segments = segment::list(dir)?;
-    let last = segments.last().map_or(0, |segment| segment.last);
-    let from = last.saturating_sub(PAGES_MAX as u64);
-    for segment in segments.iter().filter(|segment| segment.last > from) {
-        for visit in read_visit_columns(&segment.table(dir), &["url", "simhash"])? {
-            remember(&mut nearby, &visit?);
-        }
+    let mut segments = segment::list(dir)?;
+    let last = segment::last_numbers(&segments);
+    segments.retain(|segment| {
+        let last = last.get(&segment.partition).copied().unwrap_or(0);
+        segment.last > last.saturating_sub(PAGES_MAX as u64)
+    });
+    for row in segment::by_time(dir, &segments, Some(&["url", "simhash"])) {
+        let (_, visit) = row?;
+        remember(&mut nearby, &visit);
     }
     for engine in engines {
         engine.store.visits(&mut |visit| remember(&mut nearby, &visit))?;

@@ -19,6 +19,7 @@ struct Place {
 }
 
 struct VisitSays {
+    partition: Option<u16>,
     number: u64,
     claim: u64,
     line: u64,
@@ -43,11 +44,12 @@ pub(super) fn compare_file(
     };
     let mut places: BTreeMap<u64, Place> = BTreeMap::new();
     collect_records(&path, file, &mut places)?;
-    VisitRows::new(dir).each_capture(|visit, claim, line| {
+    VisitRows::new(dir).each_capture(|partition, visit, claim, line| {
         if claim.file == file {
             let place = places.entry(claim.offset).or_default();
             place.is_claimed_twice |= place.visit.is_some();
             place.visit = Some(VisitSays {
+                partition,
                 number: visit.number,
                 claim: hash64(&claim),
                 line,
@@ -124,14 +126,22 @@ impl Place {
                 offset,
             });
         }
-        if let Some(VisitSays { number, claim, .. }) = self.visit {
+        if let Some(VisitSays {
+            partition,
+            number,
+            claim,
+            ..
+        }) = self.visit
+        {
             match self.record {
                 None => report.add(Problem::VisitWithoutRecord {
+                    partition,
                     number,
                     path: path(),
                     offset,
                 }),
                 Some(record) if record != claim => report.add(Problem::VisitDisagrees {
+                    partition,
                     number,
                     path: path(),
                     offset,

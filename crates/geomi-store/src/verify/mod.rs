@@ -7,7 +7,9 @@
 //! * response and revisit records, index lines and visits with a capture are
 //!   the same set: equal URL, time, file, offset, length, digest and kind;
 //! * an index line is the line its visit makes, and the index is sorted;
-//! * visits are numbered from 1 without gap or repetition;
+//! * the visits of each partition are numbered from 1 without gap or repetition;
+//! * where there are several partitions, they have at least as many visits as the crawl
+//!   counted in `status.json` when it ended;
 //! * nothing is left open or unmerged, unless somebody is writing.
 //!
 //! Everything is streamed. Each of the three sources is read once and summed
@@ -163,6 +165,8 @@ pub enum Problem {
     },
     /// A visit's capture is not where it says.
     VisitWithoutRecord {
+        /// The visit's partition, if there are several.
+        partition: Option<u16>,
         /// The visit's number.
         number: u64,
         /// The WARC file.
@@ -172,6 +176,8 @@ pub enum Problem {
     },
     /// A visit tells other things than its record.
     VisitDisagrees {
+        /// The visit's partition, if there are several.
+        partition: Option<u16>,
         /// The visit's number.
         number: u64,
         /// The WARC file.
@@ -228,10 +234,19 @@ pub enum Problem {
     },
     /// Visits are missing between two numbers, both included.
     VisitsMissing {
+        /// Their partition, if there are several.
+        partition: Option<u16>,
         /// First number that is not there.
         first: u64,
         /// Last number that is not there.
         last: u64,
+    },
+    /// The crawl counted more visits than the tables of its partitions reach to.
+    VisitsUncounted {
+        /// Visits that `status.json` counts.
+        counted: u64,
+        /// Visits up to the last number of each partition.
+        numbered: u64,
     },
     /// A visit comes twice, or out of order.
     VisitRepeated {
@@ -246,6 +261,9 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let at = |f: &mut fmt::Formatter<'_>, path: &PathBuf, offset: u64, what: &str| {
             write!(f, "{} at {offset}: {what}", path.display())
+        };
+        let of = |partition: Option<u16>| {
+            partition.map_or_else(String::new, |number| format!(" of partition {number}"))
         };
         match self {
             Self::RecordDamaged {
@@ -273,6 +291,7 @@ impl fmt::Display for Problem {
                 at(f, path, *offset, "no index line leads to this record")
             }
             Self::VisitWithoutRecord {
+                partition,
                 number,
                 path,
                 offset,
@@ -280,9 +299,10 @@ impl fmt::Display for Problem {
                 f,
                 path,
                 *offset,
-                &format!("no record here for visit {number}"),
+                &format!("no record here for visit {number}{}", of(*partition)),
             ),
             Self::VisitDisagrees {
+                partition,
                 number,
                 path,
                 offset,
@@ -290,7 +310,10 @@ impl fmt::Display for Problem {
                 f,
                 path,
                 *offset,
-                &format!("the record is not what visit {number} says"),
+                &format!(
+                    "the record is not what visit {number}{} says",
+                    of(*partition)
+                ),
             ),
             Self::LineWithoutRecord { path, offset } => {
                 at(f, path, *offset, "no record here for an index line")
@@ -309,9 +332,18 @@ impl fmt::Display for Problem {
                 write!(f, "{} line {line}: not sorted", path.display())
             }
             Self::FileUnreadable { path, reason } => write!(f, "{}: {reason}", path.display()),
-            Self::VisitsMissing { first, last } => {
-                write!(f, "visits {first} to {last} are missing")
+            Self::VisitsMissing {
+                partition,
+                first,
+                last,
+            } => {
+                let of = of(*partition);
+                write!(f, "visits {first} to {last}{of} are missing")
             }
+            Self::VisitsUncounted { counted, numbered } => write!(
+                f,
+                "status.json counts {counted} visits, the tables of all partitions reach to {numbered}"
+            ),
             Self::VisitRepeated { path, number } => {
                 write!(
                     f,

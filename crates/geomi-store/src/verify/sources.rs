@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use geomi_model::{CaptureKind, Digest, Visit};
+use serde_json::Value;
 use sha1::{Digest as _, Sha1};
 
 use super::tally::{Claim, Tally, hash64};
 use super::{Problem, VerifyReport};
 use crate::cdxj::{self, Entry, LineReader};
-use crate::segment;
+use crate::segment::{self, Segment};
 use crate::visits::read_visits;
 use crate::warc::{Damage, ReadError, RecordInfo, WarcReader, payload_start};
 use crate::{CrawlDir, StoreError};
@@ -186,46 +187,59 @@ impl<'a> VisitRows<'a> {
         report: &mut VerifyReport,
         tally: &mut Tally,
     ) -> Result<(), StoreError> {
-        let mut next = 1;
-        for segment in segment::list(self.dir)? {
+        let segments = segment::list(self.dir)?;
+        let mut numbered = 0;
+        for segments in segments.chunk_by(|one, next| one.partition == next.partition) {
+            numbered += self.check_partition(segments, report, tally)?;
+        }
+        let has_partitions = segments.iter().any(|one| one.partition.is_some());
+        if has_partitions && !report.awaits_more() {
+            check_count(self.dir, numbered, report);
+        }
+        Ok(())
+    }
+
+    /// Checks the tables of one partition; returns its last number.
+    fn check_partition(
+        &self,
+        segments: &[Segment],
+        report: &mut VerifyReport,
+        tally: &mut Tally,
+    ) -> Result<u64, StoreError> {
+        let mut numbers = Numbers {
+            partition: segments[0].partition,
+            next: 1,
+        };
+        for segment in segments {
             let path = segment.table(self.dir);
-            if segment.first > next {
-                report.add(Problem::VisitsMissing {
-                    first: next,
-                    last: segment.first - 1,
-                });
-                next = segment.first;
-            }
+            numbers.reach(segment.first, report);
             let done = each_row(&path, report, |visit, report| {
-                check_number(&visit, &path, &mut next, report);
+                numbers.check(&visit, &path, report);
                 report.counts.visits += 1;
                 if let Some((claim, line)) = visit_claim(&visit) {
                     report.counts.captured += 1;
                     tally.add_visit(&claim, line);
                 }
             })?;
-            if done && next <= segment.last {
-                report.add(Problem::VisitsMissing {
-                    first: next,
-                    last: segment.last,
-                });
+            if done {
+                numbers.reach(segment.last + 1, report);
             }
-            next = next.max(segment.last + 1);
+            numbers.next = numbers.next.max(segment.last + 1);
         }
-        Ok(())
+        Ok(numbers.next - 1)
     }
 
     /// Calls `each` for every visit that has a capture; what cannot be read was
     /// reported before.
     pub(super) fn each_capture(
         &self,
-        mut each: impl FnMut(&Visit, Claim, u64),
+        mut each: impl FnMut(Option<u16>, &Visit, Claim, u64),
     ) -> Result<(), StoreError> {
         for segment in segment::list(self.dir)? {
             let path = segment.table(self.dir);
             each_row(&path, &mut VerifyReport::default(), |visit, _| {
                 if let Some((claim, line)) = visit_claim(&visit) {
-                    each(&visit, claim, line);
+                    each(segment.partition, &visit, claim, line);
                 }
             })?;
         }
@@ -233,21 +247,50 @@ impl<'a> VisitRows<'a> {
     }
 }
 
-fn check_number(visit: &Visit, path: &Path, next: &mut u64, report: &mut VerifyReport) {
-    if visit.number < *next {
-        report.add(Problem::VisitRepeated {
-            path: path.to_owned(),
-            number: visit.number,
-        });
-        return;
+/// The numbers of one partition's visits.
+struct Numbers {
+    partition: Option<u16>,
+    /// The one that should come next.
+    next: u64,
+}
+
+impl Numbers {
+    fn check(&mut self, visit: &Visit, path: &Path, report: &mut VerifyReport) {
+        if visit.number < self.next {
+            report.add(Problem::VisitRepeated {
+                path: path.to_owned(),
+                number: visit.number,
+            });
+            return;
+        }
+        self.reach(visit.number, report);
+        self.next = visit.number + 1;
     }
-    if visit.number > *next {
-        report.add(Problem::VisitsMissing {
-            first: *next,
-            last: visit.number - 1,
-        });
+
+    /// Reports what is missing before `number`, if anything is.
+    fn reach(&mut self, number: u64, report: &mut VerifyReport) {
+        if number > self.next {
+            report.add(Problem::VisitsMissing {
+                partition: self.partition,
+                first: self.next,
+                last: number - 1,
+            });
+            self.next = number;
+        }
     }
-    *next = visit.number + 1;
+}
+
+/// Compares the last numbers of all partitions, added up, with what the crawl counted.
+/// There may be more visits than were counted, because counters begin anew where
+/// `frontier/` was deleted.
+fn check_count(dir: &CrawlDir, numbered: u64, report: &mut VerifyReport) {
+    // A crawl without this file is sound as well.
+    let status = std::fs::read(dir.status()).unwrap_or_default();
+    let status: Value = serde_json::from_slice(&status).unwrap_or_default();
+    let counted = status["counters"]["visits"].as_u64().unwrap_or(0);
+    if status["state"] == "done" && counted > numbered {
+        report.add(Problem::VisitsUncounted { counted, numbered });
+    }
 }
 
 /// Whether the table could be read to its end.

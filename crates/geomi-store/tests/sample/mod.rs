@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test and example uses its own part of it")]
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
@@ -294,12 +295,36 @@ impl Crawl {
         self.rows.push(row);
     }
 
+    /// Ends the crawl of several partitions: `partition_of` says where a visit belongs.
+    /// The visits of a partition are numbered anew, in segments of `segment_rows`.
+    pub(crate) fn finish_in_partitions(
+        mut self,
+        segment_rows: usize,
+        partition_of: impl Fn(&Visit) -> u16,
+    ) -> (CrawlDir, BTreeMap<u16, Vec<Visit>>) {
+        self.writer.sync().expect("synced");
+        self.writer.close().expect("closed");
+        let mut partitions: BTreeMap<u16, Vec<Visit>> = BTreeMap::new();
+        for mut row in self.rows {
+            let rows = partitions.entry(partition_of(&row)).or_default();
+            row.number = rows.len() as u64 + 1;
+            rows.push(row);
+        }
+        for (partition, rows) in &partitions {
+            for rows in rows.chunks(segment_rows) {
+                segment::write(&self.dir, Some(*partition), rows).expect("a segment");
+            }
+        }
+        segment::merge_index(&self.dir).expect("an index");
+        (self.dir, partitions)
+    }
+
     /// Ends the crawl: files closed, visits in segments of `segment_rows`.
     pub(crate) fn finish(mut self, segment_rows: usize) -> (CrawlDir, Vec<Visit>) {
         self.writer.sync().expect("synced");
         self.writer.close().expect("closed");
         for rows in self.rows.chunks(segment_rows) {
-            segment::write(&self.dir, rows).expect("a segment");
+            segment::write(&self.dir, None, rows).expect("a segment");
         }
         segment::merge_index(&self.dir).expect("an index");
         (self.dir, self.rows)

@@ -37,7 +37,7 @@ impl Source {
     /// Visits in files.
     pub(crate) fn total(&self) -> anyhow::Result<u64> {
         let segments = segment::list(&self.dir)?;
-        Ok(segments.iter().map(|one| one.last - one.first + 1).sum())
+        Ok(segments.iter().map(|one| one.visits()).sum())
     }
 
     /// Hands every visit on that is meant and that `fits`, up to the limit;
@@ -47,10 +47,19 @@ impl Source {
         fits: impl Fn(&Visit) -> bool,
         mut take: impl FnMut(Visit) -> anyhow::Result<()>,
     ) -> anyhow::Result<u64> {
-        self.scan(self.filter.limit(), |visit| {
+        self.each_of_partition(fits, |_, visit| take(visit))
+    }
+
+    /// The same, with the partition of each visit where there are several.
+    pub(crate) fn each_of_partition(
+        &self,
+        fits: impl Fn(&Visit) -> bool,
+        mut take: impl FnMut(Option<u16>, Visit) -> anyhow::Result<()>,
+    ) -> anyhow::Result<u64> {
+        self.scan(self.filter.limit(), |partition, visit| {
             let is_meant = self.filter.has(&visit) && fits(&visit);
             if is_meant {
-                take(visit)?;
+                take(partition, visit)?;
             }
             Ok(is_meant)
         })
@@ -61,7 +70,7 @@ impl Source {
         &self,
         mut take: impl FnMut(Visit) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
-        self.scan(u64::MAX, |visit| take(visit).map(|()| true))?;
+        self.scan(u64::MAX, |_, visit| take(visit).map(|()| true))?;
         Ok(())
     }
 
@@ -71,26 +80,28 @@ impl Source {
         &self,
         mut take: impl FnMut(Visit, bool) -> anyhow::Result<bool>,
     ) -> anyhow::Result<u64> {
-        self.scan(self.filter.limit(), |visit| {
+        self.scan(self.filter.limit(), |_, visit| {
             let is_meant = self.filter.has(&visit);
             take(visit, is_meant)
         })
     }
 
-    /// Calls `take` with each visit until it has said yes `limit` times; returns
-    /// how often it did.
+    /// Calls `take` with each visit, by time over all partitions, until it has said yes
+    /// `limit` times; returns how often it did.
     fn scan(
         &self,
         limit: u64,
-        mut take: impl FnMut(Visit) -> anyhow::Result<bool>,
+        mut take: impl FnMut(Option<u16>, Visit) -> anyhow::Result<bool>,
     ) -> anyhow::Result<u64> {
         let mut taken = 0;
-        let mut rows = segment::rows(&self.dir)
+        let segments = segment::list(&self.dir)
             .with_context(|| format!("cannot read the visits of {}", self.dir.root().display()))?;
+        let mut rows = segment::by_time(&self.dir, &segments, None);
         while taken < limit
-            && let Some(visit) = rows.next()
+            && let Some(row) = rows.next()
         {
-            taken += u64::from(take(visit?)?);
+            let (partition, visit) = row?;
+            taken += u64::from(take(partition, visit)?);
         }
         Ok(taken)
     }
@@ -98,7 +109,8 @@ impl Source {
     /// What is not in files yet, in words, if anything is.
     pub(crate) fn missing(&self) -> anyhow::Result<Option<String>> {
         let owner = self.dir.lock_owner()?;
-        let in_files = segment::list(&self.dir)?.last().map_or(0, |last| last.last);
+        let in_files = segment::last_numbers(&segment::list(&self.dir)?);
+        let in_files = in_files.values().sum();
         let missing = self.visits_counted().saturating_sub(in_files);
         Ok(match owner {
             Some(_) => Some(

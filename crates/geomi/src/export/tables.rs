@@ -18,10 +18,10 @@ use super::source::Source;
 /// One object a visit: the names of log.jsonl and every column of visits/.
 pub(crate) fn jsonl(source: &Source, target: &Target) -> anyhow::Result<Exported> {
     let mut out = target.open()?;
-    let taken = source.each(
+    let taken = source.each_of_partition(
         |_| true,
-        |visit| {
-            let line = object(&visit)?;
+        |partition, visit| {
+            let line = object(partition, &visit)?;
             write_line(&mut out, &line, target)
         },
     )?;
@@ -29,8 +29,8 @@ pub(crate) fn jsonl(source: &Source, target: &Target) -> anyhow::Result<Exported
     Ok(Exported::visits(taken))
 }
 
-fn object(visit: &Visit) -> anyhow::Result<String> {
-    let mut all = match serde_json::to_value(LogLine::new(visit))? {
+fn object(partition: Option<u16>, visit: &Visit) -> anyhow::Result<String> {
+    let mut all = match serde_json::to_value(LogLine::new(partition, visit))? {
         serde_json::Value::Object(all) => all,
         other => unreachable!("a log line is an object, not {other}"),
     };

@@ -274,7 +274,7 @@ impl History {
 
     fn finish(mut self) {
         self.writer.close().unwrap();
-        segment::write(&self.dir, &self.rows[1..]).unwrap();
+        segment::write(&self.dir, None, &self.rows[1..]).unwrap();
     }
 }
 

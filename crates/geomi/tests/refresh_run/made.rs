@@ -159,7 +159,7 @@ fn made(place: &Workplace, seed: u64) {
         row.number = number;
     }
     let dir = CrawlDir::create(place.path("c")).unwrap();
-    segment::write(&dir, &rows).unwrap();
+    segment::write(&dir, None, &rows).unwrap();
     let mut history = String::from("url,time\n");
     for page in &pages {
         writeln!(history, "{},", page.url).unwrap();

@@ -33,8 +33,9 @@ pub(super) struct Plan {
     pages: HashMap<UrlHash, Page>,
     /// Where the content of a digest lies, for those that are needed.
     originals: HashMap<Digest, Original>,
-    /// The digests of the visits that refer to other content.
-    revisits: HashMap<u64, Digest>,
+    /// The digests of the visits that refer to other content, by URL and number: other
+    /// pages may be in partitions that number their visits by themselves.
+    revisits: HashMap<(UrlHash, u64), Digest>,
     /// Sites by name.
     pub(super) sites: BTreeMap<String, SiteEntry>,
 }
@@ -72,6 +73,11 @@ pub(super) struct SiteEntry {
 /// Content longer than this, as received or decoded, is left out: a page is held
 /// in memory while its links are changed.
 pub(super) const CONTENT_BYTES_MAX: usize = 256 << 20;
+
+/// What a visit is known by: a page is in one partition, where numbers are unique.
+fn key(visit: &Visit) -> (UrlHash, u64) {
+    (visit.url.hash64(), visit.number)
+}
 
 /// Whether a visit has a place in a mirror: content, or where to find it.
 fn has_place(visit: &Visit) -> bool {
@@ -134,7 +140,7 @@ impl Plan {
                 let digest = block.info.field("WARC-Payload-Digest");
                 if let Some(digest) = digest.and_then(Digest::parse) {
                     needed.insert(digest);
-                    self.revisits.insert(visit.number, digest);
+                    self.revisits.insert(key(&visit), digest);
                 }
             }
             Ok(())
@@ -191,7 +197,7 @@ impl Plan {
     }
 
     fn original(&self, visit: &Visit) -> Option<&Original> {
-        self.originals.get(self.revisits.get(&visit.number)?)
+        self.originals.get(self.revisits.get(&key(visit))?)
     }
 
     /// Where the content of a visit lies; `None` if nothing holds it.
