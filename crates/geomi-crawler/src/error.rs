@@ -2,6 +2,7 @@
 
 use geomi_fetch::FetchError;
 use geomi_store::StoreError;
+use geomi_store::state::StateError;
 
 /// A failure of the operator's or the machine's. What the web does wrong is
 /// never one of these.
@@ -58,6 +59,12 @@ pub enum CrawlError {
     /// A test asked for a crash here.
     #[error("crashed on request")]
     Crashed,
+}
+
+impl From<StateError> for CrawlError {
+    fn from(error: StateError) -> Self {
+        Self::Store(error.into())
+    }
 }
 
 fn join(errors: &[geomi_scope::ScopeError]) -> String {

@@ -11,8 +11,9 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use geomi_store::StoreError;
-use geomi_store::state::{Batch, FjallOptions, FjallStore, Scan, StateStore, after_prefix};
+use geomi_store::state::{
+    Batch, FjallOptions, FjallStore, Scan, StateError, StateStore, after_prefix,
+};
 
 /// How often the writer is killed.
 const ROUNDS: u64 = 20;
@@ -75,7 +76,7 @@ fn key(kind: u8, number: u64) -> [u8; 9] {
     key
 }
 
-fn last_number(store: &FjallStore) -> Result<u64, StoreError> {
+fn last_number(store: &FjallStore) -> Result<u64, StateError> {
     Ok(store.get(b"last")?.as_deref().map_or(0, number))
 }
 

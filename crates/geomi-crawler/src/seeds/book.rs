@@ -228,7 +228,10 @@ impl Kept {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use geomi_model::NetworkState;
+    use geomi_store::seen::MemoryBases;
     use geomi_store::state::MemoryDisk;
 
     use super::*;
@@ -243,21 +246,21 @@ mod tests {
 
     struct Place {
         disk: MemoryDisk,
-        folder: tempfile::TempDir,
+        bases: MemoryBases,
     }
 
     impl Place {
         fn new() -> Self {
             Self {
                 disk: MemoryDisk::new(),
-                folder: tempfile::tempdir().unwrap(),
+                bases: MemoryBases::new(),
             }
         }
 
         fn open(&self) -> Partition {
             let store = self.disk.open().unwrap();
-            let seen = self.folder.path().join("seen");
-            Partition::open(Box::new(store), &seen, 1 << 16).unwrap()
+            let bases = Arc::new(self.bases.clone());
+            Partition::open(Box::new(store), bases, 1 << 16).unwrap()
         }
     }
 

@@ -96,7 +96,12 @@ impl SiteNovelty {
             Note::new(LETTER_CASE, stripped, sight.content.exact),
         );
         match (was_ignored, self.letter_case.is_ignored(config.pairs_min)) {
-            (false, true) => self.notes.take(LETTER_CASE).into_iter().map(UrlHash).collect(),
+            (false, true) => self
+                .notes
+                .take(LETTER_CASE)
+                .into_iter()
+                .map(UrlHash)
+                .collect(),
             _ => Vec::new(),
         }
     }

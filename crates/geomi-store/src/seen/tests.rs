@@ -1,127 +1,63 @@
-//! The seen test against a set, with crashes between any two durable steps.
-
-use std::collections::BTreeSet;
+//! The seen test over bases in memory.
 
 use proptest::prelude::*;
-use tempfile::TempDir;
 
+use super::conformance::{LogOwner, Place, Step, TINY, hash, run_all};
 use super::*;
 
-/// A hash that looks like one.
-fn hash(n: u64) -> u64 {
-    let n = (n + 1).wrapping_mul(SPREAD);
-    (n ^ (n >> 29)).wrapping_mul(0xff51_afd7_ed55_8ccd)
-}
+struct InMemory(MemoryBases);
 
-const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
-/// So little that everything spills: 112 hashes in the young table, 256 in a
-/// base that is held in memory.
-const TINY: usize = 8 << 10;
-
-/// A caller: its log and manifest are what survives a crash.
-struct House {
-    folder: TempDir,
-    memory: usize,
-    seen: Seen,
-    log: Vec<(u64, Vec<u64>)>,
-    rows: u64,
-    manifest: Option<Manifest>,
-    fresh: Vec<u64>,
-    /// What must be seen after a crash.
-    durable: BTreeSet<u64>,
-}
-
-impl House {
-    fn new(memory: usize) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        Self {
-            seen: Seen::open(folder.path(), memory, None).unwrap(),
-            folder,
-            memory,
-            log: Vec::new(),
-            rows: 0,
-            manifest: None,
-            fresh: Vec::new(),
-            durable: BTreeSet::new(),
-        }
+impl Place for InMemory {
+    fn fresh() -> Self {
+        Self(MemoryBases::new())
     }
 
-    /// Offers a hash and compares with the model.
-    fn offer(&mut self, hash: u64) {
-        let known = self.durable.contains(&hash) || self.fresh.contains(&hash);
-        assert_eq!(self.seen.contains(hash).unwrap(), known, "{hash:x}");
-        if !known {
-            self.seen.insert(hash);
-            self.fresh.push(hash);
-        }
-    }
-
-    /// One commit: the log row, and the manifest of a merge that is done.
-    fn commit(&mut self) {
-        if let Some(manifest) = self.seen.merged().unwrap() {
-            self.log.retain(|(row, _)| *row >= manifest.log_from);
-            self.manifest = Some(manifest);
-        }
-        let fresh = std::mem::take(&mut self.fresh);
-        self.durable.extend(&fresh);
-        self.log.push((self.rows, fresh));
-        self.rows += 1;
-    }
-
-    fn after_commit(&mut self) {
-        self.seen.adopt().unwrap();
-        self.seen.freeze_if_due(self.rows).unwrap();
-    }
-
-    /// Ends without a word and opens again.
-    fn crash(&mut self) {
-        self.fresh.clear();
-        let nothing = Seen::open(&self.folder.path().join("elsewhere"), TINY, None).unwrap();
-        drop(std::mem::replace(&mut self.seen, nothing));
-        std::fs::remove_dir(self.folder.path().join("elsewhere")).unwrap();
-        self.seen = Seen::open(self.folder.path(), self.memory, self.manifest).unwrap();
-        for (_, row) in &self.log {
-            for hash in row {
-                self.seen.insert(*hash);
-            }
-        }
-    }
-
-    fn check(&self) {
-        assert_eq!(self.seen.len(), self.durable.len() as u64);
-        for hash in &self.durable {
-            assert!(self.seen.contains(*hash).unwrap(), "{hash:x} was forgotten");
-        }
-        let files = std::fs::read_dir(self.folder.path()).unwrap().count();
-        assert!(files <= 2, "a base and the next one");
+    fn open(&self) -> Arc<dyn BaseStore> {
+        Arc::new(self.0.clone())
     }
 }
 
-/// What happens next to a seen test.
-#[derive(Clone, Debug)]
-enum Turn {
-    Offer(Vec<u64>),
-    Commit,
-    /// A commit and nothing after it.
-    CommitAndCrash,
-    /// The next base lies there, and its manifest is not committed.
-    MergeAndCrash,
-    /// A base that was being written.
-    CrashWhileWriting,
-    Crash,
+/// The same, and merges are done as late as possible.
+struct Late(MemoryBases);
+
+impl Place for Late {
+    fn fresh() -> Self {
+        Self(MemoryBases::late())
+    }
+
+    fn open(&self) -> Arc<dyn BaseStore> {
+        Arc::new(self.0.clone())
+    }
 }
 
-fn turns() -> impl Strategy<Value = Vec<Turn>> {
-    let offers = prop::collection::vec(0u64..3_000, 1..200).prop_map(Turn::Offer);
-    let turn = prop_oneof![
+#[test]
+fn memory_conforms() {
+    run_all::<InMemory>();
+    run_all::<Late>();
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let offers = prop::collection::vec(0u64..3_000, 1..200).prop_map(Step::Offer);
+    let step = prop_oneof![
         6 => offers,
-        5 => Just(Turn::Commit),
-        1 => Just(Turn::CommitAndCrash),
-        1 => Just(Turn::MergeAndCrash),
-        1 => Just(Turn::CrashWhileWriting),
-        1 => Just(Turn::Crash),
+        5 => Just(Step::Commit),
+        1 => Just(Step::CommitAndCrash),
+        1 => Just(Step::MergeAndCrash),
+        1 => Just(Step::CrashWhileWriting),
+        1 => Just(Step::Crash),
     ];
-    prop::collection::vec(turn, 1..60)
+    prop::collection::vec(step, 1..60)
+}
+
+fn run<P: Place>(steps: &[Step], memory: usize, bases: fn(&P) -> &MemoryBases) {
+    let mut owner = LogOwner::<P>::new(memory);
+    for step in steps {
+        owner.take(step.clone());
+        let generations = bases(&owner.place).generations();
+        assert!(generations.len() <= 2, "a base and the next one");
+    }
+    owner.crash();
+    owner.check();
 }
 
 proptest! {
@@ -139,127 +75,102 @@ proptest! {
     }
 
     #[test]
-    fn it_answers_as_a_set_does_whatever_crashes(turns in turns(), memory in prop_oneof![Just(TINY), Just(1 << 20)]) {
-        let mut house = House::new(memory);
-        for turn in turns {
-            match turn {
-                Turn::Offer(numbers) => numbers.into_iter().for_each(|n| house.offer(hash(n))),
-                Turn::Commit => {
-                    house.commit();
-                    house.after_commit();
-                }
-                Turn::CommitAndCrash => {
-                    house.seen.settle();
-                    house.commit();
-                    house.crash();
-                }
-                Turn::MergeAndCrash => {
-                    house.seen.settle();
-                    house.crash();
-                }
-                Turn::CrashWhileWriting => {
-                    house.crash();
-                    let next = house.manifest.map_or(1, |manifest| manifest.generation + 1);
-                    let half = base::path(house.folder.path(), next).with_extension("base.tmp");
-                    std::fs::write(half, [7; 100]).unwrap();
-                    house.crash();
-                }
-                Turn::Crash => house.crash(),
-            }
-        }
-        house.crash();
-        house.check();
+    fn it_answers_as_a_set_does_whatever_crashes(
+        steps in steps(),
+        memory in prop_oneof![Just(TINY), Just(1 << 20)],
+    ) {
+        run::<InMemory>(&steps, memory, |place| &place.0);
+        run::<Late>(&steps, memory, |place| &place.0);
     }
 }
 
 #[test]
-fn past_the_budget_it_goes_on_from_disk_within_the_budget() {
-    let mut house = House::new(64 << 10);
+fn past_the_budget_it_reads_blocks_within_the_budget() {
+    let mut owner = LogOwner::<InMemory>::new(64 << 10);
     for n in 0..100_000 {
-        house.offer(hash(n));
+        owner.offer(hash(n));
         if n % 500 == 0 {
-            house.commit();
-            house.after_commit();
+            owner.commit();
+            owner.after_commit();
             // Small allocations of the tables count little here.
-            assert!(house.seen.memory_bytes() < 80 << 10, "{n}");
+            assert!(owner.seen.memory_bytes() < 80 << 10, "{n}");
         }
     }
-    assert!(house.seen.base.is_on_disk());
-    house.commit();
-    house.crash();
-    house.check();
-    assert!((100_000..110_000).all(|n| !house.seen.contains(hash(n)).unwrap()));
+    assert!(!owner.seen.base.is_in_memory());
+    owner.commit();
+    owner.crash();
+    owner.check();
+    assert!((100_000..110_000).all(|n| !owner.contains(hash(n))));
 }
 
 #[test]
-fn while_all_fits_it_stays_in_memory_and_reads_back_from_one_file() {
-    let mut house = House::new(64 << 20);
+fn while_all_fits_it_stays_in_memory_and_reads_back_from_one_base() {
+    let mut owner = LogOwner::<InMemory>::new(64 << 20);
     for n in 0..600_000 {
-        let hash = hash(n);
-        house.seen.insert(hash);
-        house.fresh.push(hash);
+        owner.insert(hash(n));
         if n % 10_000 == 0 {
-            house.commit();
-            house.after_commit();
+            owner.commit();
+            owner.after_commit();
         }
     }
-    house.seen.settle();
-    house.commit();
-    house.after_commit();
-    assert!(!house.seen.base.is_on_disk() && house.seen.base.len() > 250_000);
+    owner.finish_merge();
+    owner.commit();
+    owner.after_commit();
+    assert!(owner.seen.base.is_in_memory() && owner.seen.base.len() > 250_000);
     assert!(
-        house.log.len() < 40,
+        owner.log.len() < 40,
         "the log is short: {}",
-        house.log.len()
+        owner.log.len()
     );
-    house.crash();
-    house.check();
+    owner.crash();
+    owner.check();
 }
 
 #[test]
 fn the_extremes_are_hashes_like_others() {
-    let mut house = House::new(TINY);
+    let mut owner = LogOwner::<InMemory>::new(TINY);
     for special in [0, u64::MAX, 1] {
-        house.offer(special);
-        assert!(house.seen.contains(special).unwrap());
+        owner.offer(special);
+        assert!(owner.contains(special));
     }
     for n in 0..500 {
-        house.offer(hash(n));
-        house.commit();
-        house.seen.settle();
-        house.after_commit();
+        owner.offer(hash(n));
+        owner.commit();
+        owner.finish_merge();
+        owner.after_commit();
     }
-    assert!(house.seen.base.is_on_disk());
+    assert!(!owner.seen.base.is_in_memory());
     for special in [0, u64::MAX, 1] {
-        house.offer(special);
+        owner.offer(special);
     }
-    house.crash();
-    house.check();
+    owner.crash();
+    owner.check();
 }
 
 #[test]
 fn a_damaged_base_is_not_believed() {
-    let mut house = House::new(TINY);
+    let mut owner = LogOwner::<InMemory>::new(TINY);
     for n in 0..200 {
-        house.offer(hash(n));
+        owner.offer(hash(n));
     }
-    house.commit();
-    house.after_commit();
-    house.seen.settle();
-    house.commit();
-    let manifest = house.manifest.expect("a merge was due");
-    let path = base::path(house.folder.path(), manifest.generation);
-    let whole = std::fs::read(&path).unwrap();
+    owner.commit();
+    owner.after_commit();
+    owner.finish_merge();
+    owner.commit();
+    let manifest = owner.manifest.expect("a merge was due");
+    let bases = owner.place.0.crash_image();
+    let whole = bases.bytes(manifest.generation).unwrap();
     let open = |bytes: &[u8]| {
-        std::fs::write(&path, bytes).unwrap();
-        Seen::open(house.folder.path(), TINY, Some(manifest))
+        bases.set_bytes(manifest.generation, bytes);
+        Seen::open(Arc::new(bases.clone()), TINY, Some(manifest))
     };
     assert!(open(&whole).is_ok());
     for at in [3, 800, whole.len() - 1, whole.len() - 9] {
         let mut bent = whole.clone();
         bent[at] ^= 4;
-        let told = open(&bent).unwrap_err().to_string();
-        assert!(told.contains("damaged"), "{at}: {told}");
+        let refused = open(&bent).unwrap_err();
+        assert!(matches!(refused, StateError::Damaged { .. }), "{at}");
     }
-    assert!(open(&whole[..whole.len() - 8]).is_err());
+    let cut = open(&whole[..whole.len() - 8]).unwrap_err();
+    assert!(matches!(cut, StateError::Io { .. }), "{cut}");
 }

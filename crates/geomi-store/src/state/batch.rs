@@ -21,7 +21,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 /// store.commit(&batch)?;
 /// batch.clear();
 /// assert_eq!(store.get(b"site/1")?.as_deref(), Some(b"waiting".as_slice()));
-/// # Ok::<(), geomi_store::StoreError>(())
+/// # Ok::<(), geomi_store::state::StateError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Batch {

@@ -15,7 +15,7 @@
 //!   follows later;
 //! - within a batch the last operation on a key wins;
 //! - after a failed commit the store refuses all further commits with
-//!   [`StoreError::Poisoned`](crate::StoreError::Poisoned): nobody knows what
+//!   [`StateError::Poisoned`]: nobody knows what
 //!   reached the disk. Opening it again finds either all of that batch or none;
 //! - one writer: a second handle on the same place is refused.
 //!
@@ -28,16 +28,16 @@
 mod batch;
 #[doc(hidden)]
 pub mod conformance;
+mod error;
 mod fjall_store;
 mod memory;
 mod pending;
 
 pub use batch::{Batch, Operation};
+pub use error::StateError;
 pub use fjall_store::{FjallOptions, FjallStore};
 pub use memory::{CommitFault, MemoryDisk, MemoryStore};
 pub use pending::State;
-
-use crate::StoreError;
 
 /// The longest key an engine takes; keys are never empty either.
 pub const KEY_BYTES_MAX: usize = u16::MAX as usize;
@@ -45,7 +45,7 @@ pub const KEY_BYTES_MAX: usize = u16::MAX as usize;
 /// One partition's state. See the [module](self) for what is promised.
 pub trait StateStore: Send {
     /// The value of `key`.
-    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError>;
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StateError>;
 
     /// Visits the entries with `from <= key < to` in the order of their keys,
     /// until `visit` says stop. An empty or inverted range visits nothing.
@@ -57,11 +57,11 @@ pub trait StateStore: Send {
         from: &[u8],
         to: &[u8],
         visit: &mut dyn FnMut(&[u8], &[u8]) -> Scan,
-    ) -> Result<(), StoreError>;
+    ) -> Result<(), StateError>;
 
     /// Applies a batch, atomically: it is readable when this returns its number.
     /// The batch is left as it was; [`Batch::clear`] makes it ready for reuse.
-    fn commit(&mut self, batch: &Batch) -> Result<CommitNo, StoreError>;
+    fn commit(&mut self, batch: &Batch) -> Result<CommitNo, StateError>;
 
     /// The last commit that is durable; all before it are as well.
     fn durable(&self) -> CommitNo;

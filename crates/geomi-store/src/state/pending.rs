@@ -5,8 +5,7 @@
 //! store second, so that nobody keeps a table of his own of what is not committed
 //! yet.
 
-use super::{Batch, CommitNo, Operation, Scan, StateStore};
-use crate::StoreError;
+use super::{Batch, CommitNo, Operation, Scan, StateError, StateStore};
 
 /// A store and the operations of its next commit. See the [module](self).
 pub struct State {
@@ -24,7 +23,7 @@ impl State {
     }
 
     /// The value of a key, with everything written so far.
-    pub fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
+    pub fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StateError> {
         match self.batch.get(key) {
             Some(written) => Ok(written.value().map(<[u8]>::to_vec)),
             None => self.store.get(key),
@@ -38,7 +37,7 @@ impl State {
         from: &[u8],
         to: &[u8],
         visit: &mut dyn FnMut(&[u8], &[u8]) -> Scan,
-    ) -> Result<(), StoreError> {
+    ) -> Result<(), StateError> {
         let written = self.batch.range(from, to);
         let mut written = written.into_iter().peekable();
         let mut is_over = false;
@@ -82,7 +81,7 @@ impl State {
     }
 
     /// Commits everything written so far.
-    pub fn commit(&mut self) -> Result<CommitNo, StoreError> {
+    pub fn commit(&mut self) -> Result<CommitNo, StateError> {
         let number = self.store.commit(&self.batch)?;
         self.batch.clear();
         Ok(number)
