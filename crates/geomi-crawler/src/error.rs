@@ -1,8 +1,8 @@
 //! What can go wrong on our side.
 
 use geomi_fetch::FetchError;
+use geomi_state::StateError;
 use geomi_store::StoreError;
-use geomi_store::state::StateError;
 
 /// A failure of the operator's or the machine's. What the web does wrong is
 /// never one of these.

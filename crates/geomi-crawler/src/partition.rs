@@ -19,8 +19,8 @@ use std::sync::Arc;
 
 use geomi_frontier::{Entry, SiteState};
 use geomi_model::{Digest, Timestamp, Visit};
-use geomi_store::seen::BaseStore;
-use geomi_store::state::{Scan, State, StateStore};
+use geomi_state::seen::BaseStore;
+use geomi_state::{Scan, State, StateStore};
 use geomi_url::{CrawlUrl, SiteHash, UrlHash};
 use serde::{Deserialize, Serialize};
 

@@ -26,7 +26,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use geomi_store::state::{Batch, CommitNo, FjallOptions, FjallStore, Scan, StateError, StateStore};
+use geomi_state::{Batch, CommitNo, Scan, StateError, StateStore};
+use geomi_store::{FjallOptions, FjallStore};
 
 const SITES: u64 = 200_000;
 const VISITS_A_COMMIT: u64 = 32;

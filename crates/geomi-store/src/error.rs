@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::state::StateError;
+use geomi_state::StateError;
 
 /// Why something could not be kept or read back.
 #[derive(Debug, thiserror::Error)]

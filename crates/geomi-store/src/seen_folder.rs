@@ -6,9 +6,10 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
+use geomi_state::StateError;
+use geomi_state::seen::{BaseReader, BaseStore, BaseWriter, MergeJob, MergeTask};
+
 use crate::dir::sync_dir;
-use crate::seen::{BaseReader, BaseStore, BaseWriter, MergeJob, MergeTask};
-use crate::state::StateError;
 use crate::{AtomicFile, StoreError};
 
 /// The folder of one seen test. Everything in it belongs to the seen test.
@@ -137,25 +138,27 @@ impl MergeTask for ThreadTask {
 mod tests {
     use std::sync::Arc;
 
+    use geomi_state::seen::Seen;
+    use geomi_state::seen::conformance::{Place, run_all};
     use tempfile::TempDir;
 
     use super::*;
-    use crate::seen::Seen;
-    use crate::seen::conformance::{Place, run_all};
 
-    impl Place for TempDir {
+    struct OnDisk(TempDir);
+
+    impl Place for OnDisk {
         fn fresh() -> Self {
-            tempfile::tempdir().unwrap()
+            Self(tempfile::tempdir().unwrap())
         }
 
         fn open(&self) -> Arc<dyn BaseStore> {
-            Arc::new(SeenFolder::open(self.path()).unwrap())
+            Arc::new(SeenFolder::open(self.0.path()).unwrap())
         }
     }
 
     #[test]
     fn conforms() {
-        run_all::<TempDir>();
+        run_all::<OnDisk>();
     }
 
     fn names(folder: &Path) -> Vec<String> {

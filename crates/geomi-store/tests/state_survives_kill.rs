@@ -11,9 +11,8 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use geomi_store::state::{
-    Batch, FjallOptions, FjallStore, Scan, StateError, StateStore, after_prefix,
-};
+use geomi_state::{Batch, Scan, StateError, StateStore, after_prefix};
+use geomi_store::{FjallOptions, FjallStore};
 
 /// How often the writer is killed.
 const ROUNDS: u64 = 20;

@@ -9,8 +9,8 @@ use geomi_frontier::{Frontier, Importance};
 use geomi_model::Timestamp;
 use geomi_novelty::Missing;
 use geomi_page::Readers;
-use geomi_store::state::{FjallOptions, FjallStore, StateError};
-use geomi_store::{CrawlDir, SeenFolder};
+use geomi_state::StateError;
+use geomi_store::{CrawlDir, FjallOptions, FjallStore, SeenFolder};
 use hashbrown::{HashMap, HashSet};
 
 use super::{Journey, Surroundings, total};

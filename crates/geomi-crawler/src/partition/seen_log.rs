@@ -15,8 +15,8 @@
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 
-use geomi_store::seen::{BaseStore, Manifest, Seen};
-use geomi_store::state::{Scan, State};
+use geomi_state::seen::{BaseStore, Manifest, Seen};
+use geomi_state::{Scan, State};
 use geomi_url::{SiteHash, UrlHash};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -152,8 +152,8 @@ impl SeenLog {
 
 #[cfg(test)]
 mod tests {
-    use geomi_store::seen::MemoryBases;
-    use geomi_store::state::MemoryStore;
+    use geomi_state::MemoryStore;
+    use geomi_state::seen::MemoryBases;
 
     use super::*;
 

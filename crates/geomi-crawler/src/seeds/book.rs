@@ -8,7 +8,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use geomi_store::state::Scan;
+use geomi_state::Scan;
 use geomi_url::CrawlUrl;
 use hashbrown::HashMap;
 
@@ -231,8 +231,8 @@ mod tests {
     use std::sync::Arc;
 
     use geomi_model::NetworkState;
-    use geomi_store::seen::MemoryBases;
-    use geomi_store::state::MemoryDisk;
+    use geomi_state::MemoryDisk;
+    use geomi_state::seen::MemoryBases;
 
     use super::*;
     use crate::partition::ArchiveMark;

@@ -15,8 +15,8 @@ pub use feed::SeedStream;
 use std::rc::Rc;
 
 use geomi_model::{Digest, NetworkState, Timestamp};
+use geomi_state::Scan;
 use geomi_store::seeds::{SeedOrigin, SeedRow, SeedsWriter};
-use geomi_store::state::Scan;
 use geomi_url::CrawlUrl;
 use serde::{Deserialize, Serialize};
 

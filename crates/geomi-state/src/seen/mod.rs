@@ -52,7 +52,7 @@ use serde::{Deserialize, Serialize};
 pub use memory::MemoryBases;
 pub use store::{BaseReader, BaseStore, BaseWriter, MergeJob, MergeTask};
 
-use crate::state::StateError;
+use crate::StateError;
 use base::{Base, Needs, NewBase};
 use bloom::Bloom;
 use merge::Merge;

@@ -5,7 +5,7 @@
 //! store second, so that nobody keeps a table of his own of what is not committed
 //! yet.
 
-use super::{Batch, CommitNo, Operation, Scan, StateError, StateStore};
+use crate::{Batch, CommitNo, Operation, Scan, StateError, StateStore};
 
 /// A store and the operations of its next commit. See the [module](self).
 pub struct State {
@@ -106,8 +106,8 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::MemoryStore;
     use super::*;
+    use crate::MemoryStore;
 
     /// A put or a delete of one of a few keys, or a commit.
     fn step() -> impl Strategy<Value = Option<(u8, Option<u8>)>> {

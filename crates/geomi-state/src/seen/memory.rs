@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::{BaseReader, BaseStore, BaseWriter, MergeJob, MergeTask};
-use crate::state::StateError;
+use crate::StateError;
 
 type Bytes = Arc<[u8]>;
 

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 
 use super::base::{Hashes, Index, MARK, Needs, NewBase, Share};
 use super::{BaseStore, Manifest, MergeTask};
-use crate::state::StateError;
+use crate::StateError;
 
 /// Hashes between two looks at whether to give up.
 const LOOK_EVERY: u64 = 1 << 16;

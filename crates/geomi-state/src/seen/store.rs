@@ -15,7 +15,7 @@ use std::fmt::Debug;
 use std::io;
 use std::path::PathBuf;
 
-use crate::state::StateError;
+use crate::StateError;
 
 /// Stores the bases of one seen test, each under the number of its generation.
 pub trait BaseStore: Debug + Send + Sync {

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use super::{Batch, CommitNo, Operation, Scan, StateError, StateStore};
+use crate::{Batch, CommitNo, Operation, Scan, StateError, StateStore};
 
 type Map = BTreeMap<Vec<u8>, Vec<u8>>;
 
@@ -269,8 +269,8 @@ fn apply(map: &mut Map, batch: &Batch) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::conformance::{self, Place};
     use super::*;
+    use crate::conformance::{self, Place};
 
     struct InMemory(MemoryDisk);
 

@@ -1,15 +1,15 @@
-//! What every [`StateStore`] must do, as a suite any engine can run.
+//! What every [`StateStore`] must do, as a suite any store can run.
 //!
-//! Implement [`Place`] for the engine and call [`run_all`] from a test. A
+//! Implement [`Place`] for the store and call [`run_all`] from a test. A
 //! failure is a panic that names the promise that was broken.
 
 use std::collections::BTreeMap;
 
-use super::{Batch, KEY_BYTES_MAX, Scan, StateError, StateStore};
+use crate::{Batch, KEY_BYTES_MAX, Scan, StateError, StateStore};
 
-/// Somewhere an engine keeps its data, outliving the handles opened on it.
+/// Somewhere a store keeps its data, outliving the handles opened on it.
 pub trait Place {
-    /// The engine.
+    /// The store.
     type Store: StateStore;
 
     /// A new, empty place.

@@ -22,8 +22,7 @@ use fjall::{
     AbstractTree, CompressionType, Database, Error, Keyspace, KeyspaceCreateOptions,
     KvSeparationOptions, OwnedWriteBatch, PersistMode,
 };
-
-use super::{Batch, CommitNo, Operation, Scan, StateError, StateStore};
+use geomi_state::{Batch, CommitNo, Operation, Scan, StateError, StateStore};
 
 /// The one keyspace of a state database.
 const KEYSPACE: &str = "state";
@@ -322,9 +321,9 @@ fn is_full(path: &Path) -> bool {
 mod tests {
     use std::io;
 
+    use geomi_state::conformance::{self, Place};
     use tempfile::TempDir;
 
-    use super::super::conformance::{self, Place};
     use super::*;
 
     struct OnDisk(TempDir);

@@ -5,12 +5,12 @@
 //! a panic that names the promise that was broken.
 
 use std::collections::BTreeSet;
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{BaseStore, Manifest, Seen};
-use crate::state::conformance::Random;
+use crate::conformance::Random;
 
 /// Somewhere a store keeps its bases, outliving the handles opened on it.
 pub trait Place {
@@ -46,12 +46,9 @@ fn write(store: &dyn BaseStore, generation: u64, bytes: &[u8]) {
 }
 
 fn read(store: &dyn BaseStore, generation: u64) -> Option<Vec<u8>> {
-    let found = store.read(generation).ok()?;
+    let mut found = store.read(generation).ok()?;
     let mut bytes = Vec::new();
-    found
-        .take(1 << 20)
-        .read_to_end(&mut bytes)
-        .expect("a base can be read");
+    std::io::copy(&mut found, &mut bytes).expect("a base can be read");
     Some(bytes)
 }
 
@@ -260,7 +257,9 @@ impl<P: Place> LogOwner<P> {
         let opened = Seen::open(self.place.open(), self.memory, self.manifest);
         self.seen = opened.expect("it opens");
         for (_, row) in &self.log {
-            row.iter().for_each(|hash| self.seen.insert(*hash));
+            for hash in row {
+                self.seen.insert(*hash);
+            }
         }
     }
 

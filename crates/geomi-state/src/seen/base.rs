@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::bloom::Bloom;
 use super::{BaseReader, BaseStore, Budget};
-use crate::state::StateError;
+use crate::StateError;
 
 /// Hashes of a block: one page of the disk.
 pub(super) const BLOCK_LEN: usize = 512;
