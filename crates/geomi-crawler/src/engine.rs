@@ -46,7 +46,7 @@ use geomi_cluster::{PartitionId, Partitions};
 use geomi_frontier::{Addresses, Call, Counts, Frontier, Importance, Lease};
 use geomi_model::{Capture, Timestamp, Visit};
 use geomi_novelty::{Mirrors, Missing, Nearby};
-use geomi_store::state::CommitNo;
+use geomi_state::CommitNo;
 use geomi_url::{CrawlUrl, SiteHash, UrlHash};
 use hashbrown::{HashMap, HashSet};
 

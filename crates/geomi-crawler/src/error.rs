@@ -1,6 +1,7 @@
 //! What can go wrong on our side.
 
 use geomi_fetch::FetchError;
+use geomi_state::StateError;
 use geomi_store::StoreError;
 
 /// A failure of the operator's or the machine's. What the web does wrong is
@@ -63,6 +64,12 @@ pub enum CrawlError {
     /// A test asked for a crash here.
     #[error("crashed on request")]
     Crashed,
+}
+
+impl From<StateError> for CrawlError {
+    fn from(error: StateError) -> Self {
+        Self::Store(error.into())
+    }
 }
 
 fn join(errors: &[geomi_scope::ScopeError]) -> String {

@@ -16,11 +16,13 @@ pub(crate) use lanes::Reading;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
+use std::sync::Arc;
 
 use geomi_cluster::PartitionId;
 use geomi_frontier::SiteState;
 use geomi_model::{Digest, Timestamp, Visit};
-use geomi_store::state::{CommitNo, Scan, State, StateStore};
+use geomi_state::{CommitNo, Scan, State, StateStore};
+use geomi_state::seen::BaseStore;
 use geomi_url::{CrawlUrl, SiteHash, UrlHash};
 use serde::{Deserialize, Serialize};
 
@@ -108,11 +110,11 @@ impl std::fmt::Debug for Partition {
 }
 
 impl Partition {
-    /// Opens a partition's state, and its seen test in a folder of its own. URLs
+    /// Opens a partition's state, and its seen test over bases of its own. URLs
     /// of sites that are not in memory gather in as much memory again.
     pub(crate) fn open(
         store: Box<dyn StateStore>,
-        seen: &Path,
+        seen: Arc<dyn BaseStore>,
         seen_bytes: usize,
     ) -> Result<Self, CrawlError> {
         let state = State::new(store);

@@ -7,7 +7,7 @@
 
 use geomi_cluster::embedded::{EmbeddedMailbox, PostOffice};
 use geomi_cluster::{Mail, Mailbox, PartitionId, Partitions, Published};
-use geomi_store::state::CommitNo;
+use geomi_state::CommitNo;
 
 use crate::CrawlError;
 use crate::engine::Engine;

@@ -26,8 +26,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use geomi_store::StoreError;
-use geomi_store::state::{Batch, CommitNo, FjallOptions, FjallStore, Scan, StateStore};
+use geomi_state::{Batch, CommitNo, Scan, StateError, StateStore};
+use geomi_store::{FjallOptions, FjallStore};
 
 const SITES: u64 = 200_000;
 const VISITS_A_COMMIT: u64 = 32;
@@ -149,7 +149,7 @@ impl Crawl {
     }
 
     /// Gives the store the records of earlier visits.
-    fn load(&mut self, urls: u64) -> Result<(), StoreError> {
+    fn load(&mut self, urls: u64) -> Result<(), StateError> {
         for loaded in 0..urls {
             let site = self.random.site();
             self.put_record(site, self.queues[site].records);
@@ -162,7 +162,7 @@ impl Crawl {
     }
 
     /// Makes `visits` visits, or as many as there is time for.
-    fn run(&mut self, plan: &Plan, visits: u64) -> Result<u64, StoreError> {
+    fn run(&mut self, plan: &Plan, visits: u64) -> Result<u64, StateError> {
         let start = now();
         let first = self.visit;
         while self.visit - first < visits && start.elapsed() < plan.limit {
@@ -191,7 +191,7 @@ impl Crawl {
         &mut self,
         site: usize,
         found: &mut BTreeMap<usize, u32>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<(), StateError> {
         self.pop(site)?;
         let record = self.queues[site].records;
         self.queues[site].records += 1;
@@ -205,7 +205,7 @@ impl Crawl {
     }
 
     /// A known URL, which is queued again, and one new URL.
-    fn revisit(&mut self, site: usize, found: &mut BTreeMap<usize, u32>) -> Result<(), StoreError> {
+    fn revisit(&mut self, site: usize, found: &mut BTreeMap<usize, u32>) -> Result<(), StateError> {
         self.pop(site)?;
         let known = self.queues[site].records.max(1);
         let record = self.random.below(u64::from(known)) as u32;
@@ -216,7 +216,7 @@ impl Crawl {
     }
 
     /// Takes the site's next URL, reading and deleting a chunk if need be.
-    fn pop(&mut self, site: usize) -> Result<(), StoreError> {
+    fn pop(&mut self, site: usize) -> Result<(), StateError> {
         let queue = &mut self.queues[site];
         if queue.in_memory == 0 && queue.read < queue.written {
             // The cursor names the next chunk: a look-up, which a filter helps,
@@ -260,7 +260,7 @@ impl Crawl {
         self.batch.put(&key(b'l', self.commits, 0)[..9], &seen);
     }
 
-    fn commit(&mut self) -> Result<(), StoreError> {
+    fn commit(&mut self) -> Result<(), StateError> {
         let start = now();
         self.store.commit(&self.batch)?;
         self.commit_us.push(start.elapsed().as_micros() as u32);
@@ -274,7 +274,7 @@ impl Crawl {
 struct Nothing;
 
 impl StateStore for Nothing {
-    fn get(&self, _: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
+    fn get(&self, _: &[u8]) -> Result<Option<Vec<u8>>, StateError> {
         Ok(None)
     }
     fn scan(
@@ -282,10 +282,10 @@ impl StateStore for Nothing {
         _: &[u8],
         _: &[u8],
         _: &mut dyn FnMut(&[u8], &[u8]) -> Scan,
-    ) -> Result<(), StoreError> {
+    ) -> Result<(), StateError> {
         Ok(())
     }
-    fn commit(&mut self, _: &Batch) -> Result<CommitNo, StoreError> {
+    fn commit(&mut self, _: &Batch) -> Result<CommitNo, StateError> {
         Ok(CommitNo::default())
     }
     fn durable(&self) -> CommitNo {

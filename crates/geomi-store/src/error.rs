@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use geomi_state::StateError;
+
 /// Why something could not be kept or read back.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -52,8 +54,8 @@ pub enum StoreError {
     /// knows what reached the disk; open the state again to go on.
     #[error("an earlier write of the crawl's state failed; open it again")]
     Poisoned,
-    /// The key-value engine failed in a way of its own.
-    #[error("the state engine failed: {0}")]
+    /// The state store failed in a way that only this store knows.
+    #[error("the state store failed: {0}")]
     State(String),
 }
 
@@ -81,6 +83,27 @@ impl StoreError {
         Self::Damaged {
             path: path.to_owned(),
             reason: reason.into(),
+        }
+    }
+}
+
+impl From<StateError> for StoreError {
+    fn from(error: StateError) -> Self {
+        match error {
+            StateError::DiskFull { path } => Self::DiskFull { path },
+            StateError::Io {
+                action,
+                path,
+                source,
+            } => Self::Io {
+                action,
+                path,
+                source,
+            },
+            StateError::Locked { path, owner } => Self::Locked { path, owner },
+            StateError::Damaged { path, reason } => Self::Damaged { path, reason },
+            StateError::Poisoned => Self::Poisoned,
+            StateError::Store(reason) => Self::State(reason),
         }
     }
 }

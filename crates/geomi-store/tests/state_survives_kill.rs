@@ -11,8 +11,8 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use geomi_store::StoreError;
-use geomi_store::state::{Batch, FjallOptions, FjallStore, Scan, StateStore, after_prefix};
+use geomi_state::{Batch, Scan, StateError, StateStore, after_prefix};
+use geomi_store::{FjallOptions, FjallStore};
 
 /// How often the writer is killed.
 const ROUNDS: u64 = 20;
@@ -75,7 +75,7 @@ fn key(kind: u8, number: u64) -> [u8; 9] {
     key
 }
 
-fn last_number(store: &FjallStore) -> Result<u64, StoreError> {
+fn last_number(store: &FjallStore) -> Result<u64, StateError> {
     Ok(store.get(b"last")?.as_deref().map_or(0, number))
 }
 

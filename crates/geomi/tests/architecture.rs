@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Which of our crates each of our crates may depend on.
-const WORDS: [&str; 2] = ["geomi-url", "geomi-model"];
+const WORDS: [&str; 3] = ["geomi-url", "geomi-model", "geomi-state"];
 const DECISIONS: [&str; 6] = [
     "geomi-scope",
     "geomi-robots",
@@ -23,8 +23,8 @@ fn allowed(name: &str) -> Option<Vec<&'static str>> {
     Some(match name {
         "geomi-url" => Vec::new(),
         "geomi-model" => vec!["geomi-url"],
+        "geomi-state" | "geomi-testweb" => vec!["geomi-url", "geomi-model"],
         name if DECISIONS.contains(&name) || ADAPTERS.contains(&name) => WORDS.to_vec(),
-        "geomi-testweb" => WORDS.to_vec(),
         "geomi-sim" => [&WORDS[..], &DECISIONS, &["geomi-testweb"]].concat(),
         "geomi-fuzz" | "geomi-crawler" => [&WORDS[..], &DECISIONS, &ADAPTERS].concat(),
         "geomi-report" => [&WORDS[..], &DECISIONS, &ADAPTERS, &["geomi-crawler"]].concat(),

@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use geomi_frontier::Entry;
-use geomi_store::state::{Scan, State};
+use geomi_state::{Scan, State};
 use geomi_url::{CrawlUrl, SiteHash};
 use hashbrown::HashMap;
 
@@ -237,7 +237,7 @@ fn damaged(what: &str) -> CrawlError {
 #[cfg(test)]
 mod tests {
     use geomi_model::LinkKind;
-    use geomi_store::state::MemoryStore;
+    use geomi_state::MemoryStore;
     use geomi_url::CrawlUrl;
 
     use super::*;

@@ -1,10 +1,10 @@
 //! The seen test of a partition, with its log in the partition's state.
 //!
 //! A hash is durable with the commit that queues its URL, as part of one row of
-//! the log. When the seen test has merged what it gathered into its base file,
-//! the next commit names that file and deletes the rows it covers, at once. So
-//! opening reads one file and a short log, and after a crash either both the old
-//! file and all its rows hold, or the new file does.
+//! the log. When the seen test has merged what it gathered into its base,
+//! the next commit names that base and deletes the rows it covers, at once. So
+//! opening reads one base and a short log, and after a crash either both the old
+//! base and all its rows hold, or the new base does.
 //!
 //! What is kept of a URL is a key made of its hash, the hash of its site and a
 //! seed that is drawn when a partition admits its first URL. XXH3 is not made to
@@ -13,10 +13,10 @@
 //! Partitions of earlier versions have no seed; their keys are the hashes of URLs.
 
 use std::hash::{BuildHasher as _, RandomState};
-use std::path::Path;
+use std::sync::Arc;
 
-use geomi_store::seen::{Manifest, Seen};
-use geomi_store::state::{CommitNo, Scan, State};
+use geomi_state::seen::{BaseStore, Manifest, Seen};
+use geomi_state::{CommitNo, Scan, State};
 use geomi_url::{SiteHash, UrlHash};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -70,14 +70,14 @@ impl Seed {
 }
 
 impl SeenLog {
-    /// Reads the base file and the rows of the log that it does not cover.
+    /// Reads the base and the rows of the log that it does not cover.
     pub(super) fn open(
         state: &State,
-        folder: &Path,
+        bases: Arc<dyn BaseStore>,
         memory_bytes: usize,
     ) -> Result<Self, CrawlError> {
         let manifest: Option<Manifest> = super::read(state, "seen", &keys::seen_base())?;
-        let mut seen = Seen::open(folder, memory_bytes, manifest)?;
+        let mut seen = Seen::open(bases, memory_bytes, manifest)?;
         let first = manifest.map_or(0, |manifest| manifest.log_from);
         let mut next = first;
         let (_, end) = keys::all(b'h');
@@ -172,13 +172,18 @@ impl SeenLog {
 
 #[cfg(test)]
 mod tests {
-    use geomi_store::state::MemoryStore;
+    use geomi_state::MemoryStore;
+    use geomi_state::seen::MemoryBases;
 
     use super::*;
 
     const OURS: SiteHash = SiteHash(1);
     const THEIRS: SiteHash = SiteHash(2);
     const PAGE: UrlHash = UrlHash(7);
+
+    fn open(state: &State, bases: &MemoryBases) -> SeenLog {
+        SeenLog::open(state, Arc::new(bases.clone()), 1 << 20).unwrap()
+    }
 
     fn commit(log: &mut SeenLog, state: &mut State) {
         log.write(state).unwrap();
@@ -188,38 +193,34 @@ mod tests {
 
     #[test]
     fn a_url_with_the_hash_of_another_sites_page_does_not_hide_it() {
-        let folder = tempfile::tempdir().unwrap();
+        let bases = MemoryBases::new();
         let mut state = State::new(Box::new(MemoryStore::new()));
-        let mut log = SeenLog::open(&state, folder.path(), 1 << 20).unwrap();
+        let mut log = open(&state, &bases);
         assert!(log.first_sight(THEIRS, PAGE).unwrap());
         assert!(!log.contains(OURS, PAGE).unwrap());
         assert!(log.first_sight(OURS, PAGE).unwrap());
         commit(&mut log, &mut state);
         // The same after a restart: the seed is kept.
-        let again = SeenLog::open(&state, folder.path(), 1 << 20).unwrap();
+        let again = open(&state, &bases);
         assert_eq!(log.seed, again.seed);
         assert!(again.contains(OURS, PAGE).unwrap() && again.contains(THEIRS, PAGE).unwrap());
         // Another crawl has other keys.
-        let other = SeenLog::open(
-            &State::new(Box::new(MemoryStore::new())),
-            folder.path(),
-            1 << 20,
-        )
-        .unwrap();
+        let nothing = State::new(Box::new(MemoryStore::new()));
+        let other = open(&nothing, &MemoryBases::new());
         assert_ne!(log.seed.key(OURS, PAGE), other.seed.key(OURS, PAGE));
     }
 
     #[test]
     fn a_partition_of_an_earlier_version_keeps_its_keys() {
-        let folder = tempfile::tempdir().unwrap();
+        let bases = MemoryBases::new();
         let mut state = State::new(Box::new(MemoryStore::new()));
         state.put(&keys::seen(0), &PAGE.0.to_le_bytes());
         state.commit().unwrap();
-        let mut log = SeenLog::open(&state, folder.path(), 1 << 20).unwrap();
+        let mut log = open(&state, &bases);
         assert!(log.contains(OURS, PAGE).unwrap());
         assert!(log.first_sight(OURS, UrlHash(8)).unwrap());
         commit(&mut log, &mut state);
-        let again = SeenLog::open(&state, folder.path(), 1 << 20).unwrap();
+        let again = open(&state, &bases);
         assert_eq!(again.seed, Seed::None);
         assert!(again.contains(OURS, UrlHash(8)).unwrap());
     }

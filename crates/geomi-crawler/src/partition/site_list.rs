@@ -16,7 +16,7 @@
 use std::collections::BTreeMap;
 
 use geomi_frontier::{Entry, LaneState, PageOrder, SiteState};
-use geomi_store::state::{Scan, State};
+use geomi_state::{Scan, State};
 use geomi_url::{CrawlUrl, SiteHash};
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};

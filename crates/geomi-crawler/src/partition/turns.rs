@@ -1,7 +1,7 @@
 //! Which sites have URLs waiting, and whose turn it is: the durable side of `turns.rs`.
 
 use geomi_frontier::{Closed, Entry, PageOrder, SiteState};
-use geomi_store::state::{Scan, State};
+use geomi_state::{Scan, State};
 use geomi_url::SiteHash;
 
 use super::site_list::SiteList;

@@ -2,7 +2,7 @@
 
 use geomi_frontier::Entry;
 use geomi_model::{Digest, Timestamp, UrlRecord};
-use geomi_store::state::Scan;
+use geomi_state::Scan;
 use geomi_url::{CrawlUrl, SiteHash, UrlHash};
 
 use super::{Partition, Stored, read};

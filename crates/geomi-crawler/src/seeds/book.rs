@@ -8,7 +8,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use geomi_store::state::Scan;
+use geomi_state::Scan;
 use geomi_url::CrawlUrl;
 use hashbrown::HashMap;
 
@@ -258,8 +258,11 @@ impl Kept {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use geomi_model::NetworkState;
-    use geomi_store::state::MemoryDisk;
+    use geomi_state::MemoryDisk;
+    use geomi_state::seen::MemoryBases;
 
     use super::*;
     use crate::partition::ArchiveMark;
@@ -273,21 +276,21 @@ mod tests {
 
     struct Place {
         disk: MemoryDisk,
-        folder: tempfile::TempDir,
+        bases: MemoryBases,
     }
 
     impl Place {
         fn new() -> Self {
             Self {
                 disk: MemoryDisk::new(),
-                folder: tempfile::tempdir().unwrap(),
+                bases: MemoryBases::new(),
             }
         }
 
         fn open(&self) -> Partition {
             let store = self.disk.open().unwrap();
-            let seen = self.folder.path().join("seen");
-            Partition::open(Box::new(store), &seen, 1 << 16).unwrap()
+            let bases = Arc::new(self.bases.clone());
+            Partition::open(Box::new(store), bases, 1 << 16).unwrap()
         }
     }
 

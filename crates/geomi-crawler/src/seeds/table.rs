@@ -5,7 +5,7 @@ use std::time::Duration;
 use geomi_model::Timestamp;
 use geomi_store::CrawlDir;
 use geomi_store::seeds::{SeedOrigin, SeedRow, SeedsWriter};
-use geomi_store::state::Scan;
+use geomi_state::Scan;
 use geomi_url::UrlHash;
 use hashbrown::HashMap;
 

@@ -6,7 +6,7 @@
 
 use geomi_model::UrlRecord;
 use geomi_scope::Refusal;
-use geomi_store::state::Scan;
+use geomi_state::Scan;
 use geomi_url::CrawlUrl;
 
 use crate::engine::{Around, Engine};

@@ -9,8 +9,8 @@ use geomi_frontier::{Addresses, Importance};
 use geomi_model::Timestamp;
 use geomi_novelty::{Mirrors, Nearby};
 use geomi_page::Readers;
-use geomi_store::state::{FjallOptions, FjallStore};
-use geomi_store::{CrawlDir, StoreError};
+use geomi_state::StateError;
+use geomi_store::{CrawlDir, FjallOptions, FjallStore, SeenFolder};
 use hashbrown::HashMap;
 
 use super::{Files, Run, Surroundings, Worker, WorkerWorld};
@@ -166,19 +166,20 @@ pub(crate) fn open_partitions(
         let path = dir.frontier().join(format!("p{:04}", id.0));
         let seen = dir.frontier().join(format!("p{:04}.seen", id.0));
         let store = FjallStore::open(&path, options).map_err(damaged)?;
-        partitions.push(Partition::open(Box::new(store), &seen, seen_bytes)?);
+        let seen = Arc::new(SeenFolder::open(&seen)?);
+        partitions.push(Partition::open(Box::new(store), seen, seen_bytes)?);
     }
     Ok(partitions)
 }
 
 /// Why the state cannot be opened: damage is said to be that of frontier/, and how to go
 /// on without it.
-fn damaged(error: StoreError) -> CrawlError {
+fn damaged(error: StateError) -> CrawlError {
     use std::io::ErrorKind::{InvalidData, NotFound, UnexpectedEof};
     let what = match error {
-        StoreError::Damaged { path, reason } => format!("{} ({reason})", path.display()),
-        StoreError::State(reason) => reason,
-        StoreError::Io { path, source, .. }
+        StateError::Damaged { path, reason } => format!("{} ({reason})", path.display()),
+        StateError::Store(reason) => reason,
+        StateError::Io { path, source, .. }
             if matches!(source.kind(), InvalidData | NotFound | UnexpectedEof) =>
         {
             format!("{} ({source})", path.display())

@@ -1,7 +1,7 @@
 //! The seen test: has this URL been admitted before? Exact, by 64-bit hash.
 //!
 //! New hashes gather in a table in memory, the *young*. When it is full it is
-//! frozen, sorted, and merged in the background with the *base*, one sorted file
+//! frozen, sorted, and merged in the background with the *base*, one sorted list
 //! of everything older, into the next base. The base is held in memory while it
 //! is small; past that only the first hash of every block is, beside a Bloom filter
 //! of all hashes, old and young. Most that are not there end at the filter; one it
@@ -15,8 +15,12 @@
 //! - Memory stays within the budget, however many hashes there are.
 //! - A merge reads and writes sequentially, beside the caller's thread. The
 //!   caller waits for one only if the next is due before it is done.
-//! - A base is complete or not there: it is written under another name, synced
-//!   and renamed. Which one counts is the caller's to keep, as a [`Manifest`].
+//! - A base is complete or not there. Which one counts is the caller's to keep, as
+//!   a [`Manifest`].
+//!
+//! Where bases are stored and merges run is a port, [`BaseStore`]: files and a
+//! thread, or [`MemoryBases`] for tests and simulation. While the base is in memory,
+//! a question does not touch the port.
 //!
 //! What it does not do: make single hashes durable. The caller logs them in the
 //! commit that acknowledges them, offers the log again after
@@ -33,15 +37,22 @@
 
 mod base;
 mod bloom;
+#[doc(hidden)]
+pub mod conformance;
+mod memory;
 mod merge;
 mod recent;
+mod store;
 
-use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use hashbrown::HashSet;
 use serde::{Deserialize, Serialize};
 
-use crate::StoreError;
+pub use memory::MemoryBases;
+pub use store::{BaseReader, BaseStore, BaseWriter, MergeJob, MergeTask};
+
+use crate::StateError;
 use base::{Base, Needs, NewBase};
 use bloom::Bloom;
 use merge::Merge;
@@ -55,7 +66,7 @@ const BUCKET_BYTES: usize = 9;
 /// Which base holds, and what of the caller's log is in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Manifest {
-    /// Number of the base file.
+    /// Number of the base.
     pub generation: u64,
     /// Hashes in it.
     pub len: u64,
@@ -80,7 +91,7 @@ struct Budget {
 
 impl Budget {
     /// A quarter for the base, twice during a merge, and a quarter for the young, of
-    /// which the table takes half and the frozen the rest. When the base is on disk,
+    /// which the table takes half and the frozen the rest. When the base is not in memory,
     /// five sixteenths are for the filter and the rest for the young: the larger that
     /// is, the fewer merges.
     fn of(bytes: usize) -> Self {
@@ -101,33 +112,32 @@ impl Budget {
 /// The seen test of one partition. See the [module](self).
 #[derive(Debug)]
 pub struct Seen {
-    folder: PathBuf,
+    bases: Arc<dyn BaseStore>,
     budget: Budget,
     young: Young,
     base: Base,
-    /// Of all hashes, while the base is on disk.
+    /// Of all hashes, while the base is not in memory.
     filter: Option<Bloom>,
     recent: Recent,
     merge: Option<Merge>,
 }
 
 impl Seen {
-    /// Opens the seen test in a folder of its own, which is created if it is not
-    /// there, with about so many bytes of memory. Files of other bases than the
-    /// manifest's are left over from a crash and removed.
+    /// Opens the seen test over the bases in a store, which no other seen test may
+    /// use. It takes about `memory_bytes` of memory. Bases other than the manifest's
+    /// are left over from a crash and removed.
     pub fn open(
-        folder: &Path,
+        bases: Arc<dyn BaseStore>,
         memory_bytes: usize,
         manifest: Option<Manifest>,
-    ) -> Result<Self, StoreError> {
+    ) -> Result<Self, StateError> {
         let budget = Budget::of(memory_bytes);
-        std::fs::create_dir_all(folder).map_err(StoreError::io("create", folder))?;
-        base::remove_others(folder, manifest.map(|manifest| manifest.generation))?;
+        bases.remove_others(manifest.map(|manifest| manifest.generation))?;
         let new = manifest.map_or(Ok(NewBase::default()), |manifest| {
-            base::open(folder, manifest.generation, manifest.len, &budget)
+            base::open(&*bases, manifest.generation, manifest.len, &budget)
         })?;
         let mut seen = Self {
-            folder: folder.to_owned(),
+            bases,
             budget,
             young: Young::default(),
             recent: Recent::new(budget.recent_len),
@@ -139,20 +149,20 @@ impl Seen {
         Ok(seen)
     }
 
-    /// Asks that base from now on; gives the one before back.
-    fn go_over_to(&mut self, new: NewBase) -> Base {
-        if new.base.is_on_disk() {
+    /// Asks that base from now on.
+    fn go_over_to(&mut self, new: NewBase) {
+        if !new.base.is_in_memory() {
             self.recent.begin();
         }
         if let Some(mut filter) = new.filter {
             self.young.iter().for_each(|hash| filter.insert(*hash));
             self.filter = Some(filter);
         }
-        std::mem::replace(&mut self.base, new.base)
+        self.base = new.base;
     }
 
     /// Whether a hash was inserted before.
-    pub fn contains(&self, hash: u64) -> Result<bool, StoreError> {
+    pub fn contains(&self, hash: u64) -> Result<bool, StateError> {
         let filter = self.filter.as_ref();
         if filter.is_some_and(|filter| !filter.may_contain(hash)) {
             return Ok(false);
@@ -203,17 +213,17 @@ impl Seen {
 
     /// Hashes the young table may take.
     fn young_len_max(&self) -> usize {
-        if self.base.is_on_disk() {
-            self.budget.young_len_beside_disk
-        } else {
+        if self.base.is_in_memory() {
             self.budget.young_len
+        } else {
+            self.budget.young_len_beside_disk
         }
     }
 
     /// Begins a merge if one is due and none is under way. To be called right
     /// after a commit: everything inserted must be in the log, below row
     /// `log_from`.
-    pub fn freeze_if_due(&mut self, log_from: u64) -> Result<(), StoreError> {
+    pub fn freeze_if_due(&mut self, log_from: u64) -> Result<(), StateError> {
         let share = (self.base.len() / 4) as usize;
         let due = share.max(MERGE_LEN_MIN).min(self.young_len_max());
         if self.merge.is_some() || self.young.len() < due {
@@ -221,7 +231,7 @@ impl Seen {
         }
         let frozen = std::mem::take(&mut self.young).into_iter().collect();
         self.merge = Some(Merge::start(
-            &self.folder,
+            &self.bases,
             self.base.share(),
             frozen,
             log_from,
@@ -236,28 +246,28 @@ impl Seen {
     /// The manifest of a merge that is done, to be committed; then call
     /// [`Seen::adopt`]. Waits for a merge under way if the young table is full
     /// again.
-    pub fn merged(&mut self) -> Result<Option<Manifest>, StoreError> {
+    pub fn merged(&mut self) -> Result<Option<Manifest>, StateError> {
         let is_full = self.young.len() >= self.young_len_max();
+        self.merge_result(is_full)
+    }
+
+    /// The manifest of a merge that is done, or that can be waited for.
+    fn merge_result(&mut self, wait: bool) -> Result<Option<Manifest>, StateError> {
         match &mut self.merge {
-            Some(merge) => merge.result(is_full),
+            Some(merge) => merge.result(wait),
             None => Ok(None),
         }
     }
 
     /// Goes over to the merged base, once its manifest is durable, and removes
-    /// the file of the one before.
-    pub fn adopt(&mut self) -> Result<(), StoreError> {
+    /// the one before.
+    pub fn adopt(&mut self) -> Result<(), StateError> {
         let Some(base) = self.merge.as_mut().and_then(Merge::take_base) else {
             return Ok(());
         };
         self.merge = None;
-        self.go_over_to(base).remove()
-    }
-
-    /// Waits until a merge under way is done.
-    #[cfg(test)]
-    fn settle(&mut self) -> Option<Manifest> {
-        self.merge.as_mut()?.result(true).unwrap()
+        self.go_over_to(base);
+        self.bases.remove_others(Some(self.base.generation()))
     }
 }
 

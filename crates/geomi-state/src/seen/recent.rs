@@ -1,9 +1,9 @@
-//! Hashes lately found on disk: most links lead to the same few pages.
+//! Hashes lately found in stored blocks: most links lead to the same few pages.
 
 use std::cell::Cell;
 
 /// One place a hash, the last one keeps it. Zero marks an empty place, so the
-/// hash zero is never found here, only on disk.
+/// hash zero is never found here, only in a block.
 #[derive(Debug)]
 pub(super) struct Recent {
     places: Vec<Cell<u64>>,

@@ -1,60 +1,86 @@
-//! A merge: the frozen young and the base become the next base, on a thread of
-//! its own.
+//! A merge: the frozen young and the base become the next base, beside the
+//! caller.
 
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::io::{BufWriter, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
+use std::sync::mpsc::{Receiver, sync_channel};
 
-use super::Manifest;
-use super::base::{self, Hashes, Held, Index, MARK, Needs, NewBase, Share};
-use crate::{AtomicFile, StoreError};
+use super::base::{Hashes, Index, MARK, Needs, NewBase, Share};
+use super::{BaseStore, Manifest, MergeTask};
+use crate::StateError;
 
 /// Hashes between two looks at whether to give up.
 const LOOK_EVERY: u64 = 1 << 16;
+/// Bytes of a base that are written at once.
+const WRITE_BYTES: usize = 64 << 10;
+
+/// What a merge came to: nothing, if it was given up.
+type Outcome = Result<Option<NewBase>, StateError>;
 
 /// A merge under way, or done and not adopted yet.
-#[derive(Debug)]
 pub(super) struct Merge {
     /// Sorted; asked until the new base holds.
     frozen: Arc<Vec<u64>>,
     given_up: Arc<AtomicBool>,
     log_from: u64,
-    work: Option<JoinHandle<Result<Option<NewBase>, StoreError>>>,
+    work: Option<Work>,
     base: Option<NewBase>,
     generation: u64,
 }
 
+/// A task and where its outcome arrives.
+struct Work {
+    task: Box<dyn MergeTask>,
+    outcome: Receiver<Outcome>,
+}
+
+impl Work {
+    fn wait(self) -> Outcome {
+        self.task.wait();
+        self.outcome.recv().expect("a merge does not panic")
+    }
+}
+
+impl std::fmt::Debug for Merge {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Merge")
+            .field("generation", &self.generation)
+            .field("frozen", &self.frozen.len())
+            .finish_non_exhaustive()
+    }
+}
+
 impl Merge {
     pub(super) fn start(
-        folder: &Path,
+        bases: &Arc<dyn BaseStore>,
         base: Share,
         mut frozen: Vec<u64>,
         log_from: u64,
         needs: Needs,
-    ) -> Result<Self, StoreError> {
+    ) -> Result<Self, StateError> {
         frozen.sort_unstable();
         let frozen = Arc::new(frozen);
         let given_up = Arc::new(AtomicBool::new(false));
         let generation = base.generation + 1;
-        let task = Task {
-            folder: folder.to_owned(),
+        let job = Job {
+            bases: Arc::clone(bases),
             generation,
             old: base,
             frozen: Arc::clone(&frozen),
             given_up: Arc::clone(&given_up),
             needs,
         };
-        let work = std::thread::Builder::new()
-            .name("seen-merge".to_owned())
-            .spawn(move || task.run())
-            .map_err(StoreError::io("start a thread for", folder))?;
+        let (done, outcome) = sync_channel(1);
+        let task = bases.spawn(Box::new(move || {
+            // Refused only if the merge was dropped: then the outcome is not wanted.
+            drop(done.send(job.run()));
+        }))?;
         Ok(Self {
             frozen,
             given_up,
             log_from,
-            work: Some(work),
+            work: Some(Work { task, outcome }),
             base: None,
             generation,
         })
@@ -69,10 +95,9 @@ impl Merge {
     }
 
     /// The manifest of the new base, if it is done or `wait` says to wait.
-    pub(super) fn result(&mut self, wait: bool) -> Result<Option<Manifest>, StoreError> {
-        if let Some(work) = self.work.take_if(|work| wait || work.is_finished()) {
-            let outcome = work.join().expect("a merge does not panic");
-            self.base = outcome?;
+    pub(super) fn result(&mut self, wait: bool) -> Result<Option<Manifest>, StateError> {
+        if let Some(work) = self.work.take_if(|work| wait || work.task.is_done()) {
+            self.base = work.wait()?;
         }
         Ok(self.base.as_ref().map(|new| Manifest {
             generation: self.generation,
@@ -88,17 +113,17 @@ impl Merge {
 
 impl Drop for Merge {
     fn drop(&mut self) {
-        // Nothing may write into the folder once its owner is gone.
+        // Nothing may be written once the seen test is gone.
         self.given_up.store(true, Ordering::Relaxed);
         if let Some(work) = self.work.take() {
-            // What it came to is not asked: the log still has everything.
-            drop(work.join());
+            // The outcome is not used: the log still has everything.
+            work.task.wait();
         }
     }
 }
 
-struct Task {
-    folder: PathBuf,
+struct Job {
+    bases: Arc<dyn BaseStore>,
     generation: u64,
     old: Share,
     frozen: Arc<Vec<u64>>,
@@ -106,11 +131,12 @@ struct Task {
     needs: Needs,
 }
 
-impl Task {
-    /// Nothing, if it was given up.
-    fn run(self) -> Result<Option<NewBase>, StoreError> {
-        let path = base::path(&self.folder, self.generation);
-        let mut out = AtomicFile::create(&path)?;
+impl Job {
+    fn run(self) -> Outcome {
+        let path = self.bases.path(self.generation);
+        let failed = || StateError::io("write", &path);
+        let out = self.bases.create(self.generation)?;
+        let mut out = BufWriter::with_capacity(WRITE_BYTES, out);
         let len_max = self.old.len as usize + self.frozen.len();
         let mut index = Index::new(len_max, &self.needs);
         let mut old = self.old_hashes()?;
@@ -127,42 +153,42 @@ impl Task {
             }
             young.next_if_eq(&hash);
             index.add(hash);
-            out.write_all(&hash.to_le_bytes())
-                .map_err(StoreError::io("write", &path))?;
+            out.write_all(&hash.to_le_bytes()).map_err(failed())?;
             if index.len().is_multiple_of(LOOK_EVERY) && self.given_up.load(Ordering::Relaxed) {
                 return Ok(None);
             }
         }
         let trailer = [index.len().to_le_bytes(), index.sum.to_le_bytes(), MARK];
-        out.write_all(trailer.as_flattened())
-            .map_err(StoreError::io("write", &path))?;
-        out.commit()?;
-        index.into_base(path, self.generation).map(Some)
+        out.write_all(trailer.as_flattened()).map_err(failed())?;
+        let out = out.into_inner();
+        out.map_err(|error| failed()(error.into_error()))?
+            .finish()?;
+        index.into_base(&*self.bases, self.generation).map(Some)
     }
 
-    fn old_hashes(&self) -> Result<Old, StoreError> {
-        if let Held::All(hashes) = &self.old.held {
+    fn old_hashes(&self) -> Result<Old, StateError> {
+        if let Some(hashes) = &self.old.hashes {
             return Ok(Old::Held(Arc::clone(hashes), 0));
         }
-        let path = base::path(&self.folder, self.old.generation);
-        Ok(Old::File(Hashes::open(&path, self.old.len)?))
+        let hashes = Hashes::open(&*self.bases, self.old.generation, self.old.len)?;
+        Ok(Old::Stored(hashes))
     }
 }
 
 /// The old base, hash by hash.
 enum Old {
     Held(Arc<Vec<u64>>, usize),
-    File(Hashes),
+    Stored(Hashes),
 }
 
 impl Old {
-    fn next(&mut self) -> Result<Option<u64>, StoreError> {
+    fn next(&mut self) -> Result<Option<u64>, StateError> {
         match self {
             Self::Held(hashes, at) => {
                 *at += 1;
                 Ok(hashes.get(*at - 1).copied())
             }
-            Self::File(hashes) => hashes.next(),
+            Self::Stored(hashes) => hashes.next(),
         }
     }
 }

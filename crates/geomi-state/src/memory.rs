@@ -13,8 +13,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use super::{Batch, CommitNo, Operation, Scan, StateStore};
-use crate::StoreError;
+use crate::{Batch, CommitNo, Operation, Scan, StateError, StateStore};
 
 type Map = BTreeMap<Vec<u8>, Vec<u8>>;
 
@@ -82,10 +81,10 @@ impl MemoryDisk {
     }
 
     /// Opens the store on this disk; refused while another handle is open.
-    pub fn open(&self) -> Result<MemoryStore, StoreError> {
+    pub fn open(&self) -> Result<MemoryStore, StateError> {
         let mut inner = self.lock();
         if inner.is_open {
-            return Err(StoreError::Locked {
+            return Err(StateError::Locked {
                 path: "memory".into(),
                 owner: "another handle".to_owned(),
             });
@@ -186,7 +185,7 @@ impl Drop for MemoryStore {
 }
 
 impl StateStore for MemoryStore {
-    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StateError> {
         Ok(self.disk.lock().committed.get(key).cloned())
     }
 
@@ -195,7 +194,7 @@ impl StateStore for MemoryStore {
         from: &[u8],
         to: &[u8],
         visit: &mut dyn FnMut(&[u8], &[u8]) -> Scan,
-    ) -> Result<(), StoreError> {
+    ) -> Result<(), StateError> {
         if from >= to {
             return Ok(());
         }
@@ -216,9 +215,9 @@ impl StateStore for MemoryStore {
         Ok(())
     }
 
-    fn commit(&mut self, batch: &Batch) -> Result<CommitNo, StoreError> {
+    fn commit(&mut self, batch: &Batch) -> Result<CommitNo, StateError> {
         if self.poisoned {
-            return Err(StoreError::Poisoned);
+            return Err(StateError::Poisoned);
         }
         let mut inner = self.disk.lock();
         match inner.fault.take() {
@@ -229,14 +228,14 @@ impl StateStore for MemoryStore {
             }
             Some(CommitFault::DiskFull) => {
                 self.poisoned = true;
-                Err(StoreError::DiskFull {
+                Err(StateError::DiskFull {
                     path: "memory".into(),
                 })
             }
             Some(CommitFault::WrittenButUnacknowledged) => {
                 self.poisoned = true;
                 inner.take(batch);
-                Err(StoreError::State("acknowledgement lost".to_owned()))
+                Err(StateError::Store("acknowledgement lost".to_owned()))
             }
         }
     }
@@ -270,8 +269,8 @@ fn apply(map: &mut Map, batch: &Batch) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::conformance::{self, Place};
     use super::*;
+    use crate::conformance::{self, Place};
 
     struct InMemory(MemoryDisk);
 
@@ -282,7 +281,7 @@ mod tests {
             Self(MemoryDisk::new())
         }
 
-        fn open(&mut self) -> Result<MemoryStore, StoreError> {
+        fn open(&mut self) -> Result<MemoryStore, StateError> {
             self.0.open()
         }
     }
@@ -304,10 +303,10 @@ mod tests {
         let mut store = disk.open().unwrap();
         disk.fail_next_commit(CommitFault::DiskFull);
         let failed = store.commit(&put(b"a"));
-        assert!(matches!(failed, Err(StoreError::DiskFull { .. })));
+        assert!(matches!(failed, Err(StateError::DiskFull { .. })));
         assert!(matches!(
             store.commit(&put(b"b")),
-            Err(StoreError::Poisoned)
+            Err(StateError::Poisoned)
         ));
         drop(store);
         let mut store = disk.open().unwrap();

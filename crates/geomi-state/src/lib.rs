@@ -1,67 +1,67 @@
-//! A partition's private state: an ordered map of byte strings with atomic,
-//! durable batches.
+//! What the durable state of a partition offers: an ordered map of byte strings with
+//! atomic, durable batches, and the [seen test](seen).
 //!
-//! Site queues, URL records, site state, the inbox cursor and the outbox live
-//! here; whoever owns the partition decides what the bytes mean. The interface
-//! is as small as that owner needs, so that an engine is easy to replace: one
-//! look-up, one ordered scan, one commit.
+//! Site queues, URL records, site state, the inbox cursor and the outbox are kept
+//! in the map; the owner of the partition decides what the bytes mean. The interface
+//! is small, so that a store is easy to replace: one look-up, one ordered scan, one
+//! commit.
 //!
-//! What every engine promises, and [`conformance`] checks:
+//! What every [`StateStore`] promises, and [`conformance`] checks:
 //!
 //! - a commit is all or nothing, also across `kill -9`;
 //! - a commit is readable when it returns its number, and durable once
 //!   [`StateStore::durable`] has reached that number: whoever opens the store next
-//!   finds it. A local disk is as far when the commit returns; an object store
-//!   follows later;
+//!   finds it. With a local disk that is when the commit returns; with an object
+//!   store it is later;
 //! - within a batch the last operation on a key wins;
 //! - after a failed commit the store refuses all further commits with
-//!   [`StoreError::Poisoned`](crate::StoreError::Poisoned): nobody knows what
-//!   reached the disk. Opening it again finds either all of that batch or none;
+//!   [`StateError::Poisoned`], because it is unknown what became durable. Opening it
+//!   again finds either all of that batch or none;
 //! - one writer: a second handle on the same place is refused.
 //!
 //! It does not do transactions (there is one writer, and it reads before it
 //! writes), nor caches of decoded values, nor retries.
 //!
-//! [`FjallStore`] keeps the map on disk, [`MemoryStore`] in memory for tests and
-//! simulation.
+//! This crate touches neither disks nor threads. [`MemoryStore`] keeps the map in
+//! memory and [`seen::MemoryBases`] the bases of the seen test, for tests and
+//! simulation; `geomi-store` keeps both on a disk.
 
 mod batch;
 #[doc(hidden)]
 pub mod conformance;
-mod fjall_store;
+mod error;
 mod memory;
 mod pending;
+pub mod seen;
 
 pub use batch::{Batch, Operation};
-pub use fjall_store::{FjallOptions, FjallStore};
+pub use error::StateError;
 pub use memory::{CommitFault, MemoryDisk, MemoryStore};
 pub use pending::State;
 
-use crate::StoreError;
-
-/// The longest key an engine takes; keys are never empty either.
+/// The longest key a store takes; keys are never empty either.
 pub const KEY_BYTES_MAX: usize = u16::MAX as usize;
 
-/// One partition's state. See the [module](self) for what is promised.
+/// One partition's state. See the [crate](self) for what is promised.
 pub trait StateStore: Send {
     /// The value of `key`.
-    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError>;
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StateError>;
 
     /// Visits the entries with `from <= key < to` in the order of their keys,
     /// until `visit` says stop. An empty or inverted range visits nothing.
     ///
-    /// Deleted keys still cost a scan time until the engine has forgotten
+    /// Deleted keys still cost a scan time until the store has forgotten
     /// them, so keep a cursor rather than start a drained range at its front.
     fn scan(
         &self,
         from: &[u8],
         to: &[u8],
         visit: &mut dyn FnMut(&[u8], &[u8]) -> Scan,
-    ) -> Result<(), StoreError>;
+    ) -> Result<(), StateError>;
 
     /// Applies a batch, atomically: it is readable when this returns its number.
     /// The batch is left as it was; [`Batch::clear`] makes it ready for reuse.
-    fn commit(&mut self, batch: &Batch) -> Result<CommitNo, StoreError>;
+    fn commit(&mut self, batch: &Batch) -> Result<CommitNo, StateError>;
 
     /// The last commit that is durable; all before it are as well.
     fn durable(&self) -> CommitNo;

@@ -1,23 +1,22 @@
-//! What every [`StateStore`] must do, as a suite any engine can run.
+//! What every [`StateStore`] must do, as a suite any store can run.
 //!
-//! Implement [`Place`] for the engine and call [`run_all`] from a test. A
+//! Implement [`Place`] for the store and call [`run_all`] from a test. A
 //! failure is a panic that names the promise that was broken.
 
 use std::collections::BTreeMap;
 
-use super::{Batch, KEY_BYTES_MAX, Scan, StateStore};
-use crate::StoreError;
+use crate::{Batch, KEY_BYTES_MAX, Scan, StateError, StateStore};
 
-/// Somewhere an engine keeps its data, outliving the handles opened on it.
+/// Somewhere a store keeps its data, outliving the handles opened on it.
 pub trait Place {
-    /// The engine.
+    /// The store.
     type Store: StateStore;
 
     /// A new, empty place.
     fn fresh() -> Self;
 
     /// Opens what is there; called again after the last handle was dropped.
-    fn open(&mut self) -> Result<Self::Store, StoreError>;
+    fn open(&mut self) -> Result<Self::Store, StateError>;
 }
 
 /// Runs the whole suite.
@@ -186,7 +185,7 @@ fn second_handle_is_refused<P: Place>() {
     let first = open(&mut place);
     let second = place.open();
     assert!(
-        matches!(second, Err(StoreError::Locked { .. })),
+        matches!(second, Err(StateError::Locked { .. })),
         "one writer: a second handle is refused as locked"
     );
     drop(first);
@@ -246,10 +245,10 @@ fn compare(random: &mut Random, store: &impl StateStore, model: &BTreeMap<Vec<u8
 }
 
 /// A small reproducible generator (xorshift64*); the seed is not zero.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;

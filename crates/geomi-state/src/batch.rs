@@ -12,7 +12,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 /// per key makes the batch readable before it is committed.
 ///
 /// ```
-/// use geomi_store::state::{Batch, MemoryStore, StateStore};
+/// use geomi_state::{Batch, MemoryStore, StateStore};
 ///
 /// let mut store = MemoryStore::new();
 /// let mut batch = Batch::new();
@@ -21,7 +21,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 /// store.commit(&batch)?;
 /// batch.clear();
 /// assert_eq!(store.get(b"site/1")?.as_deref(), Some(b"waiting".as_slice()));
-/// # Ok::<(), geomi_store::StoreError>(())
+/// # Ok::<(), geomi_state::StateError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Batch {

@@ -22,9 +22,7 @@ use fjall::{
     AbstractTree, CompressionType, Database, Error, Keyspace, KeyspaceCreateOptions,
     KvSeparationOptions, OwnedWriteBatch, PersistMode,
 };
-
-use super::{Batch, CommitNo, Operation, Scan, StateStore};
-use crate::StoreError;
+use geomi_state::{Batch, CommitNo, Operation, Scan, StateError, StateStore};
 
 /// The one keyspace of a state database.
 const KEYSPACE: &str = "state";
@@ -137,9 +135,9 @@ pub struct FjallStore {
 
 impl FjallStore {
     /// Opens the state in `path`, creating it if it is not there.
-    pub fn open(path: impl AsRef<Path>, options: FjallOptions) -> Result<Self, StoreError> {
+    pub fn open(path: impl AsRef<Path>, options: FjallOptions) -> Result<Self, StateError> {
         let path = path.as_ref();
-        let found = disk_bytes(path).map_err(StoreError::io("look into", path))?;
+        let found = disk_bytes(path).map_err(StateError::io("look into", path))?;
         let cache = options.cache_at(found);
         let open = || -> fjall::Result<(Database, Keyspace)> {
             let database = Database::builder(path)
@@ -189,7 +187,7 @@ impl FjallStore {
     }
 
     /// The disk space the state takes, journals included.
-    pub fn disk_bytes(&self) -> Result<u64, StoreError> {
+    pub fn disk_bytes(&self) -> Result<u64, StateError> {
         self.database.disk_space().map_err(|error| self.fail(error))
     }
 
@@ -224,13 +222,13 @@ impl FjallStore {
         write.commit()
     }
 
-    fn fail(&self, error: Error) -> StoreError {
+    fn fail(&self, error: Error) -> StateError {
         translate(&self.path, error)
     }
 }
 
 impl StateStore for FjallStore {
-    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StateError> {
         let value = self.keyspace.get(key).map_err(|error| self.fail(error))?;
         Ok(value.map(|value| value.to_vec()))
     }
@@ -240,7 +238,7 @@ impl StateStore for FjallStore {
         from: &[u8],
         to: &[u8],
         visit: &mut dyn FnMut(&[u8], &[u8]) -> Scan,
-    ) -> Result<(), StoreError> {
+    ) -> Result<(), StateError> {
         if from >= to {
             return Ok(());
         }
@@ -253,9 +251,9 @@ impl StateStore for FjallStore {
         Ok(())
     }
 
-    fn commit(&mut self, batch: &Batch) -> Result<CommitNo, StoreError> {
+    fn commit(&mut self, batch: &Batch) -> Result<CommitNo, StateError> {
         if self.poisoned {
-            return Err(StoreError::Poisoned);
+            return Err(StateError::Poisoned);
         }
         self.write(batch).map_err(|error| {
             self.poisoned = true;
@@ -272,27 +270,27 @@ impl StateStore for FjallStore {
 
 /// fjall's errors in our words. fjall reports a failed background write as
 /// nothing but "poisoned", so the free space decides whether it was a full disk.
-fn translate(path: &Path, error: Error) -> StoreError {
+fn translate(path: &Path, error: Error) -> StateError {
     match error {
         Error::Io(source) | Error::Storage(fjall::LsmError::Io(source)) => {
-            StoreError::io("use the state in", path)(source)
+            StateError::io("use the state in", path)(source)
         }
-        Error::Locked => StoreError::Locked {
+        Error::Locked => StateError::Locked {
             path: path.to_path_buf(),
             owner: "another process".to_owned(),
         },
-        Error::Poisoned if is_full(path) => StoreError::DiskFull {
+        Error::Poisoned if is_full(path) => StateError::DiskFull {
             path: path.to_path_buf(),
         },
-        Error::Poisoned => StoreError::Poisoned,
+        Error::Poisoned => StateError::Poisoned,
         Error::JournalRecovery(_)
         | Error::Decompress(_)
         | Error::InvalidTrailer
         | Error::InvalidTag(_)
         | Error::InvalidVersion(_)
         | Error::Unrecoverable
-        | Error::Storage(_) => StoreError::damaged(path, error.to_string()),
-        other => StoreError::State(other.to_string()),
+        | Error::Storage(_) => StateError::damaged(path, error.to_string()),
+        other => StateError::Store(other.to_string()),
     }
 }
 
@@ -323,9 +321,9 @@ fn is_full(path: &Path) -> bool {
 mod tests {
     use std::io;
 
+    use geomi_state::conformance::{self, Place};
     use tempfile::TempDir;
 
-    use super::super::conformance::{self, Place};
     use super::*;
 
     struct OnDisk(TempDir);
@@ -337,7 +335,7 @@ mod tests {
             Self(tempfile::tempdir().unwrap())
         }
 
-        fn open(&mut self) -> Result<FjallStore, StoreError> {
+        fn open(&mut self) -> Result<FjallStore, StateError> {
             // A memtable this small is written out and merged within the suite.
             let options = FjallOptions {
                 memtable_bytes: 64 * 1024,
@@ -389,7 +387,7 @@ mod tests {
         let mut batch = Batch::new();
         batch.put(b"a", b"1");
         store.poisoned = true;
-        assert!(matches!(store.commit(&batch), Err(StoreError::Poisoned)));
+        assert!(matches!(store.commit(&batch), Err(StateError::Poisoned)));
         assert_eq!(store.get(b"a").unwrap(), None);
         drop(store);
         let mut store = place.open().unwrap();
@@ -407,7 +405,7 @@ mod tests {
         ] {
             assert!(matches!(
                 translate(path, error),
-                StoreError::DiskFull { .. }
+                StateError::DiskFull { .. }
             ));
         }
     }
@@ -420,6 +418,6 @@ mod tests {
         assert!(marker.exists());
         std::fs::write(&marker, b"not a database").unwrap();
         let opened = FjallStore::open(place.path(), FjallOptions::default());
-        assert!(matches!(opened, Err(StoreError::Damaged { .. })));
+        assert!(matches!(opened, Err(StateError::Damaged { .. })));
     }
 }

@@ -1,24 +1,23 @@
-//! The base: one sorted file of hashes, and how to ask it.
+//! The base: one sorted list of hashes, and how to ask it.
 //!
-//! The file is the hashes, 8 bytes little-endian each and ascending, then a
+//! Its bytes are the hashes, 8 bytes little-endian each and ascending, then a
 //! trailer of 24 bytes: how many, a checksum over all in order, and a mark with
 //! the version. It is always read whole when opened, which checks it.
 
-use std::fs::{self, File};
-use std::io::{BufReader, Read as _};
-use std::os::unix::fs::FileExt as _;
-use std::path::{Path, PathBuf};
+use std::io::{BufReader, Read};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::Budget;
 use super::bloom::Bloom;
-use crate::StoreError;
-use crate::dir::sync_dir;
+use super::{BaseReader, BaseStore, Budget};
+use crate::StateError;
 
 /// Hashes of a block: one page of the disk.
 pub(super) const BLOCK_LEN: usize = 512;
 const HASH_BYTES: usize = size_of::<u64>();
-/// Ends a file, with the version of the format.
+/// Bytes that are read at once while a base is read whole.
+const READ_BYTES: usize = 256 << 10;
+/// Ends a base, with the version of the format.
 pub(super) const MARK: [u8; 8] = *b"geomisn1";
 
 /// Folds a hash into a checksum; the order counts.
@@ -26,47 +25,34 @@ pub(super) const fn fold(sum: u64, hash: u64) -> u64 {
     (sum.rotate_left(5) ^ hash).wrapping_mul(0x517c_c1b7_2722_0a95)
 }
 
-/// Where a base lies.
-pub(super) fn path(folder: &Path, generation: u64) -> PathBuf {
-    folder.join(format!("seen-{generation:08}.base"))
-}
-
-/// Removes every file of a seen test but that base.
-pub(super) fn remove_others(folder: &Path, generation: Option<u64>) -> Result<(), StoreError> {
-    let kept = generation.map(|generation| path(folder, generation));
-    let failed = || StoreError::io("list", folder);
-    for file in fs::read_dir(folder).map_err(failed())? {
-        let file = file.map_err(failed())?.path();
-        if Some(&file) != kept.as_ref() {
-            fs::remove_file(&file).map_err(StoreError::io("remove", &file))?;
-        }
-    }
-    Ok(())
-}
-
 /// Everything older than the young; empty before the first merge.
 #[derive(Debug, Default)]
 pub(super) struct Base {
     len: u64,
-    /// Its file; `None` before the first merge.
-    file: Option<(PathBuf, u64, File)>,
+    /// Its number; 0 before the first merge.
+    generation: u64,
     /// The first hash of every block.
     fences: Vec<u64>,
-    held: Held,
+    blocks: Blocks,
 }
 
-/// What of a base is in memory.
-#[derive(Clone, Debug)]
-pub(super) enum Held {
-    /// All of it.
-    All(Arc<Vec<u64>>),
-    /// None but its fences.
-    Fences,
+/// Where the blocks of a base are read.
+#[derive(Debug)]
+enum Blocks {
+    InMemory(Arc<Vec<u64>>),
+    Stored(Stored),
 }
 
-impl Default for Held {
+/// A base that is read block by block.
+#[derive(Debug)]
+struct Stored {
+    path: PathBuf,
+    reader: Box<dyn BaseReader>,
+}
+
+impl Default for Blocks {
     fn default() -> Self {
-        Self::All(Arc::default())
+        Self::InMemory(Arc::default())
     }
 }
 
@@ -88,27 +74,26 @@ pub(super) struct Needs {
 
 /// Reads a base, and keeps of it what the budget allows.
 pub(super) fn open(
-    folder: &Path,
+    bases: &dyn BaseStore,
     generation: u64,
     len: u64,
     budget: &Budget,
-) -> Result<NewBase, StoreError> {
-    let path = path(folder, generation);
+) -> Result<NewBase, StateError> {
     let needs = Needs {
         filter_bytes: 0,
         budget: *budget,
     };
     let mut index = Index::new(len as usize, &needs);
-    let mut hashes = Hashes::open(&path, len)?;
+    let mut hashes = Hashes::open(bases, generation, len)?;
     while let Some(hash) = hashes.next()? {
         index.add(hash);
     }
     hashes.check_trailer(index.sum)?;
-    index.into_base(path, generation)
+    index.into_base(bases, generation)
 }
 
 impl Base {
-    pub(super) fn contains(&self, hash: u64) -> Result<bool, StoreError> {
+    pub(super) fn contains(&self, hash: u64) -> Result<bool, StateError> {
         let guess = share_of(hash, u64::MAX, self.fences.len());
         let after = count_up_to(&self.fences, hash, guess);
         let Some(block) = after.checked_sub(1) else {
@@ -116,8 +101,8 @@ impl Base {
         };
         let start = block * BLOCK_LEN;
         let len = BLOCK_LEN.min(self.len as usize - start);
-        match &self.held {
-            Held::All(hashes) => {
+        match &self.blocks {
+            Blocks::InMemory(hashes) => {
                 let first = self.fences[block];
                 let end = self.fences.get(after).copied().unwrap_or(u64::MAX);
                 let guess = share_of(hash - first, end - first, len);
@@ -125,16 +110,50 @@ impl Base {
                 let upto = count_up_to(block, hash, guess);
                 Ok(upto > 0 && block[upto - 1] == hash)
             }
-            Held::Fences => self.block_contains(start, len, hash),
+            Blocks::Stored(stored) => stored.block_contains(start, len, hash),
         }
     }
 
-    fn block_contains(&self, start: usize, len: usize, hash: u64) -> Result<bool, StoreError> {
-        let (path, _, file) = self.file.as_ref().expect("a base with blocks has a file");
+    pub(super) const fn len(&self) -> u64 {
+        self.len
+    }
+
+    pub(super) const fn is_in_memory(&self) -> bool {
+        matches!(self.blocks, Blocks::InMemory(_))
+    }
+
+    pub(super) const fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        let held = match &self.blocks {
+            Blocks::InMemory(hashes) => hashes.len() * HASH_BYTES,
+            Blocks::Stored(_) => 0,
+        };
+        held + self.fences.len() * HASH_BYTES
+    }
+
+    /// What a merge needs of it.
+    pub(super) fn share(&self) -> Share {
+        Share {
+            generation: self.generation,
+            len: self.len,
+            hashes: match &self.blocks {
+                Blocks::InMemory(hashes) => Some(Arc::clone(hashes)),
+                Blocks::Stored(_) => None,
+            },
+        }
+    }
+}
+
+impl Stored {
+    fn block_contains(&self, start: usize, len: usize, hash: u64) -> Result<bool, StateError> {
         let mut block = [0; BLOCK_LEN * HASH_BYTES];
         let block = &mut block[..len * HASH_BYTES];
-        file.read_exact_at(block, (start * HASH_BYTES) as u64)
-            .map_err(StoreError::io("read", path))?;
+        self.reader
+            .read_at(block, (start * HASH_BYTES) as u64)
+            .map_err(StateError::io("read", &self.path))?;
         let wanted = hash.to_le_bytes();
         let (mut low, mut high) = (0, len);
         while low < high {
@@ -149,43 +168,6 @@ impl Base {
             .get(low * HASH_BYTES..)
             .is_some_and(|at| at.starts_with(&wanted)))
     }
-
-    pub(super) const fn len(&self) -> u64 {
-        self.len
-    }
-
-    pub(super) const fn is_on_disk(&self) -> bool {
-        matches!(self.held, Held::Fences)
-    }
-
-    pub(super) fn memory_bytes(&self) -> usize {
-        let held = match &self.held {
-            Held::All(hashes) => hashes.len() * HASH_BYTES,
-            Held::Fences => 0,
-        };
-        held + self.fences.len() * HASH_BYTES
-    }
-
-    /// What a merge needs of it.
-    pub(super) fn share(&self) -> Share {
-        Share {
-            generation: self
-                .file
-                .as_ref()
-                .map_or(0, |(_, generation, _)| *generation),
-            len: self.len,
-            held: self.held.clone(),
-        }
-    }
-
-    /// Removes its file: another base has taken its place.
-    pub(super) fn remove(self) -> Result<(), StoreError> {
-        let Some((path, ..)) = self.file else {
-            return Ok(());
-        };
-        fs::remove_file(&path).map_err(StoreError::io("remove", &path))?;
-        path.parent().map_or(Ok(()), sync_dir)
-    }
 }
 
 /// A base as its merge sees it.
@@ -193,7 +175,8 @@ impl Base {
 pub(super) struct Share {
     pub(super) generation: u64,
     pub(super) len: u64,
-    pub(super) held: Held,
+    /// All of them, if they are in memory.
+    pub(super) hashes: Option<Arc<Vec<u64>>>,
 }
 
 /// What is gathered of a base while it is read or written.
@@ -240,51 +223,61 @@ impl Index {
         }
     }
 
-    pub(super) fn into_base(self, path: PathBuf, generation: u64) -> Result<NewBase, StoreError> {
-        let file = File::open(&path).map_err(StoreError::io("open", &path))?;
-        let base = Base {
-            len: self.len,
-            file: Some((path, generation, file)),
-            fences: self.fences,
-            held: self
-                .hashes
-                .map_or(Held::Fences, |hashes| Held::All(Arc::new(hashes))),
+    /// The base, which exists by now.
+    pub(super) fn into_base(
+        self,
+        bases: &dyn BaseStore,
+        generation: u64,
+    ) -> Result<NewBase, StateError> {
+        let blocks = match self.hashes {
+            Some(hashes) => Blocks::InMemory(Arc::new(hashes)),
+            None => Blocks::Stored(Stored {
+                path: bases.path(generation),
+                reader: bases.open(generation)?,
+            }),
         };
         Ok(NewBase {
-            base,
+            base: Base {
+                len: self.len,
+                generation,
+                fences: self.fences,
+                blocks,
+            },
             filter: self.filter,
         })
     }
 }
 
-/// The hashes of a base file, from the first to the last.
-#[derive(Debug)]
+/// The hashes of a stored base, from the first to the last.
 pub(super) struct Hashes {
     path: PathBuf,
-    file: BufReader<File>,
+    bytes: BufReader<Box<dyn Read + Send>>,
     left: u64,
     last: Option<u64>,
 }
 
 impl Hashes {
-    pub(super) fn open(path: &Path, len: u64) -> Result<Self, StoreError> {
-        let file = File::open(path).map_err(StoreError::io("open", path))?;
+    pub(super) fn open(
+        bases: &dyn BaseStore,
+        generation: u64,
+        len: u64,
+    ) -> Result<Self, StateError> {
         Ok(Self {
-            path: path.to_owned(),
-            file: BufReader::with_capacity(256 << 10, file),
+            path: bases.path(generation),
+            bytes: BufReader::with_capacity(READ_BYTES, bases.read(generation)?),
             left: len,
             last: None,
         })
     }
 
-    pub(super) fn next(&mut self) -> Result<Option<u64>, StoreError> {
+    pub(super) fn next(&mut self) -> Result<Option<u64>, StateError> {
         if self.left == 0 {
             return Ok(None);
         }
         self.left -= 1;
         let hash = self.word()?;
         if self.last.is_some_and(|last| last >= hash) {
-            return Err(StoreError::damaged(
+            return Err(StateError::damaged(
                 &self.path,
                 "its hashes are out of order",
             ));
@@ -293,19 +286,19 @@ impl Hashes {
         Ok(Some(hash))
     }
 
-    fn word(&mut self) -> Result<u64, StoreError> {
+    fn word(&mut self) -> Result<u64, StateError> {
         let mut bytes = [0; HASH_BYTES];
-        self.file
+        self.bytes
             .read_exact(&mut bytes)
-            .map_err(StoreError::io("read", &self.path))?;
+            .map_err(StateError::io("read", &self.path))?;
         Ok(u64::from_le_bytes(bytes))
     }
 
     /// After the last hash: whether the rest is what was written.
-    fn check_trailer(&mut self, sum: u64) -> Result<(), StoreError> {
+    fn check_trailer(&mut self, sum: u64) -> Result<(), StateError> {
         let (_, stored, mark) = (self.word()?, self.word()?, self.word()?);
         if mark != u64::from_le_bytes(MARK) || stored != sum {
-            return Err(StoreError::damaged(
+            return Err(StateError::damaged(
                 &self.path,
                 "its checksum does not agree",
             ));

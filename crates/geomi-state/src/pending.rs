@@ -5,8 +5,7 @@
 //! store second, so that nobody keeps a table of his own of what is not committed
 //! yet.
 
-use super::{Batch, CommitNo, Operation, Scan, StateStore};
-use crate::StoreError;
+use crate::{Batch, CommitNo, Operation, Scan, StateError, StateStore};
 
 /// A store and the operations of its next commit. See the [module](self).
 pub struct State {
@@ -26,7 +25,7 @@ impl State {
     }
 
     /// The value of a key, with everything written so far.
-    pub fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
+    pub fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StateError> {
         match self.batch.get(key) {
             Some(written) => Ok(written.value().map(<[u8]>::to_vec)),
             None => self.store.get(key),
@@ -40,7 +39,7 @@ impl State {
         from: &[u8],
         to: &[u8],
         visit: &mut dyn FnMut(&[u8], &[u8]) -> Scan,
-    ) -> Result<(), StoreError> {
+    ) -> Result<(), StateError> {
         let written = self.batch.range(from, to);
         let mut written = written.into_iter().peekable();
         let mut is_over = false;
@@ -84,7 +83,7 @@ impl State {
     }
 
     /// Commits everything written so far.
-    pub fn commit(&mut self) -> Result<CommitNo, StoreError> {
+    pub fn commit(&mut self) -> Result<CommitNo, StateError> {
         let number = self.store.commit(&self.batch)?;
         debug_assert_eq!(number, self.next_commit(), "commits are numbered in order");
         self.last_commit = number;
@@ -116,8 +115,8 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::MemoryStore;
     use super::*;
+    use crate::MemoryStore;
 
     /// A put or a delete of one of a few keys, or a commit.
     fn step() -> impl Strategy<Value = Option<(u8, Option<u8>)>> {
