@@ -167,7 +167,11 @@ impl Engine {
         Ok(())
     }
 
-    fn queue_rows(&mut self, around: &mut Around<'_>, known: &mut Rereading) -> Result<(), CrawlError> {
+    fn queue_rows(
+        &mut self,
+        around: &mut Around<'_>,
+        known: &mut Rereading,
+    ) -> Result<(), CrawlError> {
         for _ in 0..ROWS_MAX {
             let Some(visit) = known.next()? else {
                 known.rows_over = true;
@@ -181,7 +185,11 @@ impl Engine {
     /// Queues some of what was refused; says whether that was all. It is taken
     /// from its place in the commit that queues it, and what is refused again
     /// lies behind us.
-    fn queue_refused(&mut self, around: &mut Around<'_>, known: &mut Rereading) -> Result<bool, CrawlError> {
+    fn queue_refused(
+        &mut self,
+        around: &mut Around<'_>,
+        known: &mut Rereading,
+    ) -> Result<bool, CrawlError> {
         let entries = self.store.refused(known.refused.as_ref(), ROWS_MAX)?;
         let Some(last) = entries.last() else {
             return Ok(true);
@@ -231,7 +239,8 @@ impl Engine {
 
     /// Queues a URL again.
     pub(crate) fn put_back(
-        &mut self, around: &mut Around<'_>,
+        &mut self,
+        around: &mut Around<'_>,
         entry: Entry,
         record: UrlRecord,
     ) -> Result<(), CrawlError> {

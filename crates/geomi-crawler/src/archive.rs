@@ -52,9 +52,15 @@ impl Archive {
     ) -> Result<Self, CrawlError> {
         let mut marks = Vec::new();
         for partition in &*partitions {
-            marks.push(partition.meta::<ArchiveMark>("archive")?.unwrap_or_default());
+            marks.push(
+                partition
+                    .meta::<ArchiveMark>("archive")?
+                    .unwrap_or_default(),
+            );
         }
-        let last = marks.iter().max_by(|one, other| one.place().cmp(&other.place()));
+        let last = marks
+            .iter()
+            .max_by(|one, other| one.place().cmp(&other.place()));
         let mut committed = last.and_then(|mark| {
             Some(Position {
                 file: mark.file.clone()?,
@@ -72,7 +78,9 @@ impl Archive {
             }
             for (number, partition) in (0..).zip(&mut *partitions) {
                 let of = (marks.len() > 1).then_some(number);
-                let visits = segment::list_of(dir, of)?.last().map_or(0, |last| last.last);
+                let visits = segment::list_of(dir, of)?
+                    .last()
+                    .map_or(0, |last| last.last);
                 partition.set_meta(
                     "archive",
                     &ArchiveMark {
@@ -87,7 +95,10 @@ impl Archive {
         let mut numbered = Vec::new();
         let mut loose_since: Option<Timestamp> = None;
         for ((partition, store), mark) in of_crawl(partitions).zip(&marks) {
-            let first = loose_visits(store)?.into_iter().map(|visit| visit.time).min();
+            let first = loose_visits(store)?
+                .into_iter()
+                .map(|visit| visit.time)
+                .min();
             loose_since = loose_since.into_iter().chain(first).min();
             numbered.push(Numbered {
                 partition,

@@ -85,7 +85,11 @@ impl ShortestPath {
 impl Engine {
     /// A link leads to a URL that is known: if by a shorter path than before, its
     /// depth is corrected.
-    pub(crate) fn found_again(&mut self, around: &mut Around<'_>, found: &Found<'_>) -> Result<(), CrawlError> {
+    pub(crate) fn found_again(
+        &mut self,
+        around: &mut Around<'_>,
+        found: &Found<'_>,
+    ) -> Result<(), CrawlError> {
         let depth = found.candidate().depth;
         if !self.is_shorter(found.url, depth)? {
             return Ok(());
@@ -98,12 +102,17 @@ impl Engine {
 
     /// Corrects the depth of a URL that was admitted before, if this entry is nearer
     /// to its seed.
-    pub(crate) fn shorten(&mut self, around: &mut Around<'_>, entry: Entry) -> Result<(), CrawlError> {
+    pub(crate) fn shorten(
+        &mut self,
+        around: &mut Around<'_>,
+        entry: Entry,
+    ) -> Result<(), CrawlError> {
         if !self.rules.admit.tracks_depth() || !self.is_shorter(&entry.url, entry.depth)? {
             return Ok(());
         }
         tracing::debug!(url = %entry.url, depth = entry.depth, "shorter path");
-        self.store.set_shortest(&entry.url, &ShortestPath::of(&entry));
+        self.store
+            .set_shortest(&entry.url, &ShortestPath::of(&entry));
         let hash = entry.url.hash64();
         let is_queued = self.store.has_seen(entry.url.site_hash(), hash)?
             && !self.queues.under_way.contains(&hash.0)
@@ -134,7 +143,9 @@ impl Engine {
         }
         match self.store.shortest(&entry.url)? {
             Some(known) if known.depth <= entry.depth => follow(entry, known),
-            _ => self.store.set_shortest(&entry.url, &ShortestPath::of(entry)),
+            _ => self
+                .store
+                .set_shortest(&entry.url, &ShortestPath::of(entry)),
         }
         Ok(())
     }
@@ -230,10 +241,7 @@ impl Engine {
     }
 
     /// An entry whose visit is over, with the shortest path found meanwhile.
-    pub(crate) fn by_shortest_path(
-        &self,
-        entry: Arc<Entry>,
-    ) -> Result<Arc<Entry>, CrawlError> {
+    pub(crate) fn by_shortest_path(&self, entry: Arc<Entry>) -> Result<Arc<Entry>, CrawlError> {
         if !self.rules.admit.tracks_depth() {
             return Ok(entry);
         }

@@ -59,15 +59,14 @@ use crate::novelty::{NoveltyBook, domain_hash};
 use crate::partition::{Partition, Stored};
 use crate::policies::SitePolicies;
 use crate::refresh::{Discovery, SignalledVisit};
-use geomi_refresh::upkeep::{RefreshPlan, SiteSignals};
 use crate::script_links::ScriptLinks;
 use crate::seeds::SeedBook;
 use crate::stage::admit::Admit;
 use crate::stage::lease::Extras;
 use crate::warnings::WarnLimit;
 use crate::{CrawlConfig, CrawlError};
+use geomi_refresh::upkeep::{RefreshPlan, SiteSignals};
 
-pub(crate) use commit::Effects;
 pub(crate) use open::frontier_config;
 
 /// What surrounds an engine during one call.

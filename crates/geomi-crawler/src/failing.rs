@@ -8,8 +8,8 @@
 use geomi_url::{CrawlUrl, SiteHash};
 use hashbrown::HashMap;
 
-use geomi_model::is_guess;
 use crate::stage::arrival::Answer;
+use geomi_model::is_guess;
 
 /// Sites in the table. When it is full, those with the fewest failures make room.
 const SITES_MAX: usize = 4_096;
@@ -102,25 +102,33 @@ mod tests {
         Answer::none(NetworkState::HeaderTimeout, "no header in time".to_owned())
     }
 
+    fn worst(
+        failing: &FailingSites,
+        others: Vec<(String, u32)>,
+        is_nothing_saved: bool,
+    ) -> Vec<(String, u32)> {
+        FailingSites::worst(std::iter::once(failing), others, is_nothing_saved)
+    }
+
     #[test]
     fn a_guessed_sitemap_that_is_missing_ends_no_row_of_failures() {
         let at = |path: &str| CrawlUrl::parse(&format!("http://a.test{path}")).unwrap();
         let mut failing = FailingSites::default();
         failing.note(&at("/"), &silent());
         failing.note(&at("/"), &answered(502));
-        assert_eq!(failing.worst(Vec::new(), false), []);
+        assert_eq!(worst(&failing, Vec::new(), false), []);
         assert_eq!(
-            failing.worst(Vec::new(), true),
+            worst(&failing, Vec::new(), true),
             [("a.test".to_owned(), 2)],
             "nothing was saved"
         );
         failing.note(&at("/sitemap.xml"), &answered(404));
         failing.note(&at("/b"), &silent());
         let others = vec![("a.test".to_owned(), 1), ("b.test".to_owned(), 9)];
-        let worst = [("b.test".to_owned(), 9), ("a.test".to_owned(), 3)];
-        assert_eq!(failing.worst(others, false), worst);
+        let named = [("b.test".to_owned(), 9), ("a.test".to_owned(), 3)];
+        assert_eq!(worst(&failing, others, false), named);
         failing.note(&at("/c"), &answered(404));
-        assert_eq!(failing.worst(Vec::new(), true), []);
+        assert_eq!(worst(&failing, Vec::new(), true), []);
     }
 
     #[test]
@@ -136,7 +144,7 @@ mod tests {
         }
         assert!(failing.sites.len() <= SITES_MAX);
         assert_eq!(
-            failing.worst(Vec::new(), false),
+            worst(&failing, Vec::new(), false),
             [("bad.test".to_owned(), 3)]
         );
     }

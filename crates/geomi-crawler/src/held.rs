@@ -203,7 +203,11 @@ impl Engine {
     }
 
     /// Makes the last calls of one holder, if it has any.
-    fn call_last_at(&mut self, around: &mut Around<'_>, holder: SiteHash) -> Result<bool, CrawlError> {
+    fn call_last_at(
+        &mut self,
+        around: &mut Around<'_>,
+        holder: SiteHash,
+    ) -> Result<bool, CrawlError> {
         if !self.learned.novelty.is_on() {
             // Nothing is deferred any more.
             self.learned.novelty.held.reopen(holder);
@@ -212,14 +216,21 @@ impl Engine {
         if self.learned.novelty.held.given_up.contains(&holder) {
             return Ok(false);
         }
-        self.call_last_of(around, Survey {
-            holder,
-            after: None,
-            calls: LastCalls::default(),
-        })
+        self.call_last_of(
+            around,
+            Survey {
+                holder,
+                after: None,
+                calls: LastCalls::default(),
+            },
+        )
     }
 
-    fn call_last_of(&mut self, around: &mut Around<'_>, mut survey: Survey) -> Result<bool, CrawlError> {
+    fn call_last_of(
+        &mut self,
+        around: &mut Around<'_>,
+        mut survey: Survey,
+    ) -> Result<bool, CrawlError> {
         if !self.look_through(&mut survey)? {
             self.learned.novelty.held.survey = Some(survey);
             return Ok(true);
@@ -232,7 +243,12 @@ impl Engine {
         Ok(any)
     }
 
-    fn release_last(&mut self, around: &mut Around<'_>, holder: SiteHash, calls: LastCalls) -> Result<bool, CrawlError> {
+    fn release_last(
+        &mut self,
+        around: &mut Around<'_>,
+        holder: SiteHash,
+        calls: LastCalls,
+    ) -> Result<bool, CrawlError> {
         let LastCalls { leading, ends } = calls;
         let config = *self.learned.novelty.config();
         let mut any = false;
@@ -310,12 +326,20 @@ impl Engine {
     }
 
     /// Queues a deferred URL; the later its number, the longer it waits.
-    fn call(&mut self, around: &mut Around<'_>, holder: SiteHash, entry: Entry, number: u32) -> Result<(), CrawlError> {
+    fn call(
+        &mut self,
+        around: &mut Around<'_>,
+        holder: SiteHash,
+        entry: Entry,
+        number: u32,
+    ) -> Result<(), CrawlError> {
         let delay = self.rules.policies.delay_floor(&entry.url.site());
         let wait = Duration::min(delay * number / 2, LAST_CALL_WAIT_MAX);
         let not_before = (!wait.is_zero()).then(|| around.now + wait);
         self.note_called(&entry.url);
-        self.release(around, holder,
+        self.release(
+            around,
+            holder,
             Entry {
                 not_before,
                 ..entry
@@ -325,11 +349,19 @@ impl Engine {
 
     /// Queues a URL that was held. What was turned away when its turn came is known
     /// to the seen test, and is put back; the rest is new.
-    fn release(&mut self, around: &mut Around<'_>, holder: SiteHash, entry: Entry) -> Result<(), CrawlError> {
+    fn release(
+        &mut self,
+        around: &mut Around<'_>,
+        holder: SiteHash,
+        entry: Entry,
+    ) -> Result<(), CrawlError> {
         let key = (holder.0, entry.url.hash64().0);
         self.learned.novelty.held.recent.remove(&key);
         self.store.forget_held(holder, &entry.url);
-        if !self.store.has_seen(entry.url.site_hash(), entry.url.hash64())? {
+        if !self
+            .store
+            .has_seen(entry.url.site_hash(), entry.url.hash64())?
+        {
             self.queue(around, entry)?;
             return Ok(());
         }

@@ -252,7 +252,8 @@ impl Engine {
     /// Adds up what is left in this partition, as committed.
     pub(crate) fn add_left(&self, sums: &mut Sums) -> Result<(), CrawlError> {
         if self.waiting() > 0 {
-            self.store.each_pending(&mut |state| sums.add_site(&state))?;
+            self.store
+                .each_pending(&mut |state| sums.add_site(&state))?;
         }
         sums.add_deferred(self.store.held_counts()?);
         let per_day = self.discovery_per_day().unwrap_or_default();
@@ -302,7 +303,7 @@ mod tests {
         sums.add_deferred((7, 1, None));
         sums.add_postponed((0, 0, None), 24.0);
         sums.add_postponed((900, 1, None), 24.0);
-        let left = sums.into_left();
+        let left = sums.into_left().unwrap();
         assert_eq!((left.urls, left.sites), (1_074, 5));
         let reasons: Vec<&str> = left.groups.iter().map(LeftGroup::code).collect();
         assert_eq!(

@@ -17,10 +17,10 @@ use serde::{Deserialize, Serialize};
 use crate::books::SiteAccess;
 use crate::engine::{Around, Engine, partition_of};
 use crate::partition::Stored;
-use geomi_refresh::upkeep::SignalSource;
 use crate::refusal::RefusalRule;
 use crate::seeds::{Added, SeedCard, SeedOutcome};
 use crate::{CrawlError, SeedInput};
+use geomi_refresh::upkeep::SignalSource;
 
 /// Links to other partitions that are remembered as sent.
 const SENT_MAX: usize = 1 << 20;
@@ -52,11 +52,18 @@ pub(crate) enum Letter {
     AskRobots(RobotsErrand),
     /// It is at yet another site: ask there.
     RobotsMoved(RobotsErrand),
-    /// What a robots.txt that was asked for says; without it, that it could not be had.
+    /// What a robots.txt that was asked for says.
     Robots {
         for_site: SiteHash,
-        access: Option<SiteAccess>,
+        access: SiteAccess,
         until: Timestamp,
+    },
+    /// A robots.txt that was asked for cannot be had: not before that time or, without
+    /// one, not in this run.
+    RobotsLost {
+        for_site: SiteHash,
+        attempts: u8,
+        until: Option<Timestamp>,
     },
 }
 
@@ -91,7 +98,8 @@ impl Letter {
             Self::Seed { url, .. } => url.as_str().len() + 64,
             Self::AskRobots(errand) | Self::RobotsMoved(errand) => errand.url.as_str().len() + 32,
             // Rules have 512 KiB at most; they are rare.
-            Self::Robots { access, .. } => access.as_ref().map_or(32, SiteAccess::memory_bytes),
+            Self::Robots { access, .. } => access.memory_bytes(),
+            Self::RobotsLost { .. } => 32,
         }
     }
 }
@@ -128,8 +136,10 @@ impl Engine {
         self.edit_seed(entry.seed, |seed| seed.urls += 1)?;
         let card = SeedCard::of(&*self.seed(entry.seed)?);
         let told = told.cloned();
-        self.store
-            .post(owner, Letter::Link(Box::new(LinkLetter { entry, card, told })));
+        self.store.post(
+            owner,
+            Letter::Link(Box::new(LinkLetter { entry, card, told })),
+        );
         Ok(true)
     }
 
@@ -186,7 +196,18 @@ impl Engine {
                 for_site,
                 access,
                 until,
-            } => self.receive_robots(for_site, access, until, around),
+            } => self.receive_robots(for_site, access, until, around)?,
+            Letter::RobotsLost {
+                for_site,
+                attempts,
+                until,
+            } => {
+                let (frontier, now) = (&mut self.queues.frontier, around.now);
+                match until {
+                    Some(until) => frontier.robots_put_off(for_site, attempts, until, now),
+                    None => frontier.robots_unavailable(for_site, now),
+                }
+            }
         }
         Ok(())
     }
@@ -223,7 +244,8 @@ impl Engine {
                 let key = (url.site_hash(), url.hash64());
                 self.queues.sent.insert(key, 0);
                 let via = via.clone();
-                self.store.post(owner, Letter::Candidate { url, topic, via });
+                self.store
+                    .post(owner, Letter::Candidate { url, topic, via });
             }
             return Ok(());
         }
@@ -282,6 +304,7 @@ impl Engine {
             for_site: errand.for_site,
             redirects: errand.redirects,
             attempts: 0,
+            is_foreign: true,
         };
         self.queues.frontier.add_foreign_errand(errand, around.now);
         Ok(())
@@ -290,35 +313,35 @@ impl Engine {
     fn receive_robots(
         &mut self,
         for_site: SiteHash,
-        access: Option<SiteAccess>,
+        access: SiteAccess,
         until: Timestamp,
         around: &mut Around<'_>,
-    ) {
-        match access {
-            Some(access) => {
-                let crawl_delay = access.crawl_delay(&self.rules.config.agent);
-                self.know(for_site, access);
-                self.queues
-                    .frontier
-                    .robots_known(for_site, until, crawl_delay, around.now);
-            }
-            None => self.queues.frontier.robots_unavailable(for_site, around.now),
+    ) -> Result<(), CrawlError> {
+        let crawl_delay = access.crawl_delay(&self.rules.config.agent);
+        let frontier = &mut self.queues.frontier;
+        if frontier.robots_known(for_site, until, crawl_delay, around.now) {
+            self.know(for_site, access);
+        } else if let Some(mut state) = self.store.site(for_site)? {
+            // It is not in memory: its next turn begins with these rules.
+            state.robots_until = Some(until);
+            state.crawl_delay = crawl_delay;
+            self.store.set_site(&state);
+            self.store.set_access(for_site, &access);
         }
+        Ok(())
     }
 
     /// Tells other partitions that a robots.txt they asked for cannot be had.
-    pub(crate) fn report_lost_errands(&mut self, now: Timestamp) {
-        for for_site in self.queues.frontier.take_lost_errands() {
+    pub(crate) fn report_lost_errands(&mut self) {
+        for lost in self.queues.frontier.take_lost_errands() {
+            let for_site = lost.errand.for_site;
             if let Some(asker) = self.sites.errands.remove(&for_site) {
-                let (access, until) = (None, now);
-                self.store.post(
-                    asker,
-                    Letter::Robots {
-                        for_site,
-                        access,
-                        until,
-                    },
-                );
+                let letter = Letter::RobotsLost {
+                    for_site,
+                    attempts: lost.errand.attempts,
+                    until: lost.until,
+                };
+                self.store.post(asker, letter);
             }
         }
     }

@@ -86,7 +86,6 @@ pub use config::{
 pub use control::{Control, Desired};
 pub use credentials::Credentials;
 pub use error::CrawlError;
-pub use worker::{Surroundings, run, run_from, run_with};
 pub use left::{Left, LeftGroup, LeftReason};
 pub use log::LogLine;
 pub use mirrors::mirrored_content;
@@ -99,7 +98,6 @@ pub use probe::{
 pub use refusal::refusal_names;
 pub use reread::Rereader;
 pub use seeds::SeedStream;
-pub use status::{
-    Answers, Counters, Ending, Observer, Phase, RefreshStatus, Silent, Status,
-};
+pub use status::{Answers, Counters, Ending, Observer, Phase, RefreshStatus, Silent, Status};
 pub use steps::{DurableStep, NoFaults, Steps};
+pub use worker::{Surroundings, run, run_from, run_with};

@@ -1,26 +1,26 @@
-//! The frontier under load, without a network: for `geomi bench frontier`.
+//! The engine under load, without a network: for `geomi bench frontier`.
 //!
-//! What drives it here is what drives it in a crawl: the seen test, the queues,
-//! the sites and their turns, and durable commits of one partition. Only the
-//! answers are made up: each page is there at once and has so many links that
-//! nobody has seen before. Sites are drawn with the frequency of their rank
-//! (Zipf), so that a few have millions of URLs and most have a handful.
+//! A real engine over a real state store: seen test, queues, sites and their turns,
+//! durable commits. Only the answers are made up: each page is there at once and links
+//! to that many pages that were never seen before. Sites are drawn with the frequency of
+//! their rank (Zipf), so that a few have millions of URLs and most have a handful. What
+//! a page costs apart from its links (trap guard, archive, robots.txt) is left out.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use geomi_cluster::Partitions;
-use geomi_frontier::{
-    Action, Addresses, Delay, Entry, Frontier, FrontierId, Lease, Resolved, Settlement, SiteSignal,
-    SiteState, Timing, Work,
-};
-use geomi_model::{LinkKind, NetworkState, Timestamp, UrlRecord};
+use geomi_cluster::{PartitionId, Partitions};
+use geomi_frontier::{Delay, Work};
+use geomi_model::{Capture, Document, Link, LinkKind, NetworkState, Phases};
 use geomi_store::CrawlDir;
 use geomi_url::CrawlUrl;
 
-use crate::journey::open_partitions;
-use crate::partition::{ArchiveMark, Partition, Reading};
-use crate::{Clock, CrawlConfig, CrawlError};
+use crate::engine::{Around, Engine, Job, Poll, Shared, VisitRows, World};
+use crate::partition::Stored;
+use crate::stage::address::LookedUp;
+use crate::stage::arrival::{Answer, Arrival};
+use crate::worker::{new_shared, open_partitions};
+use crate::{Clock, CrawlConfig, CrawlError, RobotsMode, SeedInput, SitemapMode};
 
 /// What the made-up web is like.
 #[derive(Clone, Copy, Debug)]
@@ -33,12 +33,11 @@ pub struct Load {
     pub visits_per_commit: u32,
 }
 
-/// A frontier at work.
+/// An engine at work.
 pub struct LoadRun {
     load: Load,
-    frontier: Frontier,
-    addresses: Addresses,
-    partition: Partition,
+    engine: Engine,
+    shared: Shared,
     clock: Arc<dyn Clock>,
     dice: Dice,
     /// URLs made up so far.
@@ -53,34 +52,60 @@ impl std::fmt::Debug for LoadRun {
     }
 }
 
+/// A world in which nothing is stored.
+struct Nowhere;
+
+impl World for Nowhere {
+    fn keep(&mut self, _: Option<&Stored>) -> Result<Capture, CrawlError> {
+        unreachable!("the pages have no content")
+    }
+
+    fn is_quarantined(&self, _: &CrawlUrl) -> bool {
+        false
+    }
+
+    fn visits(&self, _: PartitionId, _: u64, _: u64) -> Result<VisitRows, CrawlError> {
+        Ok(Box::new(std::iter::empty()))
+    }
+}
+
 impl LoadRun {
-    /// Opens the frontier of a directory, and goes on with what is in it.
+    /// Opens the state of a directory, and goes on with what is in it.
     pub fn open(
         config: &CrawlConfig,
         dir: &CrawlDir,
         load: Load,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, CrawlError> {
-        let mut partitions = open_partitions(config, dir, Partitions::new(1))?;
-        let mut partition = partitions.pop().expect("there is one partition");
-        partition.list_sites(&ArchiveMark::default())?;
-        let mut limits = config.frontier;
-        limits.ask_robots = false;
-        limits.politeness.delay = Delay::Fixed(Duration::ZERO);
-        let made = partition.counters.admitted;
-        let mut run = Self {
+        let map = Partitions::new(1);
+        let store = open_partitions(config, dir, map)?
+            .pop()
+            .expect("there is one partition");
+        let mut config = config.clone();
+        config.partitions = 1;
+        config.robots = RobotsMode::Ignore;
+        config.sitemaps = SitemapMode::None;
+        config.novelty.is_on = false;
+        config.frontier.politeness.delay = Delay::Fixed(Duration::ZERO);
+        config.scope.kind = geomi_scope::ScopeKind::Any;
+        let (made, visits) = (store.counters.admitted, store.counters.saved);
+        let mut shared = new_shared();
+        let mut around = Around {
+            now: clock.now(),
+            shared: &mut shared,
+            world: &mut Nowhere,
+        };
+        let engine = Engine::open(PartitionId(0), map, &config, store, &mut around)?;
+        Ok(Self {
             load,
-            frontier: Frontier::new(FrontierId::default(), limits),
-            addresses: Addresses::new(),
-            visits: partition.counters.saved,
-            partition,
+            engine,
+            shared,
             clock,
             dice: Dice(made | 1),
             made,
+            visits,
             commits: Vec::new(),
-        };
-        run.open_next()?;
-        Ok(run)
+        })
     }
 
     /// URLs admitted so far, by this run and those before.
@@ -93,9 +118,9 @@ impl LoadRun {
         self.visits
     }
 
-    /// What the seen test takes of the memory.
+    /// Bytes of memory that the seen test takes.
     pub fn seen_bytes(&self) -> u64 {
-        self.partition.seen_bytes()
+        self.engine.store.seen_bytes()
     }
 
     /// How long each commit since the last call took.
@@ -103,8 +128,8 @@ impl LoadRun {
         std::mem::take(&mut self.commits)
     }
 
-    /// Makes up the links of so many pages and throws them away: what that
-    /// costs is not the frontier's.
+    /// Makes up the links of so many pages and throws them away: what that costs is not
+    /// the engine's.
     pub fn make_up(&mut self, pages: u32) -> usize {
         let (made, dice) = (self.made, self.dice.0);
         let mut bytes = 0;
@@ -118,172 +143,108 @@ impl LoadRun {
     /// Goes on until so many URLs have been admitted.
     pub fn run_to(&mut self, urls: u64) -> Result<(), CrawlError> {
         if self.made == 0 {
-            self.link_from(None)?;
+            let seed = SeedInput {
+                url: self.next_url(),
+                topic: None,
+            };
+            self.with_engine(|engine, around| engine.admit_given(&[seed], around))?;
             self.commit()?;
         }
         while self.made < urls {
             self.round()?;
             self.commit()?;
-            self.take_turns()?;
+            self.with_engine(|engine, around| engine.change_turns(around))?;
         }
         Ok(())
+    }
+
+    fn with_engine<T>(
+        &mut self,
+        call: impl FnOnce(&mut Engine, &mut Around<'_>) -> Result<T, CrawlError>,
+    ) -> Result<T, CrawlError> {
+        let mut around = Around {
+            now: self.clock.now(),
+            shared: &mut self.shared,
+            world: &mut Nowhere,
+        };
+        call(&mut self.engine, &mut around)
     }
 
     fn round(&mut self) -> Result<(), CrawlError> {
         let mut visits = 0;
         while visits < self.load.visits_per_commit {
-            let now = self.clock.now();
-            match self.frontier.poll(now, &mut self.addresses) {
-                Action::Lease(lease) => visits += u32::from(self.answer(lease, now)?),
-                Action::Refill {
-                    site,
-                    lane,
-                    from,
-                    is_ragged,
-                } => {
-                    let len = self.frontier.refill_len();
-                    let (entries, next) =
-                        self.partition
-                            .read_lane(site, lane, from, Reading { len, is_ragged })?;
-                    self.frontier.refilled(site, lane, entries, next, now);
-                }
-                Action::Wait(_) => break,
+            match self.with_engine(|engine, around| engine.poll(around))? {
+                Poll::Start(job) => visits += u32::from(self.answer(*job)?),
+                Poll::Wait(_) => break,
             }
         }
         Ok(())
     }
 
     /// Whether it was a page.
-    fn answer(&mut self, lease: Lease, now: Timestamp) -> Result<bool, CrawlError> {
-        let Work::Page(entry, _) = lease.work().clone() else {
-            let [a, b, c, ..] = lease.site().0.to_be_bytes();
-            let resolved = Resolved::Address {
-                addr: [10, a, b, c].into(),
-                until: now + Duration::from_hours(24),
+    fn answer(&mut self, job: Job) -> Result<bool, CrawlError> {
+        let Work::Page(entry, _) = job.lease.work() else {
+            let [a, b, c, ..] = job.lease.site().0.to_be_bytes();
+            let looked_up = LookedUp::Addresses {
+                addrs: vec![[10, a, b, c].into()],
                 is_public: false,
+                canonical: None,
+                expires_in: Duration::from_hours(24),
             };
-            self.frontier.settle_resolve(lease, resolved, now);
+            self.with_engine(|engine, around| {
+                engine.looked_up(job.lease, looked_up, around);
+                Ok(())
+            })?;
             return Ok(false);
         };
-        let record = UrlRecord {
-            attempts: entry.attempts + 1,
-            visits: 1,
-            last_visit: now,
-            state: NetworkState::Ok,
+        let url = entry.url.clone();
+        let links = (0..self.load.links).map(|_| Link {
+            url: self.next_url(),
+            kind: LinkKind::Anchor,
+            nofollow: false,
+            is_advert: false,
+            signal: None,
+        });
+        let document = Document {
+            links: links.collect(),
+            ..Document::default()
+        };
+        let now = self.clock.now();
+        let answer = Answer {
             code: Some(200),
-            ..UrlRecord::default()
+            error: None,
+            phases: Phases {
+                first_byte: Some(Duration::from_millis(10)),
+                total: Duration::from_millis(20),
+                ..Phases::default()
+            },
+            ..Answer::none(NetworkState::Ok, String::new())
         };
-        self.partition.set_record(&entry.url, &record);
-        self.partition.counters.saved += 1;
-        self.visits += 1;
-        for _ in 0..self.load.links {
-            self.link_from(Some(&entry))?;
-        }
-        let timing = Timing {
+        let arrival = Arrival {
+            lease: job.lease,
+            url,
+            started: now,
             ended: now,
-            took: Duration::from_millis(20),
-            rtt: Some(Duration::from_millis(10)),
-            connect: None,
+            is_conditional: false,
+            answer,
+            document,
+            content: None,
+            original: None,
         };
-        let done = Settlement::Done(timing, SiteSignal::Fine);
-        self.frontier.settle(lease, done, &mut self.addresses, now);
+        self.visits += 1;
+        self.with_engine(|engine, around| engine.arrived(arrival, around))?;
         Ok(true)
     }
 
-    /// Admits a URL nobody has seen.
-    fn link_from(&mut self, on: Option<&Entry>) -> Result<(), CrawlError> {
-        let url = self.next_url();
-        if !self.partition.first_sight(url.site_hash(), url.hash64())? {
-            return Ok(());
-        }
-        self.partition.counters.admitted += 1;
-        let entry = Entry {
-            via: on.map(|on| on.url.clone()),
-            seed: 0,
-            kind: LinkKind::Anchor,
-            depth: on.map_or(0, |on| on.depth + 1),
-            // Half of the priorities: what a site's links are spread over.
-            priority: 2 + (url.hash64().0 % 4) as u8,
-            attempts: 0,
-            redirects: 0,
-            is_seed: on.is_none(),
-            is_revisit: false,
-            not_before: None,
-            url,
-        };
-        let site = entry.url.site_hash();
-        let has_plenty = self.frontier.has_plenty(site, entry.priority);
-        if has_plenty && self.partition.others_wait() {
-            self.partition.park(&entry);
-            return Ok(());
-        }
-        if !self.frontier.is_open(site) {
-            if self.partition.others_wait() || !self.frontier.has_room() {
-                self.partition.park(&entry);
-                return Ok(());
-            }
-            let state = self.partition.site(site)?;
-            self.open_site(state.unwrap_or_else(|| SiteState::new(entry.url.site())))?;
-        }
-        self.frontier.admit(entry, self.clock.now());
-        Ok(())
-    }
-
-    fn open_site(&mut self, state: SiteState) -> Result<(), CrawlError> {
-        let (site, now) = (state.key.hash64(), self.clock.now());
-        self.frontier.open_site(state, now, now);
-        for entry in self.partition.list_open(site)? {
-            self.frontier.admit(entry, now);
-        }
-        Ok(())
-    }
-
-    fn take_turns(&mut self) -> Result<(), CrawlError> {
-        let others_wait = self.partition.others_wait();
-        for closed in self.frontier.close_sites(others_wait, self.clock.now()) {
-            self.partition.site_closed(&closed);
-        }
-        self.open_next()
-    }
-
-    fn open_next(&mut self) -> Result<(), CrawlError> {
-        while self.frontier.has_room()
-            && let Some((row, site)) = self.partition.next_listed()?
-        {
-            match self.partition.site(site)? {
-                Some(state) if state.pending() > 0 => {
-                    self.partition.opened_listed(row, site);
-                    self.open_site(state)?;
-                }
-                _ => self.partition.drop_listed(row),
-            }
-        }
-        Ok(())
-    }
-
     fn commit(&mut self) -> Result<(), CrawlError> {
-        let (frontier, now) = (&self.frontier, self.clock.now());
-        let due = self.partition.spill_due(
-            &|site| frontier.is_open(site),
-            geomi_frontier::PageOrder::default(),
-        )?;
-        for entry in due {
-            self.frontier.admit(entry, now);
-        }
-        for site in self.frontier.short_sites() {
-            for entry in self.partition.take_parked(site)? {
-                self.frontier.admit(entry, now);
-            }
-        }
-        for append in self.frontier.take_appends() {
-            self.partition.append(&append);
-        }
-        for save in self.frontier.take_saves() {
-            self.partition.save(&save);
-        }
+        self.with_engine(|engine, around| engine.prepare_commit(around))?;
         let begun = self.clock.now();
-        self.partition.commit(&ArchiveMark::default())?;
+        self.engine.commit(None, 0)?;
         self.commits.push(self.clock.now().since(begun));
+        // As if they had been written to a file.
+        for visit in self.engine.effects()?.visits {
+            self.engine.store.forget_visit(visit.number);
+        }
         Ok(())
     }
 
@@ -340,8 +301,8 @@ mod tests {
             run.run_to(urls).unwrap();
             assert!(run.urls() >= urls && run.visits() >= urls / 10);
             assert!(run.seen_bytes() < 100 << 10, "{}", run.seen_bytes());
-            run.frontier.check_invariants();
-            run.addresses.check_invariants();
+            run.engine.queues.frontier.check_invariants();
+            run.shared.addresses.check_invariants();
             assert!(!run.take_commits().is_empty());
         }
     }

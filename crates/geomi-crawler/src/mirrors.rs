@@ -70,7 +70,11 @@ fn keep_last(pages: &mut Vec<(u64, u8, SiteHash, MirrorPage)>) {
 
 impl Engine {
     /// Takes a page's first visit in.
-    pub(crate) fn compare_sites(&mut self, around: &mut Around<'_>, read: &Arrival) -> Result<(), CrawlError> {
+    pub(crate) fn compare_sites(
+        &mut self,
+        around: &mut Around<'_>,
+        read: &Arrival,
+    ) -> Result<(), CrawlError> {
         let document = &read.document;
         let content = mirrored_content(read.answer.code, Some(document.kind), document.fingerprint);
         let Some(content) = content else {
@@ -100,6 +104,7 @@ impl Engine {
 
     /// Whether a URL is refused because its site is a mirror.
     pub(crate) fn is_of_mirror(&self, around: &mut Around<'_>, url: &CrawlUrl) -> bool {
-        self.rules.config.likeness.skip_mirrors && around.shared.mirrors.mirror(url.site_hash()).is_some()
+        self.rules.config.likeness.skip_mirrors
+            && around.shared.mirrors.mirror(url.site_hash()).is_some()
     }
 }

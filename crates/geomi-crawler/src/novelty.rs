@@ -21,13 +21,13 @@ use hashbrown::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::books::Access;
-use crate::held::HeldBook;
 use crate::engine::{Around, Engine};
+use crate::held::HeldBook;
 use crate::partition::Partition;
 use crate::refusal::RefusalRule;
 use crate::stage::admit::may_follow;
-use crate::stage::links::Taken;
 use crate::stage::arrival::Arrival;
+use crate::stage::links::Taken;
 use crate::{CrawlConfig, CrawlError};
 
 /// Pages of a site after which its state is written each time.
@@ -277,7 +277,10 @@ impl Engine {
     /// Whether robots.txt of a site that is open forbids a URL.
     pub(crate) fn is_disallowed(&self, url: &CrawlUrl) -> bool {
         let (site, path) = (url.site_hash(), url.path_and_query());
-        let access = self.sites.robots.access(site, &self.rules.config.agent, path);
+        let access = self
+            .sites
+            .robots
+            .access(site, &self.rules.config.agent, path);
         matches!(access, Access::Disallowed(_))
     }
 
@@ -304,7 +307,8 @@ impl Engine {
     /// Why a URL is not worth a request now; `None` if it is. Without its template
     /// the trap guard is not asked.
     pub(crate) fn not_worth(
-        &mut self, around: &mut Around<'_>,
+        &mut self,
+        around: &mut Around<'_>,
         url: &CrawlUrl,
         template: Option<&Template>,
     ) -> Result<Option<NotWorth>, CrawlError> {
@@ -361,7 +365,8 @@ impl Engine {
             let target = Template::of(link);
             let is_alike = there == site && target == *template;
             let speaks = self
-                .learned.novelty
+                .learned
+                .novelty
                 .sites
                 .get(&there)
                 .is_some_and(|known| known.is_sideways((url, template), (link, &target)));
@@ -423,7 +428,8 @@ impl Engine {
 
     /// Learns from a page.
     pub(crate) fn learn(
-        &mut self, around: &mut Around<'_>,
+        &mut self,
+        around: &mut Around<'_>,
         entry: &Entry,
         template: &Template,
         read: &Arrival,
@@ -477,7 +483,8 @@ impl Engine {
             self.store.first_sight(site, hash)?;
         }
         if requests.is_power_of_two() || requests.is_multiple_of(SAVE_EVERY) {
-            self.store.set_novelty(site, &self.learned.novelty.sites[&site]);
+            self.store
+                .set_novelty(site, &self.learned.novelty.sites[&site]);
             self.learned.novelty.unsaved.remove(&site);
         } else {
             self.learned.novelty.unsaved.insert(site);
@@ -492,10 +499,18 @@ impl Engine {
     }
 
     /// Queues a URL that no page links to, to see whether a part of a site has an end.
-    fn queue_probe(&mut self, around: &mut Around<'_>, entry: &Entry, probe: CrawlUrl) -> Result<(), CrawlError> {
+    fn queue_probe(
+        &mut self,
+        around: &mut Around<'_>,
+        entry: &Entry,
+        probe: CrawlUrl,
+    ) -> Result<(), CrawlError> {
         let site = probe.site_hash();
         let is_known = self.store.has_seen(site, probe.hash64())?;
-        if is_known || self.rules.admit.scope().denies(&probe).is_some() || self.is_disallowed(&probe) {
+        if is_known
+            || self.rules.admit.scope().denies(&probe).is_some()
+            || self.is_disallowed(&probe)
+        {
             let known = self.learned.novelty.site(&self.store, site)?;
             known.answer_probe(&probe, &Template::of(&probe), ProbeAnswer::Undecided);
             return Ok(());
@@ -693,7 +708,10 @@ impl Engine {
         let due: Vec<SiteHash> = unsaved.filter(|site| !frontier.is_open(*site)).collect();
         self.save_novelty(&due);
         let frontier = &self.queues.frontier;
-        self.learned.novelty.sites.retain(|site, _| frontier.is_open(*site));
+        self.learned
+            .novelty
+            .sites
+            .retain(|site, _| frontier.is_open(*site));
         if self.learned.novelty.domains.len() > DOMAINS_MAX {
             self.learned.novelty.domains.clear();
         }

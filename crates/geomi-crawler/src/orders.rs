@@ -4,17 +4,17 @@
 use geomi_model::Timestamp;
 use geomi_url::{CrawlUrl, SiteKey};
 
+use crate::engine::Engine;
 use crate::explain::{
     EngineView, Explanation, Knowledge, QueuedSample, SitesPage, SitesQuery, Topic,
 };
-use crate::engine::Engine;
 use crate::policies::SitePolicies;
-use geomi_refresh::upkeep::TableRows;
 use crate::stage::admit::Admit;
 use crate::stage::start::SeedAdded;
-use crate::worker::Worker;
 use crate::status::Phase;
+use crate::worker::Worker;
 use crate::{CrawlConfig, CrawlError, SeedInput};
+use geomi_refresh::upkeep::TableRows;
 
 /// What can be asked of a running crawl.
 #[derive(Debug)]

@@ -15,14 +15,13 @@ mod urls;
 pub(crate) use lanes::Reading;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::path::Path;
 use std::sync::Arc;
 
 use geomi_cluster::PartitionId;
 use geomi_frontier::SiteState;
 use geomi_model::{Digest, Timestamp, Visit};
-use geomi_state::{CommitNo, Scan, State, StateStore};
 use geomi_state::seen::BaseStore;
+use geomi_state::{CommitNo, Scan, State, StateStore};
 use geomi_url::{CrawlUrl, SiteHash, UrlHash};
 use serde::{Deserialize, Serialize};
 
@@ -204,6 +203,12 @@ impl Partition {
         read(&self.state, "site", &keys::site(site))
     }
 
+    /// Keeps the state of a site that is not in memory.
+    pub(crate) fn set_site(&mut self, site: &SiteState) {
+        self.state
+            .put(&keys::site(site.key.hash64()), &keys::encode(site));
+    }
+
     /// Adds a visit that waits for its Parquet file.
     pub(crate) fn add_visit(&mut self, visit: &Visit) {
         self.state
@@ -277,7 +282,10 @@ impl Partition {
     pub(crate) fn next_posted(&mut self) -> Option<Posted> {
         let durable = self.state.durable();
         let is_durable = |first: &Posted| first.commit <= durable;
-        self.posted.front().is_some_and(is_durable).then(|| self.posted.pop_front())?
+        self.posted
+            .front()
+            .is_some_and(is_durable)
+            .then(|| self.posted.pop_front())?
     }
 
     /// Puts mail back that could not be sent.

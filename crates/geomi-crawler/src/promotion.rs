@@ -25,7 +25,8 @@ impl Engine {
     /// A link leads to a URL that is known: promotes it, if it waits and has
     /// become important enough.
     pub(crate) fn promote(
-        &mut self, around: &mut Around<'_>,
+        &mut self,
+        around: &mut Around<'_>,
         on: &Entry,
         url: &CrawlUrl,
         kind: LinkKind,
@@ -81,7 +82,11 @@ impl Engine {
 
     /// Whether an entry is the old place of a URL that was promoted, and visited
     /// or is being visited.
-    pub(crate) fn is_void(&self, around: &mut Around<'_>, entry: &Entry) -> Result<bool, CrawlError> {
+    pub(crate) fn is_void(
+        &self,
+        around: &mut Around<'_>,
+        entry: &Entry,
+    ) -> Result<bool, CrawlError> {
         if !self.queues.has_promoted || !entry.is_first_visit() {
             return Ok(false);
         }

@@ -147,7 +147,13 @@ impl Worker<'_> {
 
     /// Takes note of a merge that is over.
     fn end_merge(&mut self, now: Timestamp) -> Result<(), CrawlError> {
-        if !self.files.publisher.merge.as_ref().is_some_and(Merge::is_over) {
+        if !self
+            .files
+            .publisher
+            .merge
+            .as_ref()
+            .is_some_and(Merge::is_over)
+        {
             return Ok(());
         }
         self.await_merge(now)

@@ -57,10 +57,6 @@ impl Reporter {
         })
     }
 
-    pub(crate) fn dir(&self) -> &CrawlDir {
-        &self.dir
-    }
-
     #[expect(
         clippy::too_many_arguments,
         reason = "a status is made of everything there is"

@@ -64,16 +64,6 @@ fn or_zero<'de, D: serde::Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
 }
 
 impl Counters {
-    /// As read from disk. Earlier versions counted visits only, under the names that
-    /// pages have now.
-    pub(crate) fn of_any_version(mut self) -> Self {
-        self.visits_saved = self.visits_saved.max(self.saved);
-        self.visits_failed = self.visits_failed.max(self.failed);
-        let done = self.visits_saved + self.visits_failed + self.redirected;
-        self.visits_done = self.visits_done.max(done);
-        self
-    }
-
     /// Counts what a visit means for its page.
     pub(crate) fn page(&mut self, fate: Fate, known: PageBefore) {
         let is_first = u64::from(!known.had_outcome);
@@ -598,21 +588,6 @@ mod tests {
         assert_eq!((counters.saved, counters.visits_saved), (2, 3));
         assert_eq!((counters.failed, counters.visits_failed), (1, 3));
         assert_eq!((counters.retried, counters.visits_done), (1, 6));
-    }
-
-    #[test]
-    fn counters_of_earlier_versions_counted_visits() {
-        let bytes = postcard::to_stdvec(&Counters {
-            saved: 7,
-            failed: 2,
-            ..Counters::default()
-        })
-        .unwrap();
-        let earlier = &bytes[..bytes.len() - 3];
-        let read: Counters = postcard::from_bytes(earlier).unwrap();
-        let read = read.of_any_version();
-        assert_eq!((read.saved, read.visits_saved), (7, 7));
-        assert_eq!((read.visits_failed, read.visits_done), (2, 9));
     }
 
     #[test]

@@ -16,11 +16,7 @@ impl Engine {
     /// Puts a URL into the queue of its site. A site that is not in memory is
     /// opened for it only if there is room and nobody waits for it; one that is and
     /// has plenty gets it later, with others.
-    pub(crate) fn enqueue(
-        &mut self,
-        entry: Entry,
-        now: Timestamp,
-    ) -> Result<(), CrawlError> {
+    pub(crate) fn enqueue(&mut self, entry: Entry, now: Timestamp) -> Result<(), CrawlError> {
         let site = entry.url.site_hash();
         let is_parked = if self.queues.frontier.is_open(site) {
             self.others_wait() && self.queues.frontier.has_plenty(site, entry.priority)
@@ -43,7 +39,10 @@ impl Engine {
         let mut wanted = Vec::new();
         let order = self.rules.config.page_order();
         let frontier = &self.queues.frontier;
-        wanted.extend(self.store.spill_due(&|site| frontier.is_open(site), order)?);
+        wanted.extend(
+            self.store
+                .spill_due(&|site| frontier.is_open(site), order)?,
+        );
         for site in self.queues.frontier.short_sites() {
             wanted.extend(self.store.take_parked(site)?);
         }
@@ -80,7 +79,9 @@ impl Engine {
         if !closed.is_empty() {
             let frontier = &self.queues.frontier;
             self.sites.robots.retain(|site| frontier.is_open(site));
-            self.sites.unaddressed.retain(|site, _| frontier.is_open(*site));
+            self.sites
+                .unaddressed
+                .retain(|site, _| frontier.is_open(*site));
             self.close_novelty();
         }
         self.open_next(now)
@@ -117,10 +118,7 @@ impl Engine {
         let state = self.store.site(site)?;
         let pending = state.as_ref().map_or(0, SiteState::pending);
         self.queues.parked = self.queues.parked.saturating_sub(pending);
-        self.open_site(
-            state.unwrap_or_else(|| SiteState::new(url.site())),
-            now,
-        )
+        self.open_site(state.unwrap_or_else(|| SiteState::new(url.site())), now)
     }
 
     /// Brings a site into memory, with what its robots.txt permitted.
@@ -154,7 +152,9 @@ impl Engine {
             }
             own => own.map(|own| own.rules(0)),
         };
-        self.queues.frontier.open_site_with(state, rules, not_before, now);
+        self.queues
+            .frontier
+            .open_site_with(state, rules, not_before, now);
         for entry in self.store.list_open(site)? {
             self.queues.parked = self.queues.parked.saturating_sub(1);
             self.queues.frontier.admit(entry, now);

@@ -59,7 +59,7 @@ use crate::status::{Counters, Ending, Observer, Phase, Status};
 use crate::steps::Steps;
 use crate::{Clock, CrawlConfig, CrawlError, SeedInput};
 
-pub(crate) use open::open_partitions;
+pub(crate) use open::{new_shared, open_partitions};
 use world::WorkerWorld;
 
 /// After the first answer of a round, more are waited for this long, so that
@@ -407,10 +407,12 @@ impl Worker<'_> {
         self.run.in_flight -= 1;
         match event {
             Event::Lost => Err(CrawlError::LostWork),
-            Event::Resolved(index, lease, looked_up) => self.with_engine(index, |engine, around| {
-                engine.looked_up(*lease, looked_up, around);
-                Ok(())
-            }),
+            Event::Resolved(index, lease, looked_up) => {
+                self.with_engine(index, |engine, around| {
+                    engine.looked_up(*lease, looked_up, around);
+                    Ok(())
+                })
+            }
             Event::Read(index, read) => self.arrive_read(index, *read),
         }
     }

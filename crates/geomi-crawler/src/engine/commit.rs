@@ -21,7 +21,7 @@ impl Engine {
     /// Gathers everything that changed since the last commit, to be followed by
     /// [`Engine::commit`]. Between the two the worker syncs the archive.
     pub(crate) fn prepare_commit(&mut self, around: &mut Around<'_>) -> Result<(), CrawlError> {
-        self.report_lost_errands(around.now);
+        self.report_lost_errands();
         self.spill_parked(around)?;
         for append in self.queues.frontier.take_appends().collect::<Vec<_>>() {
             self.store.append(&append);
@@ -32,7 +32,8 @@ impl Engine {
         self.seeds.book.save(&mut self.store);
         if self.is_dirty() {
             let counts = self.queues.counts();
-            self.store.set_meta("queued", &(counts.waiting + counts.leased));
+            self.store
+                .set_meta("queued", &(counts.waiting + counts.leased));
         }
         Ok(())
     }

@@ -12,9 +12,9 @@ use geomi_frontier::SiteView;
 use geomi_model::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Knowledge, Place};
 use super::reason::Held;
 use super::site::{hold_until, why};
+use super::{Knowledge, Place};
 use crate::CrawlError;
 use crate::partition::Reading;
 
@@ -157,7 +157,6 @@ impl Knowledge<'_> {
         let total = self.waiting;
         Ok(QueuedSample { total, urls })
     }
-
 }
 
 impl Place<'_> {
@@ -212,8 +211,8 @@ mod tests {
     fn places_read_back_and_order_by_rank_then_name() {
         let place = |rank, name: &str| (Reverse(rank), name.to_owned());
         let one = place(7, "a.test:80");
-        assert_eq!(read_place(&write_rank(&one)), Some(one.clone()));
+        assert_eq!(read_rank(&write_rank(&one)), Some(one.clone()));
         assert!(one < place(7, "b.test") && place(8, "z.test") < one);
-        assert_eq!(read_place("rubbish"), None);
+        assert_eq!(read_rank("rubbish"), None);
     }
 }

@@ -43,11 +43,11 @@ use crate::engine::{Engine, partition_of};
 use crate::novelty::NoveltyBook;
 use crate::partition::Partition;
 use crate::policies::SitePolicies;
-use geomi_refresh::upkeep::RefreshPlan;
 use crate::seeds::SeedBook;
 use crate::stage::admit::Admit;
 use crate::status::Status;
 use crate::{CrawlConfig, CrawlError};
+use geomi_refresh::upkeep::RefreshPlan;
 
 /// What is to be explained.
 #[derive(Clone, PartialEq, Eq, Debug)]

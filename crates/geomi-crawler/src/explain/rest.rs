@@ -13,10 +13,10 @@ use crate::partition::Partition;
 use crate::policies::SitePolicies;
 use crate::seeds::SeedBook;
 use crate::stage::admit::Admit;
-use geomi_refresh::upkeep::SiteSignals;
 use crate::status::Status;
 use crate::worker::open_partitions;
 use crate::{CrawlConfig, CrawlError};
+use geomi_refresh::upkeep::SiteSignals;
 
 /// Explains a topic of a crawl nobody is at work on. The caller holds the
 /// directory's lock.

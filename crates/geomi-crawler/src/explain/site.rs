@@ -189,7 +189,9 @@ impl Place<'_> {
     fn at_rest(&self, state: SiteState) -> SiteView {
         let politeness = &self.all.config.frontier.politeness;
         let hold = match &state.retired {
-            Some(retired) if self.engine.frontier.is_retired(&state) => Hold::Retired(retired.clone()),
+            Some(retired) if self.engine.frontier.is_retired(&state) => {
+                Hold::Retired(retired.clone())
+            }
             _ if state.pending() > 0 => Hold::Turn,
             _ => Hold::Drained,
         };

@@ -5,21 +5,21 @@ use std::collections::BTreeMap;
 use geomi_frontier::Entry;
 use geomi_model::{ChangeFrequency, ChangeSignal, Timestamp, UrlRecord};
 use geomi_novelty::TemplateStanding;
-use geomi_url::template::Template;
 use geomi_refresh::PageId;
 use geomi_scope::{Candidate, Refusal, Verdict};
+use geomi_url::template::Template;
 use geomi_url::{CrawlUrl, SiteHash};
 use serde::{Deserialize, Serialize};
 
-use super::{Place, PageLikeness, SiteReport};
+use super::{PageLikeness, Place, SiteReport};
 use crate::books::{Access, SiteAccess};
 use crate::depths::ShortestPath;
 use crate::log::LogLine;
 use crate::novelty::domain_hash;
-use geomi_refresh::upkeep::{Drive, RefreshPlan};
 use crate::refusal::RefusalRule;
 use crate::stage::admit::Standing;
 use crate::{CrawlError, RobotsMode};
+use geomi_refresh::upkeep::{Drive, RefreshPlan};
 
 /// Seeds a URL is held against when nobody knows from which it came.
 const SEEDS_TRIED_MAX: usize = 10_000;
@@ -256,7 +256,11 @@ impl Place<'_> {
             next,
             novelty: self.template_of(url)?,
             not_worth,
-            shortened: self.engine.novelty.shortened(url).map(|url| url.to_string()),
+            shortened: self
+                .engine
+                .novelty
+                .shortened(url)
+                .map(|url| url.to_string()),
             likeness,
             recent,
         })

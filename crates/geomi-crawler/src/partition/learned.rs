@@ -4,7 +4,6 @@ use geomi_model::ChangeSignal;
 use geomi_novelty::{DomainNovelty, MirrorPage, SiteNovelty};
 use geomi_refresh::upkeep::SiteSignals;
 use geomi_state::Scan;
-use geomi_state::Scan;
 use geomi_url::{CrawlUrl, SiteHash};
 
 use super::{Partition, read};

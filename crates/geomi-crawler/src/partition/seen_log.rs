@@ -187,8 +187,9 @@ mod tests {
 
     fn commit(log: &mut SeenLog, state: &mut State) {
         log.write(state).unwrap();
-        state.commit().unwrap();
-        log.committed().unwrap();
+        let number = state.commit().unwrap();
+        log.committed(number);
+        log.durable(state.durable()).unwrap();
     }
 
     #[test]

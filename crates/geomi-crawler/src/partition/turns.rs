@@ -4,8 +4,8 @@ use geomi_frontier::{Closed, Entry, PageOrder, SiteState};
 use geomi_state::{Scan, State};
 use geomi_url::SiteHash;
 
-use super::site_list::SiteList;
 use super::Partition;
+use super::site_list::SiteList;
 use crate::{CrawlError, keys};
 
 impl Partition {

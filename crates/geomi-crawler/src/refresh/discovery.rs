@@ -127,7 +127,10 @@ impl Engine {
 
     /// Notes how many pages are known if the last day has passed: the default allowance
     /// follows from it.
-    pub(crate) fn begin_discovery_day(&mut self, around: &mut Around<'_>) -> Result<(), CrawlError> {
+    pub(crate) fn begin_discovery_day(
+        &mut self,
+        around: &mut Around<'_>,
+    ) -> Result<(), CrawlError> {
         let Some(book) = &self.upkeep.plan else {
             return Ok(());
         };
@@ -163,7 +166,8 @@ impl Engine {
         };
         let waiting = &mut self.upkeep.discovery.released.0;
         *waiting = waiting.saturating_sub(1);
-        let is_allowed = !self.has_spent_its_day(per_day) && self.upkeep.discovery.take(per_day, now);
+        let is_allowed =
+            !self.has_spent_its_day(per_day) && self.upkeep.discovery.take(per_day, now);
         if is_allowed {
             self.save_discovery();
         }
@@ -183,7 +187,12 @@ impl Engine {
             self.save_discovery();
         }
         self.store.set_postponed(entry);
-        self.queues.frontier.settle(lease, Settlement::NotAsked, &mut around.shared.addresses, now);
+        self.queues.frontier.settle(
+            lease,
+            Settlement::NotAsked,
+            &mut around.shared.addresses,
+            now,
+        );
         Ok(())
     }
 
@@ -221,8 +230,7 @@ impl Engine {
 
     fn may_release(&self) -> bool {
         let per_day = self.discovery_per_day();
-        self.is_running
-            && per_day.is_none_or(|per_day| !self.has_spent_its_day(per_day))
+        self.is_running && per_day.is_none_or(|per_day| !self.has_spent_its_day(per_day))
     }
 
     /// Whether postponed URLs are still to be queued by this run.

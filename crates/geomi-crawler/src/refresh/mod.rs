@@ -14,9 +14,9 @@ mod history;
 mod table_file;
 mod turn;
 
+pub use crate::explain::site_signals;
 pub(crate) use discovery::Discovery;
 pub use history::{PLAN_COLUMNS, read_visits};
-pub(crate) use table_file::{TableFile, warn_of_unknown};
 pub use table_file::{TableError, read_table};
+pub(crate) use table_file::{TableFile, warn_of_unknown};
 pub(crate) use turn::SignalledVisit;
-pub use crate::explain::site_signals;

@@ -15,7 +15,6 @@ use geomi_refresh::upkeep::TableRows;
 use geomi_store::StoreError;
 use geomi_store::schedule::{self, FreeHours, Row};
 
-
 /// Problems told of one file.
 const TOLD_MAX: usize = 5;
 

@@ -11,10 +11,10 @@ use geomi_refresh::upkeep::{
 use geomi_url::{CrawlUrl, SiteHash};
 
 use super::table_file::warn_of_unknown;
+use crate::CrawlError;
 use crate::again::Counted;
 use crate::engine::{Around, Engine};
 use crate::stage::arrival::Arrival;
-use crate::CrawlError;
 
 /// Pages queued between two commits.
 const QUEUED_MAX: usize = 1_024;
@@ -70,7 +70,9 @@ impl Engine {
         self.upkeep.plan = Some(plan);
         self.begin_discovery_day(around)?;
         // What limits are about is this run.
-        self.rounds.round.count_from(Counted::of(&self.store.counters));
+        self.rounds
+            .round
+            .count_from(Counted::of(&self.store.counters));
         Ok(())
     }
 
@@ -131,21 +133,33 @@ impl Engine {
 
     /// Queues a page, unless it waits already; `false` if it cannot be queued. New pages can
     /// wait: the plan says that it is due.
-    fn queue_page(&mut self, around: &mut Around<'_>, plan: &RefreshPlan, page: PageId) -> Result<bool, CrawlError> {
+    fn queue_page(
+        &mut self,
+        around: &mut Around<'_>,
+        plan: &RefreshPlan,
+        page: PageId,
+    ) -> Result<bool, CrawlError> {
         self.queue_known(around, plan, (plan.pages(), page), 1)
     }
 
     /// The same for what never came, which can wait for everything else.
     fn queue_never_fetched(
-        &mut self, around: &mut Around<'_>,
+        &mut self,
+        around: &mut Around<'_>,
         plan: &RefreshPlan,
         never_fetched: NeverFetchedId,
     ) -> Result<bool, CrawlError> {
-        self.queue_known(around, plan, (plan.never_fetched_urls(), never_fetched), PRIORITIES)
+        self.queue_known(
+            around,
+            plan,
+            (plan.never_fetched_urls(), never_fetched),
+            PRIORITIES,
+        )
     }
 
     fn queue_known(
-        &mut self, around: &mut Around<'_>,
+        &mut self,
+        around: &mut Around<'_>,
         plan: &RefreshPlan,
         (urls, number): (&Pages, u32),
         priority: u8,
@@ -186,7 +200,10 @@ impl Engine {
     /// How long before its turn a visit was made, if somebody called for it.
     pub(crate) fn refresh_early(&self, visit: &Visit) -> Option<Duration> {
         let plan = self.upkeep.plan.as_ref()?;
-        let call = self.upkeep.early_visits.get(&plan.pages().find(&visit.url)?)?;
+        let call = self
+            .upkeep
+            .early_visits
+            .get(&plan.pages().find(&visit.url)?)?;
         Some(plan.instant(call.due).since(visit.time))
     }
 
@@ -240,7 +257,8 @@ impl Engine {
 
     /// A sitemap or feed says when a page was modified.
     pub(crate) fn refresh_told(
-        &mut self, around: &mut Around<'_>,
+        &mut self,
+        around: &mut Around<'_>,
         url: &CrawlUrl,
         signal: &ChangeSignal,
         source: SignalSource,
@@ -262,7 +280,8 @@ impl Engine {
             if !is_out || self.queue_page(around, &plan, page)? {
                 // It may have been called before and wait: the first to tell is right
                 // or wrong.
-                self.upkeep.early_visits
+                self.upkeep
+                    .early_visits
                     .entry(page)
                     .or_insert(SignalledVisit { due, source });
             } else {
@@ -281,9 +300,7 @@ impl Engine {
     ) -> Result<T, CrawlError> {
         let mut signals = match self.upkeep.signals.get(&site) {
             Some(signals) => *signals,
-            None => self.store
-                .signals(site)?
-                .unwrap_or_default(),
+            None => self.store.signals(site)?.unwrap_or_default(),
         };
         let said = change(&mut signals);
         self.upkeep.signals.insert(site, signals);

@@ -53,8 +53,7 @@ impl SeedFeed {
     /// Whether there is something to take in now.
     pub(crate) fn is_due(&self) -> bool {
         let has_come = |reading: &Reading| !reading.batches.is_empty();
-        !self.waiting.is_empty()
-            || self.reading.as_ref().is_some_and(has_come)
+        !self.waiting.is_empty() || self.reading.as_ref().is_some_and(has_come)
     }
 
     /// Where the next seeds will come from, unless some are there or none will.
@@ -155,7 +154,7 @@ mod tests {
     #[test]
     fn a_stream_comes_in_portions_and_ends() {
         let batches = [seeds(5), Vec::new(), seeds(1), seeds(9)];
-        let mut feed = SeedFeed::open(0, Some(Box::new(batches.into_iter()))).unwrap();
+        let mut feed = SeedFeed::open(Some(Box::new(batches.into_iter()))).unwrap();
         assert!(!feed.is_over());
         let sizes = drain(&mut feed, 4);
         assert_eq!(sizes.iter().sum::<usize>(), 15, "{sizes:?}");
@@ -163,18 +162,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_is_looked_at_once() {
-        let mut feed = SeedFeed::open(10, None).unwrap();
-        assert!(feed.is_due() && feed.batches().is_none());
-        assert_eq!(feed.take_known(8), 0..8);
-        assert_eq!(feed.take_known(8), 8..10);
-        assert!(feed.take_known(8).is_empty() && feed.is_over());
-    }
-
-    #[test]
     fn a_stream_that_breaks_is_a_failure_and_no_end() {
         let stream = std::iter::once_with(|| panic!("as a test wants it"));
-        let mut feed = SeedFeed::open(0, Some(Box::new(stream))).unwrap();
+        let mut feed = SeedFeed::open(Some(Box::new(stream))).unwrap();
         let batch = feed.batches().unwrap().recv();
         feed.arrived(batch);
         assert!(matches!(feed.look(), Err(CrawlError::LostWork)));

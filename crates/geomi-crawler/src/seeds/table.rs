@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use geomi_model::Timestamp;
+use geomi_state::Scan;
 use geomi_store::CrawlDir;
 use geomi_store::seeds::{SeedOrigin, SeedRow, SeedsWriter};
-use geomi_state::Scan;
 use geomi_url::UrlHash;
 use hashbrown::HashMap;
 

@@ -205,7 +205,8 @@ mod tests {
             Fetcher::new(FetchConfig::default()).unwrap(),
             Arc::new(SystemClock::default()),
             first_lease("http://127.0.0.1/"),
-            Enclosed::default(),
+            Extras::default(),
+            None,
         );
         let size = size_of_val(&future);
         assert!(size <= 5 << 10, "{size} bytes");

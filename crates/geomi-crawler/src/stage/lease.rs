@@ -55,7 +55,9 @@ impl Engine {
                     let len = self.queues.frontier.refill_len();
                     let reading = Reading { len, is_ragged };
                     let (entries, next) = self.store.read_lane(site, lane, from, reading)?;
-                    self.queues.frontier.refilled(site, lane, entries, next, now);
+                    self.queues
+                        .frontier
+                        .refilled(site, lane, entries, next, now);
                 }
                 Action::Wait(when) => return Ok(Poll::Wait(when)),
             }
@@ -64,7 +66,12 @@ impl Engine {
     }
 
     /// Starts a lease, or settles one for which no request is needed.
-    fn start(&mut self, around: &mut Around<'_>, lease: Lease, now: Timestamp) -> Result<Option<Job>, CrawlError> {
+    fn start(
+        &mut self,
+        around: &mut Around<'_>,
+        lease: Lease,
+        now: Timestamp,
+    ) -> Result<Option<Job>, CrawlError> {
         let Work::Page(entry, addr) = lease.work() else {
             return Ok(Some(self.job(lease, Extras::default())));
         };
@@ -95,7 +102,11 @@ impl Engine {
         self.admit_sitemaps(around, &entry)?;
         // It may have been queued before the rule was made.
         if let Some(refusal) = self.rules.admit.scope().denies(&entry.url) {
-            let reason = self.rules.admit.scope().explain_refusal(&entry.url, refusal);
+            let reason = self
+                .rules
+                .admit
+                .scope()
+                .explain_refusal(&entry.url, refusal);
             self.refuse(around, lease, RefusalRule::Scope(refusal), &reason, now)?;
             return Ok(None);
         }
@@ -128,7 +139,11 @@ impl Engine {
             return Ok(None);
         }
         let path = entry.url.path_and_query();
-        match self.sites.robots.access(lease.site(), &self.rules.config.agent, path) {
+        match self
+            .sites
+            .robots
+            .access(lease.site(), &self.rules.config.agent, path)
+        {
             Access::Allowed if !self.may_discover(&entry, now) => {
                 self.postpone(around, lease, &entry, now)?;
             }
@@ -141,7 +156,9 @@ impl Engine {
                 self.note_forbidden(&entry.url)?;
                 self.refuse(around, lease, RefusalRule::Robots, &reason, now)?;
             }
-            Access::Unreachable(state, reason) => self.give_up(around, lease, state, reason, now)?,
+            Access::Unreachable(state, reason) => {
+                self.give_up(around, lease, state, reason, now)?
+            }
         }
         Ok(None)
     }

@@ -29,7 +29,9 @@ pub(crate) fn remembered(dir: &CrawlDir, engines: &[Engine]) -> Result<Nearby, C
         remember(&mut nearby, &visit);
     }
     for engine in engines {
-        engine.store.visits(&mut |visit| remember(&mut nearby, &visit))?;
+        engine
+            .store
+            .visits(&mut |visit| remember(&mut nearby, &visit))?;
     }
     Ok(nearby)
 }
@@ -43,7 +45,12 @@ fn remember(nearby: &mut Nearby, visit: &Visit) {
 impl Engine {
     /// The page met lately that says nearly the same. Exact copies were found
     /// by their digests and are not asked about.
-    pub(crate) fn near_duplicate(&mut self, around: &mut Around<'_>, read: &Arrival, is_copy: bool) -> Option<NearDuplicate> {
+    pub(crate) fn near_duplicate(
+        &mut self,
+        around: &mut Around<'_>,
+        read: &Arrival,
+        is_copy: bool,
+    ) -> Option<NearDuplicate> {
         let simhash = read.document.simhash.filter(|_| !is_copy)?;
         let near = around.shared.nearby.meet(simhash, read.url.hash64().0)?;
         Some(NearDuplicate {

@@ -8,18 +8,17 @@
 use geomi_frontier::Entry;
 use geomi_model::{ChangeFrequency, ChangeSignal, Document, DocumentKind, LinkKind};
 use geomi_novelty::Combines;
-use geomi_url::template::Template;
 use geomi_scope::{Candidate, Refusal, Requisites, Rule, candidate_seed};
+use geomi_url::template::Template;
 use geomi_url::{CrawlUrl, UrlHash, registrable_domain};
 
-use geomi_model::GUESSED_SITEMAP;
 use crate::engine::{Around, Engine};
 use crate::novelty::{NotWorth, is_asset};
-use geomi_refresh::upkeep::SignalSource;
 use crate::refusal::RefusalRule;
-use crate::seeds::Added;
 use crate::stage::admit::{Admission, Found, Standing, may_follow};
 use crate::{CrawlError, SeedInput, SitemapMode};
+use geomi_model::GUESSED_SITEMAP;
+use geomi_refresh::upkeep::SignalSource;
 
 /// Indexes of sitemaps within one another, at most. The protocol allows one.
 const SITEMAP_NESTING_MAX: u8 = 3;
@@ -114,16 +113,15 @@ impl std::ops::AddAssign for Taken {
 impl Engine {
     /// Takes in the links of a page.
     pub(crate) fn admit_links(
-        &mut self, around: &mut Around<'_>,
+        &mut self,
+        around: &mut Around<'_>,
         on: &Entry,
         document: &Document,
     ) -> Result<Taken, CrawlError> {
         let mut taken = Taken::default();
         let way = match document.kind {
             DocumentKind::SitemapIndex if on.redirects >= SITEMAP_NESTING_MAX => {
-                self.store
-                    .counters
-                    .refusal(RefusalRule::SitemapsTooDeep);
+                self.store.counters.refusal(RefusalRule::SitemapsTooDeep);
                 return Ok(taken);
             }
             DocumentKind::SitemapIndex => Way::Sitemap,
@@ -190,7 +188,8 @@ impl Engine {
 
     /// Keeps what a sitemap or feed says of a page that is wanted.
     pub(crate) fn note_signal(
-        &mut self, around: &mut Around<'_>,
+        &mut self,
+        around: &mut Around<'_>,
         url: &CrawlUrl,
         signal: &ChangeSignal,
         source: SignalSource,
@@ -205,7 +204,11 @@ impl Engine {
 
     /// Takes in the sitemaps of a page's site, the first time one of its pages is
     /// about to be asked for: they belong to that page's party.
-    pub(crate) fn admit_sitemaps(&mut self, around: &mut Around<'_>, on: &Entry) -> Result<(), CrawlError> {
+    pub(crate) fn admit_sitemaps(
+        &mut self,
+        around: &mut Around<'_>,
+        on: &Entry,
+    ) -> Result<(), CrawlError> {
         if self.rules.config.sitemaps == SitemapMode::None {
             return Ok(());
         }
@@ -223,7 +226,13 @@ impl Engine {
         for name in named {
             // What is no URL is passed over: the line is in the archive.
             if let Ok(url) = on.url.join(&name) {
-                self.admit_link(around, &on, Lead::to(&url, LinkKind::Other), 0, Way::Sitemap)?;
+                self.admit_link(
+                    around,
+                    &on,
+                    Lead::to(&url, LinkKind::Other),
+                    0,
+                    Way::Sitemap,
+                )?;
             }
         }
         Ok(())
@@ -231,14 +240,13 @@ impl Engine {
 
     /// Takes in where a page redirects to.
     pub(crate) fn admit_redirect(
-        &mut self, around: &mut Around<'_>,
+        &mut self,
+        around: &mut Around<'_>,
         on: &Entry,
         target: &CrawlUrl,
     ) -> Result<bool, CrawlError> {
         if on.redirects >= self.rules.config.redirects_max {
-            self.store
-                .counters
-                .refusal(RefusalRule::TooManyRedirects);
+            self.store.counters.refusal(RefusalRule::TooManyRedirects);
             return Ok(false);
         }
         if on.is_seed {
@@ -270,7 +278,8 @@ impl Engine {
     }
 
     fn admit_link(
-        &mut self, around: &mut Around<'_>,
+        &mut self,
+        around: &mut Around<'_>,
         on: &Entry,
         Lead { url, kind, told }: Lead<'_>,
         share: u32,
@@ -322,16 +331,11 @@ impl Engine {
                 if !self.has_room(&entry)? {
                     return Ok(none);
                 }
-                if rule == Rule::Requisite
-                    && way == Way::Link
-                    && !self.may_nest(on, &mut entry)
-                {
+                if rule == Rule::Requisite && way == Way::Link && !self.may_nest(on, &mut entry) {
                     return Ok(none);
                 }
                 if kind == LinkKind::Script && !self.learned.script_links.may_try(url) {
-                    self.store
-                        .counters
-                        .refusal(RefusalRule::ScriptLink);
+                    self.store.counters.refusal(RefusalRule::ScriptLink);
                     return Ok(none);
                 }
                 if way == Way::Dive {
@@ -353,9 +357,7 @@ impl Engine {
                 }
             }
             Admission::Refused(refusal) => {
-                self.store
-                    .counters
-                    .refusal(RefusalRule::Scope(refusal));
+                self.store.counters.refusal(RefusalRule::Scope(refusal));
                 // A page whose links have grown past a limit is no dead end.
                 let fresh = u32::from(has_grown(&refusal));
                 Ok(Taken {
@@ -382,20 +384,23 @@ impl Engine {
         entry.redirects = nesting.saturating_add(1);
         let may = entry.redirects <= self.rules.config.redirects_max;
         if !may {
-            self.store
-                .counters
-                .refusal(RefusalRule::RequisitesTooDeep);
+            self.store.counters.refusal(RefusalRule::RequisitesTooDeep);
         }
         may
     }
 
     /// Takes in a URL that is wanted, if it is worth a request now.
     pub(crate) fn admit_worthy(
-        &mut self, around: &mut Around<'_>,
+        &mut self,
+        around: &mut Around<'_>,
         mut entry: Entry,
     ) -> Result<Taken, CrawlError> {
         let is_exempt = entry.is_seed || (entry.redirects > 0 && entry.kind.is_requisite());
-        let template = self.learned.novelty.is_on().then(|| Template::of(&entry.url));
+        let template = self
+            .learned
+            .novelty
+            .is_on()
+            .then(|| Template::of(&entry.url));
         let template = template.as_ref();
         let mut taken = self.growth(&entry, template)?;
         let not_worth = if is_exempt {
@@ -448,7 +453,8 @@ impl Engine {
 
     /// Takes in one link of a page before all others, where its site is in doubt.
     pub(crate) fn admit_dive(
-        &mut self, around: &mut Around<'_>,
+        &mut self,
+        around: &mut Around<'_>,
         on: &Entry,
         template: &Template,
         document: &Document,
@@ -465,15 +471,18 @@ impl Engine {
     }
 
     /// An external link of a party becomes a seed if it is new.
-    fn add_candidate(&mut self, around: &mut Around<'_>, on: &Entry, url: &CrawlUrl) -> Result<(), CrawlError> {
+    fn add_candidate(
+        &mut self,
+        around: &mut Around<'_>,
+        on: &Entry,
+        url: &CrawlUrl,
+    ) -> Result<(), CrawlError> {
         let url = candidate_seed(url);
         if self.seeds.book.knows(&url) {
             return Ok(());
         }
         if self.elsewhere(&url).is_none() && !self.has_hosts_left(&url)? {
-            self.store
-                .counters
-                .refusal(RefusalRule::DomainHosts);
+            self.store.counters.refusal(RefusalRule::DomainHosts);
             return Ok(());
         }
         let topic = self.seed(on.seed)?.topic.clone();
@@ -489,14 +498,16 @@ impl Engine {
         if self.seed(entry.seed)?.urls < max {
             return Ok(true);
         }
-        self.store
-            .counters
-            .refusal(RefusalRule::PartyFull);
+        self.store.counters.refusal(RefusalRule::PartyFull);
         Ok(false)
     }
 
     /// The seen test, and the site's queue.
-    pub(crate) fn queue(&mut self, around: &mut Around<'_>, mut entry: Entry) -> Result<bool, CrawlError> {
+    pub(crate) fn queue(
+        &mut self,
+        around: &mut Around<'_>,
+        mut entry: Entry,
+    ) -> Result<bool, CrawlError> {
         let (site, hash) = (entry.url.site_hash(), entry.url.hash64());
         if self.store.has_seen(site, hash)? {
             self.shorten(around, entry)?;
@@ -504,16 +515,17 @@ impl Engine {
         }
         self.note_path(&mut entry)?;
         if !self.may_open(&entry.url, entry.is_seed)? {
-            self.store
-                .counters
-                .refusal(RefusalRule::DomainHosts);
+            self.store.counters.refusal(RefusalRule::DomainHosts);
             self.hold_for_domain(&entry);
             return Ok(false);
         }
         self.store.first_sight(site, hash)?;
         self.store.counters.admitted += 1;
         self.edit_seed(entry.seed, |seed| seed.urls += 1)?;
-        around.shared.importance.queued(entry.url.hash64(), entry.priority);
+        around
+            .shared
+            .importance
+            .queued(entry.url.hash64(), entry.priority);
         let now = around.now;
         self.enqueue(entry, now)?;
         Ok(true)

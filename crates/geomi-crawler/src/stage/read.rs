@@ -13,12 +13,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use geomi_fetch::FetchOutcome;
-use geomi_frontier::{Lease, Work};
+use geomi_frontier::Work;
 use geomi_model::{
-    Digest, Document, Link, LinkKind, NetworkState, Phases, Protocol, RobotsMeta, Timestamp,
-    Truncation, Validity,
+    Digest, Document, Link, LinkKind, NetworkState, Protocol, RobotsMeta, Timestamp, Truncation,
+    Validity,
 };
-use geomi_novelty::Shape;
 use geomi_page::{
     PageInput, ReadLimits, Readers, charset_parameter, link_header, refresh_header, robots_tag,
     validity,

@@ -7,8 +7,8 @@ use geomi_url::{CrawlUrl, SiteHash};
 
 use crate::CrawlError;
 use crate::books::SiteAccess;
-use crate::letters::{Letter, RobotsErrand};
 use crate::engine::{Around, Engine};
+use crate::letters::{Letter, RobotsErrand};
 use crate::stage::address::UNREACHABLE_FOR;
 use crate::stage::arrival::{Answer, Arrival};
 use crate::stage::row::Story;
@@ -74,7 +74,11 @@ impl Engine {
     }
 
     /// A robots.txt: its visit is kept like any other, then it is obeyed.
-    pub(crate) fn settle_robots(&mut self, around: &mut Around<'_>, read: Arrival) -> Result<(), CrawlError> {
+    pub(crate) fn settle_robots(
+        &mut self,
+        around: &mut Around<'_>,
+        read: Arrival,
+    ) -> Result<(), CrawlError> {
         let now = around.now;
         let Work::Robots(errand, _) = read.lease.work().clone() else {
             unreachable!("a robots.txt was leased")
@@ -92,8 +96,14 @@ impl Engine {
         let timing = timing(&read);
         let signal = signal(&read.answer);
         let next = self.robots_next(&errand, &read.answer, now)?;
-        self.queues.frontier
-            .settle_robots(read.lease, timing, signal, next, &mut around.shared.addresses, now);
+        self.queues.frontier.settle_robots(
+            read.lease,
+            timing,
+            signal,
+            next,
+            &mut around.shared.addresses,
+            now,
+        );
         Ok(())
     }
 
@@ -135,7 +145,14 @@ impl Engine {
         let crawl_delay = access.crawl_delay(&self.rules.config.agent);
         if let Some(asker) = self.sites.errands.remove(&errand.for_site) {
             let (for_site, until) = (errand.for_site, now + believed_for);
-            self.store.post(asker, Letter::Robots { for_site, access: Some(access), until });
+            self.store.post(
+                asker,
+                Letter::Robots {
+                    for_site,
+                    access,
+                    until,
+                },
+            );
         } else {
             self.know(errand.for_site, access);
         }

@@ -4,26 +4,26 @@ use std::time::Duration;
 
 use geomi_frontier::{Entry, Lease, Settlement, SiteSignal, Timing, Work};
 use geomi_model::{
-    Capture, CaptureKind, Change, Digest, Document, LinkKind, NetworkState, Timestamp, UrlRecord, Validity,
-    Visit,
+    Capture, CaptureKind, Change, Digest, Document, LinkKind, NetworkState, Timestamp, UrlRecord,
+    Validity, Visit,
 };
 use geomi_novelty::NoveltyRefusal;
-use geomi_url::template::Template;
 use geomi_url::CrawlUrl;
+use geomi_url::template::Template;
 
-use geomi_model::{Attempt, Fate, is_guess};
 use crate::engine::{Around, Engine};
 use crate::letters::{Letter, keeper};
 use crate::partition::Stored;
 use crate::refusal::RefusalRule;
 use crate::seeds::SeedOutcome;
-use crate::stage::judge::judge;
-use crate::stage::links::Taken;
 use crate::stage::address::recognise_by_certificate;
 use crate::stage::arrival::{Answer, Arrival, Content};
+use crate::stage::judge::judge;
+use crate::stage::links::Taken;
 use crate::stage::row::{Row, Story};
 use crate::status::PageBefore;
 use crate::{CrawlConfig, CrawlError};
+use geomi_model::{Attempt, Fate, is_guess};
 
 /// Decides what an attempt means. `attempts` were made before it.
 pub(crate) fn fate(url: &CrawlUrl, answer: &Answer, attempts: u8, tries: u8) -> Fate {
@@ -96,7 +96,9 @@ impl Engine {
             return Ok(None);
         };
         let is_ours = keeper(self.map, &content.digest) == self.id;
-        if is_ours || arrival.answer.code != Some(200) || self.store.stored(&content.digest)?.is_some()
+        if is_ours
+            || arrival.answer.code != Some(200)
+            || self.store.stored(&content.digest)?.is_some()
         {
             return Ok(None);
         }
@@ -104,7 +106,11 @@ impl Engine {
     }
 
     /// A page: judged, kept, its links admitted, its site given a rest.
-    fn settle_page(&mut self, around: &mut Around<'_>, mut read: Arrival) -> Result<(), CrawlError> {
+    fn settle_page(
+        &mut self,
+        around: &mut Around<'_>,
+        mut read: Arrival,
+    ) -> Result<(), CrawlError> {
         let now = around.now;
         let Work::Page(entry, _) = read.lease.work().clone() else {
             unreachable!("a page was leased")
@@ -117,7 +123,8 @@ impl Engine {
         self.rules.admit.settle_state(&mut read.answer);
         self.leave_broken(&mut read);
         if self.rules.config.cookies && !read.answer.cookies.is_empty() {
-            self.sites.cookies
+            self.sites
+                .cookies
                 .take(&read.url, &read.answer.cookies, read.ended);
         }
         // Most visits are first ones, and looking for nothing is not free.
@@ -149,7 +156,8 @@ impl Engine {
         }
         self.look_for_soft_404(&mut read);
         let near = self.near_duplicate(around, &read, judgement.duplicate_of.is_some());
-        let links_admitted = self.take_links(around, &entry, &read, fate, is_first, near.is_some())?;
+        let links_admitted =
+            self.take_links(around, &entry, &read, fate, is_first, near.is_some())?;
         let known = PageBefore::of(judgement.before.as_ref(), &entry);
         self.store.counters.page(fate, known);
         self.count_page(&entry, &read, fate, links_admitted)?;
@@ -168,7 +176,9 @@ impl Engine {
         );
         self.add_visit(&read, story, capture)?;
         let site = read.lease.site();
-        self.queues.frontier.settle(read.lease, settlement, &mut around.shared.addresses, now);
+        self.queues
+            .frontier
+            .settle(read.lease, settlement, &mut around.shared.addresses, now);
         // A limit on a site's pages is about pages, not about looking at them again.
         let is_counted = self.upkeep.plan.is_none() || !entry.is_revisit;
         if fate == Fate::Saved && is_counted {
@@ -194,7 +204,10 @@ impl Engine {
     fn fate_of(&mut self, entry: &Entry, answer: &Answer) -> Fate {
         let is_challenged = !answer.challenges.is_empty()
             && entry.attempts + 1 < self.rules.config.tries
-            && self.sites.keyring.challenged(&entry.url, &answer.challenges);
+            && self
+                .sites
+                .keyring
+                .challenged(&entry.url, &answer.challenges);
         if is_challenged {
             return Fate::Retry;
         }
@@ -210,7 +223,8 @@ impl Engine {
     /// Takes in where a page leads, learns from it, and says how many URLs were
     /// new.
     fn take_links(
-        &mut self, around: &mut Around<'_>,
+        &mut self,
+        around: &mut Around<'_>,
         entry: &Entry,
         read: &Arrival,
         fate: Fate,
@@ -291,7 +305,10 @@ impl Engine {
         self.store.set_stored(&content.digest, &stored);
         let keeper = keeper(self.map, &content.digest);
         if keeper != self.id {
-            around.shared.contents.insert(content.digest, stored.clone());
+            around
+                .shared
+                .contents
+                .insert(content.digest, stored.clone());
             let digest = content.digest;
             self.store.post(keeper, Letter::Content { digest, stored });
         }
@@ -309,7 +326,9 @@ impl Engine {
         }
         let is_asked = read.content.is_some_and(|own| own.digest == *content);
         let original = read.original.as_ref().filter(|_| is_asked);
-        Ok(original.or_else(|| around.shared.contents.get(content)).cloned())
+        Ok(original
+            .or_else(|| around.shared.contents.get(content))
+            .cloned())
     }
 
     fn count_page(
@@ -389,7 +408,8 @@ impl Engine {
 
     /// A URL that a rule forbids when its turn comes: never requested.
     pub(crate) fn refuse(
-        &mut self, around: &mut Around<'_>,
+        &mut self,
+        around: &mut Around<'_>,
         lease: Lease,
         rule: RefusalRule,
         reason: &str,
@@ -401,7 +421,8 @@ impl Engine {
         tracing::debug!(url = %entry.url, reason, "refused");
         self.turn_away(around, &entry, rule, now)?;
         self.store.counters.refused += 1;
-        self.store.set_refused(&entry, &format!("{}: {reason}", rule.as_str()));
+        self.store
+            .set_refused(&entry, &format!("{}: {reason}", rule.as_str()));
         if entry.is_seed {
             if self.notices.seeds.allows() {
                 tracing::warn!(url = %entry.url, reason, "seed refused");
@@ -409,13 +430,19 @@ impl Engine {
             self.edit_seed(entry.seed, |seed| seed.outcome = SeedOutcome::Refused)?;
         }
         self.refresh_refused(&entry.url, now);
-        self.queues.frontier.settle(lease, Settlement::NotAsked, &mut around.shared.addresses, now);
+        self.queues.frontier.settle(
+            lease,
+            Settlement::NotAsked,
+            &mut around.shared.addresses,
+            now,
+        );
         Ok(())
     }
 
     /// A URL that the trap guard defers: kept for later.
     pub(crate) fn defer(
-        &mut self, around: &mut Around<'_>,
+        &mut self,
+        around: &mut Around<'_>,
         lease: Lease,
         refusal: NoveltyRefusal,
         now: Timestamp,
@@ -426,13 +453,19 @@ impl Engine {
         self.turn_away(around, &entry, RefusalRule::Trap(refusal), now)?;
         self.hold(&entry);
         self.refresh_refused(&entry.url, now);
-        self.queues.frontier.settle(lease, Settlement::NotAsked, &mut around.shared.addresses, now);
+        self.queues.frontier.settle(
+            lease,
+            Settlement::NotAsked,
+            &mut around.shared.addresses,
+            now,
+        );
         Ok(())
     }
 
     /// Remembers that a URL was not requested when its turn came.
     fn turn_away(
-        &mut self, around: &mut Around<'_>,
+        &mut self,
+        around: &mut Around<'_>,
         entry: &Entry,
         rule: RefusalRule,
         now: Timestamp,
@@ -480,16 +513,19 @@ impl Engine {
         };
         let before = self.store.record(&entry.url)?;
         let known = PageBefore::of(before.as_ref(), &entry);
-        self.store
-            .counters
-            .page(Fate::Failed, known);
+        self.store.counters.page(Fate::Failed, known);
         self.count_page(&entry, &read, Fate::Failed, 0)?;
         let record = record(before, &entry, &read, None);
         self.store.set_record(&entry.url, &record);
         let seed = self.seed(entry.seed)?;
         let story = Story::of(&entry, &seed, 0, None);
         self.add_visit(&read, story, None)?;
-        self.queues.frontier.settle(read.lease, Settlement::NotAsked, &mut around.shared.addresses, now);
+        self.queues.frontier.settle(
+            read.lease,
+            Settlement::NotAsked,
+            &mut around.shared.addresses,
+            now,
+        );
         Ok(())
     }
 }

@@ -56,11 +56,19 @@ impl Engine {
         match self.rules.admit.seed(&input.url, number) {
             Admission::Queue(entry, _) => {
                 let is_new = self.queue(around, entry)?;
-                Ok(if is_new { SeedAdded::Queued } else { SeedAdded::Known })
+                Ok(if is_new {
+                    SeedAdded::Queued
+                } else {
+                    SeedAdded::Known
+                })
             }
             Admission::Refused(refusal) => {
                 self.refuse_seed(&input.url, number, &refusal)?;
-                let reason = self.rules.admit.scope().explain_refusal(&input.url, refusal);
+                let reason = self
+                    .rules
+                    .admit
+                    .scope()
+                    .explain_refusal(&input.url, refusal);
                 Ok(SeedAdded::Refused(reason))
             }
             Admission::CandidateSeed => unreachable!("a seed is no candidate"),
@@ -107,7 +115,12 @@ impl Engine {
 
     /// A seed that could not be reached in an earlier run gets another chance:
     /// whoever runs a crawl again has perhaps mended the network.
-    fn retry_seed(&mut self, around: &mut Around<'_>, url: &CrawlUrl, number: u32) -> Result<(), CrawlError> {
+    fn retry_seed(
+        &mut self,
+        around: &mut Around<'_>,
+        url: &CrawlUrl,
+        number: u32,
+    ) -> Result<(), CrawlError> {
         let Admission::Queue(entry, _) = self.rules.admit.seed(url, number) else {
             return Ok(());
         };
@@ -127,7 +140,12 @@ impl Engine {
         self.enqueue(entry, now)
     }
 
-    pub(crate) fn admit_seed(&mut self, around: &mut Around<'_>, url: &CrawlUrl, number: u32) -> Result<(), CrawlError> {
+    pub(crate) fn admit_seed(
+        &mut self,
+        around: &mut Around<'_>,
+        url: &CrawlUrl,
+        number: u32,
+    ) -> Result<(), CrawlError> {
         match self.rules.admit.seed(url, number) {
             Admission::Queue(entry, _) => {
                 self.queue(around, entry)?;

@@ -27,7 +27,7 @@ use crate::seeds::{SeedFeed, SeedStream};
 use crate::stage::fetch::{body_filter, fetcher};
 use crate::stage::likeness;
 use crate::stage::read::ReadSettings;
-use crate::{Clock, CrawlConfig, CrawlError};
+use crate::{CrawlConfig, CrawlError};
 
 /// URLs whose importance is remembered: 2 MiB.
 const IMPORTANCE_PLACES: usize = 256 << 10;

@@ -12,8 +12,8 @@ use crate::control::Desired;
 use crate::engine::Engine;
 use crate::failing::FailingSites;
 use crate::refresh::warn_of_unknown;
-use geomi_refresh::upkeep::RefreshPlan;
 use crate::status::{Answers, Counters, Ending, Phase, RefreshStatus, Status};
+use geomi_refresh::upkeep::RefreshPlan;
 
 impl Worker<'_> {
     /// Writes and shows the status when it is time.
@@ -170,7 +170,8 @@ fn merged(mut one: Overview, other: Overview) -> Overview {
     one.retired.extend(other.retired);
     one.retired.truncate(RETIRED_LISTED);
     one.failing.extend(other.failing);
-    one.failing.sort_by_key(|(_, failures)| std::cmp::Reverse(*failures));
+    one.failing
+        .sort_by_key(|(_, failures)| std::cmp::Reverse(*failures));
     one.failing.truncate(FAILING_LISTED);
     let rtt = |slowest: &(geomi_url::SiteKey, std::time::Duration)| slowest.1;
     Overview {

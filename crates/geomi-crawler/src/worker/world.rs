@@ -75,9 +75,9 @@ impl World for WorkerWorld<'_> {
         let id = (self.of > 1).then_some(partition.0);
         let mut segments = segment::list_of(&dir, id)?;
         segments.retain(|segment| segment.last > after && segment.first <= until);
-        let tables = segments.into_iter().map(move |segment| {
-            visits::read_visit_columns(&segment.table(&dir), PLAN_COLUMNS)
-        });
+        let tables = segments
+            .into_iter()
+            .map(move |segment| visits::read_visit_columns(&segment.table(&dir), PLAN_COLUMNS));
         let rows = tables.flat_map(|table| match table {
             Ok(rows) => Rows::Table(rows),
             Err(error) => Rows::Failed(Some(error)),
@@ -86,7 +86,10 @@ impl World for WorkerWorld<'_> {
             Ok(visit) => visit.number > after && visit.number <= until,
             Err(_) => true,
         };
-        Ok(Box::new(rows.map(|row| row.map_err(CrawlError::from)).filter(is_wanted)))
+        Ok(Box::new(
+            rows.map(|row| row.map_err(CrawlError::from))
+                .filter(is_wanted),
+        ))
     }
 }
 
