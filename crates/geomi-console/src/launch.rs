@@ -12,6 +12,7 @@ use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -21,7 +22,7 @@ use std::time::Duration;
 use geomi_crawler::Status;
 use geomi_crawler::remote::{self, RemoteError};
 use geomi_refresh::upkeep::RefreshDrive;
-use geomi_store::{CrawlDir, StoreError, open_regular};
+use geomi_store::{CrawlDir, StoreError, open_in_place, open_regular};
 
 use crate::accounts::hold;
 use crate::app::Settings;
@@ -402,8 +403,12 @@ impl Planner {
     }
 }
 
+/// A log in a crawl directory that is there, emptied. Only its owner may read one
+/// that is new.
 fn create(said: &Path) -> Result<File, StoreError> {
-    File::create(said).map_err(|error| StoreError::from_io("write", said, error))
+    let mut options = File::options();
+    options.create(true).truncate(true).write(true).mode(0o600);
+    open_in_place(&mut options, said).map_err(|error| StoreError::from_io("write", said, error))
 }
 
 /// Runs a command with what it says going to a file.
@@ -517,6 +522,31 @@ mod tests {
         planner.plan(&dir).unwrap_err();
         assert!(!planner.is_busy(&dir));
         assert_eq!(Planner::new("true".into()).plan(&dir).unwrap(), Made::Done);
+    }
+
+    #[test]
+    fn a_log_is_the_owners_and_no_link_leads_it_elsewhere() {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let dir = CrawlDir::create(folder.path()).unwrap();
+        let precious = folder.path().join("precious");
+        fs::write(&precious, "kept").unwrap();
+        for log in [RUN_LOG, PLAN_LOG] {
+            symlink(&precious, folder.path().join(log)).unwrap();
+        }
+        let plan = Plan {
+            dir: folder.path().to_owned(),
+            ..Plan::default()
+        };
+        Launcher::new("true".into()).start(&plan).unwrap_err();
+        Planner::new("true".into()).plan(&dir).unwrap_err();
+        assert_eq!(fs::read_to_string(&precious).unwrap(), "kept");
+
+        let log = folder.path().join(RUN_LOG);
+        fs::remove_file(&log).unwrap();
+        Launcher::new("true".into()).start(&plan).unwrap();
+        let mode = fs::metadata(&log).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
     }
 
     #[test]

@@ -63,7 +63,7 @@ impl AddressPolicy {
         };
         if self.allow_all
             || self.allow.iter().any(|range| range.contains(addr))
-            || self.named_hosts.contains(host, port) && !METADATA.contains(&addr)
+            || self.named_hosts.contains(host, port) && !is_metadata(addr)
         {
             return Ok(());
         }
@@ -72,11 +72,41 @@ impl AddressPolicy {
 }
 
 /// Where clouds answer their machines, with credentials among other things.
-const METADATA: [IpAddr; 3] = [
-    IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)),
-    IpAddr::V4(Ipv4Addr::new(168, 63, 129, 16)),
-    IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
+const METADATA_V4: [Ipv4Addr; 6] = [
+    Ipv4Addr::new(169, 254, 169, 254), // nearly all of them
+    Ipv4Addr::new(169, 254, 170, 2),   // containers of Amazon
+    Ipv4Addr::new(169, 254, 170, 23),  // pods of Amazon
+    Ipv4Addr::new(168, 63, 129, 16),   // Microsoft
+    Ipv4Addr::new(100, 100, 100, 200), // Alibaba
+    Ipv4Addr::new(192, 0, 0, 192),     // Oracle
 ];
+const METADATA_V6: [Ipv6Addr; 3] = [
+    Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254), // Amazon
+    Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x23),  // pods of Amazon
+    Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254),  // Google
+];
+
+/// Whether clouds answer there. An IPv6 address that carries such an IPv4
+/// address leads to the same machine: the system itself translates mapped ones.
+fn is_metadata(addr: IpAddr) -> bool {
+    match addr {
+        IpAddr::V4(v4) => METADATA_V4.contains(&v4),
+        IpAddr::V6(v6) => {
+            METADATA_V6.contains(&v6) || carried_v4(v6).is_some_and(|v4| METADATA_V4.contains(&v4))
+        }
+    }
+}
+
+/// The IPv4 address inside an IPv6 address: IPv4-mapped, IPv4-compatible, NAT64
+/// or 6to4.
+fn carried_v4(v6: Ipv6Addr) -> Option<Ipv4Addr> {
+    match v6.segments() {
+        [0, 0, 0, 0, 0, 0 | 0xffff, high, low]
+        | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
+        | [0x2002, high, low, ..] => Some(embedded(high, low)),
+        _ => None,
+    }
+}
 
 /// Whether the address is plainly on the public internet.
 pub fn is_public(addr: IpAddr) -> bool {
@@ -308,11 +338,30 @@ mod tests {
     #[test]
     fn naming_a_host_does_not_open_cloud_metadata() {
         let mut policy = AddressPolicy::default();
-        for host in ["169.254.169.254", "168.63.129.16", "[fd00:ec2::254]"] {
+        for host in [
+            "169.254.169.254",
+            "169.254.170.2",
+            "169.254.170.23",
+            "168.63.129.16",
+            "100.100.100.200",
+            "192.0.0.192",
+            "[fd00:ec2::254]",
+            "[fd00:ec2::23]",
+            "[fd20:ce::254]",
+            // The same in IPv6 forms that carry IPv4.
+            "[::ffff:169.254.169.254]",
+            "[::169.254.169.254]",
+            "[64:ff9b::169.254.169.254]",
+            "[2002:a9fe:a9fe::1]",
+            "[::ffff:168.63.129.16]",
+        ] {
             policy.named_hosts.insert(host.parse().unwrap());
             let addr = ip(bare_host(host));
             assert!(policy.check(host, 80, addr).is_err(), "{host}");
         }
+        let mapped = "[::ffff:10.0.0.1]";
+        policy.named_hosts.insert(mapped.parse().unwrap());
+        assert!(policy.check(mapped, 80, ip("::ffff:10.0.0.1")).is_ok());
         policy.allow = vec!["169.254.169.254/32".parse().unwrap()];
         let opened = policy.check("169.254.169.254", 80, ip("169.254.169.254"));
         assert!(opened.is_ok());

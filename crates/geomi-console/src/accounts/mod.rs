@@ -107,6 +107,8 @@ pub(crate) enum Refusal {
 }
 
 /// All accounts of a console.
+///
+/// Whoever needs both locks takes that of the book first.
 #[derive(Debug)]
 pub(crate) struct Accounts {
     book: Mutex<Book>,
@@ -245,7 +247,9 @@ impl Accounts {
         no: u32,
         change: store::UserChange,
     ) -> Result<Result<User, Refusal>, ConsoleError> {
-        let changed = hold(&self.book).change_user(no, change)?;
+        let mut book = hold(&self.book);
+        let changed = book.change_user(no, change)?;
+        // Under the lock of the book: no session begins and no token is made between.
         if changed.is_ok() {
             hold(&self.sessions).end_all_of(no);
         }
@@ -254,7 +258,8 @@ impl Accounts {
 
     /// Removes a user with all tokens and sessions.
     pub(crate) fn remove_user(&self, no: u32) -> Result<Result<(), Refusal>, ConsoleError> {
-        let removed = hold(&self.book).remove_user(no)?;
+        let mut book = hold(&self.book);
+        let removed = book.remove_user(no)?;
         if removed.is_ok() {
             self.limiter.forget_account(no);
             hold(&self.sessions).end_all_of(no);
@@ -270,16 +275,25 @@ impl Accounts {
         tokens.cloned().collect()
     }
 
-    /// Makes a token; the secret is told this once.
+    /// Makes a token of somebody who is known by a session; the secret is told
+    /// this once. A session that ended meanwhile makes none.
     pub(crate) fn add_token(
         &self,
-        user: u32,
+        known: &Principal,
         name: String,
         scope: Role,
         now: Timestamp,
     ) -> Result<Result<(Token, String), Refusal>, ConsoleError> {
+        let mut book = hold(&self.book);
+        let is_known = match &known.by {
+            Proof::Session { key, .. } => hold(&self.sessions).find(key, now).is_some(),
+            Proof::Token(_) => false,
+        };
+        if !is_known {
+            return Ok(Err(Refusal::Unknown));
+        }
         let secret = format!("geomi_{}", secret::new());
-        let made = hold(&self.book).add_token(user, name, scope, &secret, now)?;
+        let made = book.add_token(known.user, name, scope, &secret, now)?;
         Ok(made.map(|token| (token, secret)))
     }
 
@@ -334,9 +348,13 @@ impl Accounts {
                 .any(|user| user.no == known.user)
     }
 
-    /// Begins a session; its secret and the word for its forms.
-    pub(crate) fn begin_session(&self, user: u32, now: Timestamp) -> (String, String) {
-        hold(&self.sessions).begin(user, now)
+    /// Begins a session; its secret and the word for its forms. `None` if the user
+    /// was removed or has another password since it was checked.
+    pub(crate) fn begin_session(&self, of: &User, now: Timestamp) -> Option<(String, String)> {
+        let book = hold(&self.book);
+        let mut users = book.users().iter();
+        let is_same = users.any(|user| user.no == of.no && user.pw == of.pw);
+        is_same.then(|| hold(&self.sessions).begin(of.no, now))
     }
 
     /// Ends a session.
@@ -349,4 +367,58 @@ impl Accounts {
 /// poisoned one is as good as another.
 pub(crate) fn hold<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::EPOCH;
+
+    fn accounts(folder: &Path) -> (Accounts, User) {
+        let accounts = Accounts::open(folder).unwrap();
+        let new = store::NewUser {
+            name: "Kim".to_owned(),
+            id: "kim".to_owned(),
+            pw: "old".to_owned(),
+            role: Role::Viewer,
+        };
+        let user = accounts.add_user(new, NOW).unwrap().unwrap();
+        (accounts, user)
+    }
+
+    fn reset(accounts: &Accounts, no: u32) {
+        let change = store::UserChange {
+            pw: Some("new".to_owned()),
+            ..store::UserChange::default()
+        };
+        accounts.change_user(no, change).unwrap().unwrap();
+    }
+
+    #[test]
+    fn a_password_that_was_reset_while_it_was_checked_begins_no_session() {
+        let folder = tempfile::tempdir().unwrap();
+        let (accounts, checked) = accounts(folder.path());
+        assert!(accounts.begin_session(&checked, NOW).is_some());
+        reset(&accounts, checked.no);
+        assert_eq!(accounts.begin_session(&checked, NOW), None);
+        let checked = accounts.user_by_id("kim").unwrap();
+        assert!(accounts.begin_session(&checked, NOW).is_some());
+    }
+
+    #[test]
+    fn a_session_that_ended_while_a_request_was_read_makes_no_token() {
+        let folder = tempfile::tempdir().unwrap();
+        let (accounts, user) = accounts(folder.path());
+        let (secret, _) = accounts.begin_session(&user, NOW).unwrap();
+        let known = accounts.by_session(&secret, NOW).unwrap();
+        let make = || {
+            let made = accounts.add_token(&known, "t".to_owned(), Role::Viewer, NOW);
+            made.unwrap().map(|(token, _)| token.no)
+        };
+        assert_eq!(make(), Ok(1));
+        reset(&accounts, user.no);
+        assert_eq!(make(), Err(Refusal::Unknown));
+        assert_eq!(accounts.tokens(None), []);
+    }
 }

@@ -138,7 +138,7 @@ pub(crate) async fn begin(app: &App, caller: &Caller, sent: LogIn) -> Result<Beg
         .hash(move |app| check(app, &sent, attempt, from, now))
         .await;
     let user = found.ok_or_else(|| Problem::new(StatusCode::UNAUTHORIZED, Wrong::LogIn))?;
-    Ok(session_for(app, caller, user, now))
+    session_for(app, caller, user, now)
 }
 
 /// The user whose id and password these are. Blocks. All of it happens also
@@ -163,16 +163,23 @@ fn check(app: &App, sent: &LogIn, attempt: Attempt, from: IpAddr, now: Timestamp
     Some(user)
 }
 
-/// A new session of a user.
-pub(crate) fn session_for(app: &App, caller: &Caller, user: User, now: Timestamp) -> Begun {
-    let (secret, csrf) = app.accounts.begin_session(user.no, now);
-    Begun {
+/// A new session of a user whose password was checked.
+pub(crate) fn session_for(
+    app: &App,
+    caller: &Caller,
+    user: User,
+    now: Timestamp,
+) -> Result<Begun, Problem> {
+    let begun = app.accounts.begin_session(&user, now);
+    let (secret, csrf) =
+        begun.ok_or_else(|| Problem::new(StatusCode::UNAUTHORIZED, Wrong::LogIn))?;
+    Ok(Begun {
         id: user.id,
         name: user.name,
         role: user.role,
         csrf,
         cookie: set_cookie(&secret, caller.is_secure),
-    }
+    })
 }
 
 fn too_many(wait: Duration) -> Problem {

@@ -145,11 +145,11 @@ pub(crate) async fn make_token(
     if make.scope > known.role {
         return Err(Problem::forbidden(Wrong::StrongToken));
     }
-    let user = known.user;
+    let known = known.clone();
     let made = app
         .read(move |app| {
             app.accounts
-                .add_token(user, make.name, make.scope, app.now())
+                .add_token(&known, make.name, make.scope, app.now())
         })
         .await?;
     let (token, secret) = made.map_err(refused)?;

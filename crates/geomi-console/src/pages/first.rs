@@ -96,7 +96,7 @@ pub(crate) async fn make(
         .await?;
     let user = made.map_err(refused)?;
     note(&app, &view.caller, "first-admin", &user.id);
-    let begun = session_for(&app, &view.caller, user, app.now());
+    let begun = session_for(&app, &view.caller, user, app.now())?;
     let response = Redirect::to("/").into_response();
     Ok(respond::and(response, header::SET_COOKIE, begun.cookie))
 }

@@ -171,7 +171,8 @@ async fn a_stream_ends_with_the_user_the_token_or_the_session() {
     accounts.remove_token(no).unwrap().unwrap();
     assert!(ends(watcher).await, "the token was removed");
 
-    let (secret, _) = accounts.begin_session(3, now);
+    let user = accounts.users().pop().unwrap();
+    let (secret, _) = accounts.begin_session(&user, now).unwrap();
     let path = "/crawls/news/events";
     let mut request = request(Method::GET, path, None, ELSEWHERE, Body::empty());
     let cookie = format!("geomi_session={secret}").parse().unwrap();

@@ -149,10 +149,11 @@ impl Console {
         };
         let user = self.app.accounts.add_user(user, self.app.now());
         let user = user.unwrap().unwrap();
-        let made = self
-            .app
-            .accounts
-            .add_token(user.no, "test".into(), role, self.app.now());
+        let (accounts, now) = (&self.app.accounts, self.app.now());
+        let (session, _) = accounts.begin_session(&user, now).unwrap();
+        let known = accounts.by_session(&session, now).unwrap();
+        let made = accounts.add_token(&known, "test".into(), role, now);
+        accounts.end_session(&session);
         made.unwrap().unwrap().1
     }
 
