@@ -1,4 +1,4 @@
-//! The plan in the crawl loop: what is due is queued, what was seen is told.
+//! The refresh plan in the crawl loop: queues the pages that are due and reports their visits.
 
 use std::path::Path;
 use std::time::Duration;
@@ -24,20 +24,20 @@ use crate::{CrawlConfig, CrawlError};
 
 /// Pages queued between two commits.
 const QUEUED_MAX: usize = 1_024;
-/// Days of budget that are spent at once after a time in which nobody ran.
+/// Maximum days of budget that are spent at once after a pause.
 const SAVED_MAX: f64 = 1.0;
 
-/// Why a page is visited out of its turn.
+/// A visit that was made early because of a change signal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SignalledVisit {
-    /// When its turn was, in days since 1970.
+    /// When the page would have been due, in days since 1970.
     due: f64,
-    /// Who said that it has changed.
+    /// The source of the signal.
     source: SignalSource,
 }
 
 impl Journey<'_> {
-    /// Reads the past, if the crawl is to be kept fresh.
+    /// Builds the plan from the past visits, if the crawl is to be refreshed.
     pub(crate) fn take_up_refresh(&mut self) -> Result<(), CrawlError> {
         let Some(config) = self.config.refresh.clone() else {
             return Ok(());
@@ -87,21 +87,21 @@ impl Journey<'_> {
     }
 
     fn was_refused(&self, url: &str) -> Result<bool, CrawlError> {
-        // What is in the files was a URL once; a row that is damaged is no page.
+        // Stored URLs parse, unless a row is damaged.
         let Ok(url) = CrawlUrl::parse(url) else {
             return Ok(false);
         };
         self.partitions[self.partition_of(url.site_hash())].is_refused(&url)
     }
 
-    /// When the plan wants to be asked again; `None` if it does not.
+    /// When the next page may be due; `None` if there is none.
     pub(crate) fn refresh_wakeup(&self) -> Option<Timestamp> {
         let plan = self.refresh.as_ref().filter(|_| self.may_refresh())?;
         let wake = plan.wake()?;
         Some(plan.instant(wake))
     }
 
-    /// What is told of the plan, if there is one.
+    /// The status of the plan, if there is one.
     pub(crate) fn refresh_status(&self) -> Option<RefreshStatus> {
         let config = self.config.refresh.as_ref()?;
         let plan = self.refresh.as_ref();
@@ -109,7 +109,7 @@ impl Journey<'_> {
         let requests = plan.map(RefreshPlan::requests_per_day);
         Some(RefreshStatus {
             drive: config.drive.kind(),
-            // One whose name is not text is as good as not known: nobody could type it.
+            // A name that is not UTF-8 is left out: it could not be typed.
             table: config
                 .drive
                 .file()
@@ -129,7 +129,7 @@ impl Journey<'_> {
         })
     }
 
-    /// Whether the plan goes on for as long as nobody stops it.
+    /// Whether the plan continues until it is stopped.
     pub(crate) fn keeps_fresh(&self) -> bool {
         self.refresh.is_some() && !self.refresh_is_over
     }
@@ -169,13 +169,13 @@ impl Journey<'_> {
         Ok(())
     }
 
-    /// Queues a page, unless it waits already; `false` if it cannot be queued. New pages can
-    /// wait: the plan says that it is due.
+    /// Queues a page, unless it is queued already; `false` if it cannot be queued. It has a
+    /// higher priority than new pages, because it is due.
     fn queue_page(&mut self, plan: &RefreshPlan, page: PageId) -> Result<bool, CrawlError> {
         self.queue_known(plan, (plan.pages(), page), 1)
     }
 
-    /// The same for what never came, which can wait for everything else.
+    /// The same for a URL that has never been fetched, with the lowest priority.
     fn queue_never_fetched(
         &mut self,
         plan: &RefreshPlan,
@@ -190,7 +190,7 @@ impl Journey<'_> {
         (urls, number): (&Pages, u32),
         priority: u8,
     ) -> Result<bool, CrawlError> {
-        // What is in the files was a URL once; a row that is damaged is no page.
+        // Stored URLs parse, unless a row is damaged.
         let Ok(url) = CrawlUrl::parse(urls.url(number)) else {
             return Ok(false);
         };
@@ -224,14 +224,14 @@ impl Journey<'_> {
         Ok(true)
     }
 
-    /// How long before its turn a visit was made, if somebody called for it.
+    /// How long before it was due a page was visited, if a signal was the reason.
     pub(crate) fn refresh_early(&self, visit: &Visit) -> Option<Duration> {
         let plan = self.refresh.as_ref()?;
         let call = self.early_visits.get(&plan.pages().find(&visit.url)?)?;
         Some(plan.instant(call.due).since(visit.time))
     }
 
-    /// A visit was made: it goes into the plan.
+    /// Reports a visit to the plan.
     pub(crate) fn refresh_saw(&mut self, visit: &Visit) -> Result<(), CrawlError> {
         let Some(plan) = &mut self.refresh else {
             return Ok(());
@@ -249,7 +249,7 @@ impl Journey<'_> {
         Ok(())
     }
 
-    /// A page was compared with its copy: what does that say of its site's word?
+    /// Counts how a page compared with its copy in the signals of its site.
     pub(crate) fn refresh_heard(
         &mut self,
         before: Option<&UrlRecord>,
@@ -270,8 +270,7 @@ impl Journey<'_> {
         Ok(())
     }
 
-    /// Whether a page is asked for only if it has changed: an audit asks for it in
-    /// any case.
+    /// Whether the next request to a site may be conditional; an audit is not.
     pub(crate) fn may_ask_conditionally(&mut self, site: SiteHash) -> Result<bool, CrawlError> {
         if self.refresh.is_none() {
             return Ok(true);
@@ -279,7 +278,7 @@ impl Journey<'_> {
         self.with_signals(site, SiteSignals::may_ask_conditionally)
     }
 
-    /// A sitemap or feed says when a page was modified.
+    /// Takes in a change signal of a sitemap or feed.
     pub(crate) fn refresh_told(
         &mut self,
         url: &CrawlUrl,
@@ -293,7 +292,7 @@ impl Journey<'_> {
             return Ok(());
         };
         let now = self.clock.now();
-        // A date in the future says nothing of what is there now.
+        // A date in the future is ignored.
         let is_heeded = modified <= now
             && plan.would_visit_early(url, plan.days(modified))
             && self.with_signals(url.site_hash(), |signals| signals.heeds_signal(source))?;
@@ -301,8 +300,7 @@ impl Journey<'_> {
         if is_heeded && let Some(visit) = plan.visit_early(url, modified, now) {
             let EarlyVisit { page, due, is_out } = visit;
             if !is_out || self.queue_page(&plan, page)? {
-                // It may have been called before and wait: the first to tell is right
-                // or wrong.
+                // It may be waiting because of an earlier signal: that one is counted.
                 self.early_visits
                     .entry(page)
                     .or_insert(SignalledVisit { due, source });
@@ -314,7 +312,7 @@ impl Journey<'_> {
         Ok(())
     }
 
-    /// Reads what is known of a site's word, changes it and keeps it.
+    /// Reads, changes and stores the signals of a site.
     fn with_signals<T>(
         &mut self,
         site: SiteHash,
@@ -333,7 +331,7 @@ impl Journey<'_> {
         Ok(said)
     }
 
-    /// A page was refused when its turn came: it made no visit.
+    /// Notes that a page was refused before its visit.
     pub(crate) fn refresh_refused(&mut self, url: &CrawlUrl, now: Timestamp) {
         let Some(plan) = &mut self.refresh else {
             return;
@@ -348,8 +346,8 @@ impl Journey<'_> {
     }
 }
 
-/// What was learned of a site's own words, read from a directory at rest. The
-/// caller holds its lock.
+/// The change signals of a site, read from a crawl directory that is not running. The caller
+/// holds its lock.
 pub fn site_signals(
     config: &CrawlConfig,
     dir: &CrawlDir,
