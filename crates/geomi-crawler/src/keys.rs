@@ -18,7 +18,7 @@
 //! | `g` site url | the queue entry of a URL that was refused as too deep |
 //! | `z` site url | the queue entry of a new URL that waits for the budget of discovery |
 //! | `l` site url | what a sitemap or feed says of that URL: [`ChangeSignal`](geomi_model::ChangeSignal) |
-//! | `c` site | how far its word on changes can be trusted: [`SiteSignals`](geomi_refresh::upkeep::SiteSignals) |
+//! | `c` site | how reliable its change signals are: [`SiteSignals`] |
 //! | `d` digest | where that content is stored |
 //! | `h` number | keys of the URLs admitted in one commit: the seen test's log |
 //! | `v` number | a visit not yet in a Parquet file, in format 4 |
