@@ -78,6 +78,21 @@ impl Round {
         self.before
     }
 
+    /// The round that partitions are to be in, where another one is asked for or not. A
+    /// crash may have come while some had begun the last one, or had ended it: it is
+    /// then gone through, and no other is begun.
+    pub(crate) fn wanted<'a>(
+        rounds: impl Iterator<Item = &'a Self> + Clone,
+        again: bool,
+        is_clean: bool,
+    ) -> u32 {
+        let last = rounds.clone().map(|round| round.number).max().unwrap_or(0);
+        let is_over = rounds
+            .clone()
+            .all(|round| round.number == last && !round.is_open);
+        last + u32::from(again && is_over && (is_clean || last == 0))
+    }
+
     /// When it began; the epoch in a first crawl.
     pub(crate) const fn started(&self) -> Timestamp {
         self.started
@@ -106,23 +121,27 @@ impl Rereading {
 }
 
 impl Engine {
-    /// Begins a round where one is wanted, or takes up the one that is open. All visits
-    /// are in files: the worker has seen to that.
-    pub(crate) fn take_up_round(&mut self, around: &mut Around<'_>) -> Result<(), CrawlError> {
-        let visits = self.outgoing.last_visit;
-        if self.rules.config.again && !self.rounds.round.is_open && visits > 0 {
+    /// Begins round `wanted` unless it was begun before, or takes up the one that is
+    /// open. All visits are in files: the worker has seen to that.
+    pub(crate) fn take_up_round(
+        &mut self,
+        wanted: u32,
+        around: &mut Around<'_>,
+    ) -> Result<(), CrawlError> {
+        if self.rounds.round.number < wanted {
+            let visits = self.outgoing.last_visit;
             self.rounds.round = Round {
-                number: self.rounds.round.number + 1,
+                number: wanted,
                 started: around.now,
                 until: visits,
                 read: 0,
-                is_queued: false,
-                is_open: true,
+                is_queued: visits == 0,
+                is_open: visits > 0,
                 before: Counted::of(&self.store.counters),
             };
             tracing::info!(
                 partition = self.id.0,
-                round = self.rounds.round.number,
+                round = wanted,
                 visits,
                 "visiting all known pages again"
             );

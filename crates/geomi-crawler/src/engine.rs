@@ -273,6 +273,11 @@ impl Engine {
         (owner != self.id).then_some(owner)
     }
 
+    /// Whether the run before this one, if there was one, closed the partition.
+    pub(crate) fn began_clean(&self) -> bool {
+        self.queues.unclean_since.is_none()
+    }
+
     /// URLs waiting, those of sites not in memory included.
     pub(crate) fn waiting(&self) -> u64 {
         self.queues.waiting()

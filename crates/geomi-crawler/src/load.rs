@@ -147,7 +147,7 @@ impl LoadRun {
                 url: self.next_url(),
                 topic: None,
             };
-            self.with_engine(|engine, around| engine.admit_given(&[seed], around))?;
+            self.with_engine(|engine, around| engine.admit_given(0, &[seed], around))?;
             self.commit()?;
         }
         while self.made < urls {

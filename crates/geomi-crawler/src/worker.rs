@@ -43,6 +43,7 @@ use geomi_store::CrawlDir;
 use geomi_store::warc::Position;
 use geomi_url::CrawlUrl;
 
+use crate::again::Round;
 use crate::archive::Archive;
 use crate::control::{Control, Desired};
 use crate::crew::{Crew, Event};
@@ -127,6 +128,8 @@ pub(crate) struct Run {
     pub(crate) limit: Option<Ending>,
     /// What is left, once the crawl has come to its end.
     pub(crate) left: Option<Left>,
+    /// Seeds that were given in this run so far.
+    seeds_given: u64,
     /// The engine that is asked first for the next job.
     next_engine: usize,
 }
@@ -220,7 +223,11 @@ impl Worker<'_> {
             self.write_segments()?;
         }
         self.set_running();
-        self.each_engine(|engine, around| engine.begin(around))?;
+        let has_visits = self.files.archive.visits() > 0;
+        let rounds = self.engines.iter().map(|engine| &engine.rounds.round);
+        let is_clean = self.engines.iter().all(Engine::began_clean);
+        let round = Round::wanted(rounds, self.config.again && has_visits, is_clean);
+        self.each_engine(|engine, around| engine.begin(round, around))?;
         let given = std::mem::take(&mut self.config.seeds);
         for some in given.chunks(SEEDS_PER_COMMIT as usize) {
             self.admit_given(some)?;
@@ -386,13 +393,17 @@ impl Worker<'_> {
 
     /// Gives seeds to the engines of their partitions.
     fn admit_given(&mut self, given: &[SeedInput]) -> Result<(), CrawlError> {
+        let first = self.run.seeds_given;
+        self.run.seeds_given += given.len() as u64;
         if self.engines.len() == 1 {
-            return self.with_engine(0, |engine, around| engine.admit_given(given, around));
+            return self.with_engine(0, |engine, around| engine.admit_given(first, given, around));
         }
-        for input in given {
+        for (position, input) in (first..).zip(given) {
             let index = self.index_of(&input.url);
             let one = std::slice::from_ref(input);
-            self.with_engine(index, |engine, around| engine.admit_given(one, around))?;
+            self.with_engine(index, |engine, around| {
+                engine.admit_given(position, one, around)
+            })?;
         }
         Ok(())
     }

@@ -108,8 +108,8 @@ impl Engine {
 
     /// Takes up what was begun: a round of all known pages, or the refresh plan. All
     /// visits of earlier runs are in files by now.
-    pub(crate) fn begin(&mut self, around: &mut Around<'_>) -> Result<(), CrawlError> {
-        self.take_up_round(around)?;
+    pub(crate) fn begin(&mut self, round: u32, around: &mut Around<'_>) -> Result<(), CrawlError> {
+        self.take_up_round(round, around)?;
         self.take_up_refresh(around)?;
         self.compare_scope(around)
     }

@@ -42,6 +42,9 @@ pub(crate) struct Seed {
     pub(crate) urls: u64,
     /// Whether it is the card of a seed of another partition.
     pub(crate) is_guest: bool,
+    /// Its position in what was given, in a crawl of several partitions; `None` for seeds
+    /// that were found or added.
+    pub(crate) position: Option<u64>,
 }
 
 /// Format of seeds. The first two had no cards.
@@ -80,6 +83,7 @@ impl Seed {
             pages: 0,
             urls: 0,
             is_guest: false,
+            position: None,
         }
     }
 

@@ -1,5 +1,6 @@
 //! seeds.parquet and seeds-out.txt: the seeds of all partitions.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use geomi_model::Timestamp;
@@ -12,6 +13,9 @@ use hashbrown::HashMap;
 use super::Seed;
 use crate::CrawlError;
 use crate::partition::Partition;
+
+/// Seeds of a partition read at once.
+const SEEDS_READ: u32 = 1_024;
 
 /// First and last visit of the part of a party that is in other partitions.
 type Abroad = HashMap<UrlHash, (Timestamp, Timestamp)>;
@@ -32,17 +36,79 @@ pub(crate) fn write_seeds(dir: &CrawlDir, partitions: &[&Partition]) -> Result<(
         }
     }
     let mut out = SeedsWriter::create(dir)?;
-    let count = partitions.len() as u64;
-    for (id, partition) in (1..).zip(partitions) {
-        partition.each_seed(0, &mut |number, seed| {
-            if !seed.is_guest {
-                let elsewhere = abroad.get(&seed.url.hash64()).copied();
-                out.push(row(u64::from(number) * count + id, seed, elsewhere))?;
+    let mut cursors: Vec<_> = partitions.iter().map(|it| Cursor::new(it)).collect();
+    let mut id = 0;
+    loop {
+        let mut first: Option<(u64, usize)> = None;
+        for (index, cursor) in cursors.iter_mut().enumerate() {
+            let Some(position) = cursor.position()? else {
+                continue;
+            };
+            if first.is_none_or(|(best, _)| position < best) {
+                first = Some((position, index));
             }
-            Ok(Scan::Continue)
-        })?;
+        }
+        let Some((_, index)) = first else {
+            return Ok(out.finish()?);
+        };
+        id += 1;
+        let seed = cursors[index].seeds.pop_front();
+        let seed = seed.expect("its position was just looked at");
+        let elsewhere = abroad.get(&seed.url.hash64()).copied();
+        out.push(row(id, seed, elsewhere))?;
     }
-    Ok(out.finish()?)
+}
+
+/// The seeds of a partition in order, some of them in memory.
+struct Cursor<'a> {
+    partition: &'a Partition,
+    next: u32,
+    is_over: bool,
+    seeds: VecDeque<Seed>,
+}
+
+impl<'a> Cursor<'a> {
+    fn new(partition: &'a Partition) -> Self {
+        Self {
+            partition,
+            next: 0,
+            is_over: false,
+            seeds: VecDeque::new(),
+        }
+    }
+
+    /// The position of the next seed. Those that were found or added come last.
+    fn position(&mut self) -> Result<Option<u64>, CrawlError> {
+        while self.seeds.is_empty() && !self.is_over {
+            self.read_on()?;
+        }
+        let first = self.seeds.front();
+        Ok(first.map(|seed| seed.position.unwrap_or(u64::MAX)))
+    }
+
+    fn read_on(&mut self) -> Result<(), CrawlError> {
+        let Self {
+            partition,
+            next,
+            is_over,
+            seeds,
+        } = self;
+        let mut read = 0;
+        partition.each_seed(*next, &mut |number, seed| {
+            *next = number + 1;
+            read += 1;
+            if !seed.is_guest {
+                seeds.push_back(seed);
+            }
+            Ok(if read < SEEDS_READ {
+                Scan::Continue
+            } else {
+                Scan::Stop
+            })
+        })?;
+        *is_over = read < SEEDS_READ;
+        Ok(())
+    }
 }
 
 /// The row of a seed, with when its party was visited elsewhere.

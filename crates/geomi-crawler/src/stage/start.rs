@@ -30,14 +30,19 @@ pub(crate) enum SeedAdded {
 pub(crate) const SEEDS_PER_COMMIT: u32 = 1_024;
 
 impl Engine {
-    /// Queues seeds that were given; says which of them are new, in the same order.
+    /// Queues seeds that were given; `first` is the position of the first of them in all
+    /// that is given to the crawl.
     pub(crate) fn admit_given(
         &mut self,
+        first: u64,
         given: &[SeedInput],
         around: &mut Around<'_>,
     ) -> Result<(), CrawlError> {
-        for input in given {
+        for (position, input) in (first..).zip(given) {
             if let Added::New(number) = self.seeds.book.add(&self.store, input, None)? {
+                if self.map.count() > 1 {
+                    self.edit_seed(number, |seed| seed.position = Some(position))?;
+                }
                 self.admit_seed(around, &input.url, number)?;
             }
         }
