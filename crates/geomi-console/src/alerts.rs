@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use geomi_crawler::{Ending, Phase};
+use geomi_engine::{Ending, Phase};
 use geomi_model::Timestamp;
 use geomi_store::CrawlDir;
 use geomi_url::CrawlUrl;
@@ -274,7 +274,7 @@ fn note(app: &App, alert: &Alert) {
 
 #[cfg(test)]
 mod tests {
-    use geomi_crawler::Status;
+    use geomi_engine::Status;
 
     use super::*;
 

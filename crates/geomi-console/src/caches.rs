@@ -7,7 +7,7 @@ use std::hash::Hash;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use geomi_crawler::explain::{SiteOrder, SitesPage};
+use geomi_engine::explain::{SiteOrder, SitesPage};
 use geomi_model::Timestamp;
 use geomi_report::Section;
 

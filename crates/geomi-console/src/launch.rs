@@ -19,8 +19,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use geomi_crawler::Status;
 use geomi_crawler::remote::{self, RemoteError};
+use geomi_engine::Status;
 use geomi_refresh::upkeep::RefreshDrive;
 use geomi_store::{CrawlDir, StoreError, open_in_place, open_regular};
 
@@ -505,7 +505,7 @@ fn ended(status: ExitStatus, said: &Path) -> Begun {
 
 #[cfg(test)]
 mod tests {
-    use geomi_crawler::RefreshStatus;
+    use geomi_engine::RefreshStatus;
 
     use super::*;
 

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use geomi_crawler::explain::{QUEUED_SAMPLE_MAX, QueuedSample};
 use geomi_crawler::log_reader::{self, Bounds, LoggedVisit};
 use geomi_crawler::remote::{Request, Response};
+use geomi_engine::explain::{QUEUED_SAMPLE_MAX, QueuedSample};
 use geomi_scope::Scope;
 use geomi_url::CrawlUrl;
 use schemars::JsonSchema;

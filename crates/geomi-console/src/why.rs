@@ -1,7 +1,7 @@
 //! Why a crawl at rest stands as it does, as `geomi explain` tells it.
 
-use geomi_crawler::Ending;
-use geomi_crawler::explain::{Cause, Disk, causes_at_rest};
+use geomi_engine::Ending;
+use geomi_engine::explain::{Cause, Disk, causes_at_rest};
 
 use crate::app::App;
 use crate::library::Crawl;

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use geomi_engine::{ArchiveMark, Engine, EngineError, RobotsMode};
 use geomi_model::{Capture, Timestamp, Visit};
 use geomi_store::warc::{Encoded, GzipLevel, Position, WarcConfig, WarcReader, WarcWriter};
 use geomi_store::{CrawlDir, segment, visits};
 
 use crate::log::{Numbered, VisitLog};
-use crate::partition::{ArchiveMark, Partition};
-use crate::{CrawlConfig, CrawlError, RobotsMode};
+use crate::{CrawlConfig, CrawlError};
 
 /// Segments hold this part of all visits so far, within bounds.
 const SEGMENT_SHARE: u64 = 16;
@@ -48,16 +48,10 @@ impl Archive {
     pub(crate) fn open(
         dir: &CrawlDir,
         config: &CrawlConfig,
-        partitions: &mut [Partition],
+        engines: &mut [Engine],
     ) -> Result<Self, CrawlError> {
-        let mut marks = Vec::new();
-        for partition in &*partitions {
-            marks.push(
-                partition
-                    .meta::<ArchiveMark>("archive")?
-                    .unwrap_or_default(),
-            );
-        }
+        let marks = engines.iter().map(Engine::archive_mark);
+        let marks: Vec<ArchiveMark> = marks.collect::<Result<_, _>>()?;
         let last = marks
             .iter()
             .max_by(|one, other| one.place().cmp(&other.place()));
@@ -67,8 +61,7 @@ impl Archive {
                 offset: mark.offset,
             })
         });
-        let is_new = committed.is_none();
-        if is_new {
+        if committed.is_none() {
             // A new directory, or one whose frontier/ was deleted: then the
             // segments say what has been collected.
             committed = end_of_segments(dir)?;
@@ -76,40 +69,28 @@ impl Archive {
                 // Visits in no segment are lost with the state, and so are their records.
                 segment::rebuild_index(dir)?;
             }
-            for (number, partition) in (0..).zip(&mut *partitions) {
-                let of = (marks.len() > 1).then_some(number);
-                let visits = segment::list_of(dir, of)?
-                    .last()
-                    .map_or(0, |last| last.last);
-                partition.set_meta(
-                    "archive",
-                    &ArchiveMark {
-                        visits,
-                        ..ArchiveMark::default()
-                    },
-                );
-                marks[usize::from(number)].visits = visits;
+            for (id, engine) in numbered(engines) {
+                let segments = segment::list_of(dir, id)?;
+                engine.number_from(segments.last().map_or(0, |last| last.last));
             }
         }
-        let visits = marks.iter().map(|mark| mark.visits).sum();
-        let mut numbered = Vec::new();
+        let visits = engines.iter().map(Engine::last_visit).sum();
+        let mut in_log = Vec::new();
         let mut loose_since: Option<Timestamp> = None;
-        for ((partition, store), mark) in of_crawl(partitions).zip(&marks) {
-            let first = loose_visits(store)?
-                .into_iter()
-                .map(|visit| visit.time)
-                .min();
+        for (partition, engine) in numbered(engines) {
+            let first = loose_visits(engine, 0)?.into_iter().map(|visit| visit.time);
+            let first = first.min();
             loose_since = loose_since.into_iter().chain(first).min();
-            numbered.push(Numbered {
+            in_log.push(Numbered {
                 partition,
-                last: mark.visits,
+                last: engine.last_visit(),
                 loose_since: first,
             });
         }
         let gzip = config.output.gzip();
         let mut archive = Self {
             warc: WarcWriter::resume(warc_settings(dir, config, gzip), committed.as_ref())?,
-            log: VisitLog::open(dir.log(), config.output.log_bytes_max, &numbered)?,
+            log: VisitLog::open(dir.log(), config.output.log_bytes_max, &in_log)?,
             dir: dir.clone(),
             gzip,
             end: committed.clone(),
@@ -120,32 +101,31 @@ impl Archive {
             loose_since: loose_since.unwrap_or_default(),
             file_closed: false,
         };
-        archive.forget_segmented(partitions)?;
-        archive.catch_up_log(partitions)?;
+        archive.forget_segmented(engines)?;
+        archive.catch_up_log(engines)?;
         Ok(archive)
     }
 
-    fn forget_segmented(&mut self, partitions: &mut [Partition]) -> Result<(), CrawlError> {
-        let is_cut = partitions.len() > 1;
-        for (id, partition) in (0..).zip(partitions) {
-            let in_files = segment::list_of(&self.dir, is_cut.then_some(id))?
-                .last()
-                .map_or(0, |segment| segment.last);
+    fn forget_segmented(&mut self, engines: &mut [Engine]) -> Result<(), CrawlError> {
+        for (id, engine) in numbered(engines) {
+            let segments = segment::list_of(&self.dir, id)?;
+            let in_files = segments.last().map_or(0, |segment| segment.last);
             let mut numbers = Vec::new();
-            partition.visits(&mut |visit| numbers.push(visit.number))?;
-            let (segmented, loose): (Vec<u64>, Vec<u64>) =
-                numbers.into_iter().partition(|number| *number <= in_files);
-            for number in segmented {
-                partition.forget_visit(number);
+            engine.loose_visits(&mut |visit| numbers.push(visit.number))?;
+            for number in numbers {
+                if number <= in_files {
+                    engine.forget_visit(number);
+                } else {
+                    self.loose_rows += 1;
+                }
             }
-            self.loose_rows += loose.len() as u64;
         }
         Ok(())
     }
 
-    fn catch_up_log(&mut self, partitions: &[Partition]) -> Result<(), CrawlError> {
-        for (id, partition) in of_crawl(partitions) {
-            for visit in loose_visits(partition)? {
+    fn catch_up_log(&mut self, engines: &mut [Engine]) -> Result<(), CrawlError> {
+        for (id, engine) in numbered(engines) {
+            for visit in loose_visits(engine, 0)? {
                 self.log.add(id, &visit)?;
             }
         }
@@ -253,9 +233,9 @@ impl Archive {
     pub(crate) fn write_segment(
         &mut self,
         id: Option<u16>,
-        partition: &Partition,
+        engine: &Engine,
     ) -> Result<Vec<u64>, CrawlError> {
-        let visits = loose_visits(partition)?;
+        let visits = loose_visits(engine, self.loose_rows)?;
         if !visits.is_empty() {
             segment::write(&self.dir, id, &visits)?;
         }
@@ -264,13 +244,10 @@ impl Archive {
     }
 
     /// Writes the index lines of all loose rows.
-    pub(crate) fn write_recent<'a>(
-        &self,
-        partitions: impl Iterator<Item = &'a Partition>,
-    ) -> Result<(), CrawlError> {
+    pub(crate) fn write_recent(&self, engines: &[Engine]) -> Result<(), CrawlError> {
         let mut visits = Vec::new();
-        for partition in partitions {
-            visits.extend(loose_visits(partition)?);
+        for engine in engines {
+            visits.extend(loose_visits(engine, self.loose_rows)?);
         }
         Ok(segment::write_recent(&self.dir, &visits)?)
     }
@@ -299,8 +276,9 @@ fn end_of_segments(dir: &CrawlDir) -> Result<Option<Position>, CrawlError> {
 
 /// The end of the request record that follows a capture.
 fn end_of_capture(dir: &CrawlDir, capture: &Capture) -> Result<Position, CrawlError> {
-    let damaged = |error: &dyn std::fmt::Display| CrawlError::Damaged {
-        what: format!("{} past {}: {error}", capture.file, capture.offset),
+    let damaged = |error: &dyn std::fmt::Display| {
+        let what = format!("{} past {}: {error}", capture.file, capture.offset);
+        CrawlError::from(EngineError::Damaged { what })
     };
     let closed = dir.warc().join(&capture.file);
     let open = dir.warc().join(format!("{}.open", capture.file));
@@ -317,26 +295,27 @@ fn end_of_capture(dir: &CrawlDir, capture: &Capture) -> Result<Position, CrawlEr
     Err(damaged(&"the request record is missing"))
 }
 
-/// The visits of a partition in no segment yet, by number.
-fn loose_visits(partition: &Partition) -> Result<Vec<Visit>, CrawlError> {
+/// The visits of a partition in no segment yet, by number. There are about `count` of
+/// them; they are large, so that room is made for no more.
+fn loose_visits(engine: &Engine, count: u64) -> Result<Vec<Visit>, CrawlError> {
     let mut visits = Vec::new();
-    partition.visits(&mut |visit| visits.push(visit))?;
+    visits.reserve_exact(usize::try_from(count).unwrap_or(0));
+    engine.loose_visits(&mut |visit| visits.push(visit))?;
     Ok(visits)
 }
 
-/// The partitions of a crawl, with the numbers that files know them by.
-fn of_crawl(partitions: &[Partition]) -> impl Iterator<Item = (Option<u16>, &Partition)> {
-    let is_cut = partitions.len() > 1;
-    (0..)
-        .zip(partitions)
-        .map(move |(id, partition)| (is_cut.then_some(id), partition))
+/// The engines of a crawl, with the numbers that files know their partitions by.
+fn numbered(engines: &mut [Engine]) -> impl Iterator<Item = (Option<u16>, &mut Engine)> {
+    let is_cut = engines.len() > 1;
+    let engines = engines.iter_mut();
+    engines.map(move |engine| (is_cut.then_some(engine.id().0), engine))
 }
 
 fn warc_settings(dir: &CrawlDir, config: &CrawlConfig, gzip: GzipLevel) -> WarcConfig {
     let mut settings = WarcConfig::new(dir.warc(), &config.name, &config.worker);
     settings.bytes_max = config.output.warc_bytes_max;
     settings.level = gzip;
-    let robots = if config.robots == RobotsMode::Respect {
+    let robots = if config.engine.robots == RobotsMode::Respect {
         "rfc9309"
     } else {
         "ignored"

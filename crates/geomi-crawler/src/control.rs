@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use crate::orders::{Order, Reply};
-use crate::status::{Phase, Status};
+use geomi_engine::{Phase, Status};
 
 /// What the crawl shall be doing.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]

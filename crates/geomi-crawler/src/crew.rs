@@ -14,13 +14,12 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
+use geomi_engine::{Job, LookedUp};
 use geomi_fetch::{BodyFilter, Fetcher};
 use geomi_frontier::Lease;
 use geomi_page::Readers;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::engine::Job;
-use crate::stage::address::LookedUp;
 use crate::stage::fetch::{Carried, Fetched, carry_out, looked_up};
 use crate::stage::read::{Read, ReadSettings, read};
 use crate::{Clock, CrawlError};

@@ -1,7 +1,7 @@
 //! What can go wrong on our side.
 
+use geomi_engine::EngineError;
 use geomi_fetch::FetchError;
-use geomi_state::StateError;
 use geomi_store::StoreError;
 
 /// A failure of the operator's or the machine's. What the web does wrong is
@@ -15,32 +15,9 @@ pub enum CrawlError {
     /// The network could not be set up.
     #[error(transparent)]
     Fetch(#[from] FetchError),
-    /// Patterns or limits of the scope are wrong; all of them are listed.
-    #[error("{}", join(.0))]
-    Scope(Vec<geomi_scope::ScopeError>),
-    /// The state was laid out by another version.
-    #[error(
-        "this crawl was begun by geomi 0.1, which laid out frontier/ in another way; what it collected is readable (geomi report, export, verify, cat). To go on, crawl its seeds-out.txt into a new directory: geomi crawl --seeds DIR/seeds-out.txt -o NEW"
-    )]
-    Layout,
-    /// The directory was started with another number of partitions.
-    #[error(
-        "this crawl was started with {found} partitions, not {wanted}; set cluster.partitions = {found}, or use a new directory"
-    )]
-    Partitions {
-        /// What the directory has.
-        found: u16,
-        /// What the configuration says.
-        wanted: u16,
-    },
-    /// A record in the partition state cannot be read.
-    #[error(
-        "the state in frontier/ is damaged: {what}; what was collected is readable (geomi cat, export, report); delete frontier/ and run the crawl again to start its queue anew"
-    )]
-    Damaged {
-        /// Which record.
-        what: String,
-    },
+    /// An engine failed.
+    #[error(transparent)]
+    Engine(EngineError),
     /// Mail between partitions could not be carried.
     #[error(transparent)]
     Cluster(#[from] geomi_cluster::ClusterError),
@@ -66,18 +43,26 @@ pub enum CrawlError {
     Crashed,
 }
 
-impl From<StateError> for CrawlError {
-    fn from(error: StateError) -> Self {
-        Self::Store(error.into())
+impl From<EngineError> for CrawlError {
+    fn from(error: EngineError) -> Self {
+        match error {
+            EngineError::State(error) => Self::Store(error.into()),
+            EngineError::World(error) => match error.downcast::<Self>() {
+                Ok(own) => *own,
+                Err(foreign) => Self::Engine(EngineError::World(foreign)),
+            },
+            error => Self::Engine(error),
+        }
     }
 }
 
-fn join(errors: &[geomi_scope::ScopeError]) -> String {
-    errors
-        .iter()
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join("\n")
+impl From<CrawlError> for EngineError {
+    fn from(error: CrawlError) -> Self {
+        match error {
+            CrawlError::Engine(error) => error,
+            error => Self::World(Box::new(error)),
+        }
+    }
 }
 
 impl CrawlError {

@@ -33,71 +33,41 @@
 //! the crawl at each of them. A crash repeats work and loses none: WARC records
 //! that no commit speaks of are cut off when the directory is opened again.
 
-mod again;
 mod archive;
-mod books;
 mod clock;
 mod config;
 mod control;
-mod cookies;
-mod credentials;
 mod crew;
-mod depths;
-mod engine;
 mod error;
-pub mod explain;
-mod failing;
-mod held;
-mod keys;
-mod left;
-mod letters;
+mod explain;
 pub mod load;
 mod log;
 pub mod log_reader;
-mod mirrors;
-mod novelty;
 mod orders;
-mod partition;
-mod policies;
 mod post;
 mod probe;
-mod promotion;
 mod publish;
 mod quarantine;
 pub mod refresh;
-mod refusal;
 pub mod remote;
 mod report;
 mod reread;
-mod script_links;
 mod seeds;
 mod stage;
-mod status;
 mod steps;
-mod turns;
-mod warnings;
 mod worker;
 
-pub use books::SiteAccess;
 pub use clock::{Clock, FastClock, SystemClock};
-pub use config::{
-    CrawlConfig, FollowRules, LikenessRules, Limits, Output, RobotsMode, SeedInput, SitemapMode,
-};
+pub use config::{CrawlConfig, Limits, Output};
 pub use control::{Control, Desired};
-pub use credentials::Credentials;
 pub use error::CrawlError;
-pub use left::{Left, LeftGroup, LeftReason};
-pub use log::LogLine;
-pub use mirrors::mirrored_content;
+pub use explain::{inspect, site_signals};
 pub use orders::{Order, Reply, SeedsAdded};
-pub use policies::SiteOverride;
 pub use probe::{
     AddressStep, ExchangeStep, Hop, HopEnd, LinkStep, LinkVerdict, Probe, Question, RefusedBy,
     RobotsRequest, RobotsStep, ScopeStep, StoredStep, probe,
 };
-pub use refusal::refusal_names;
 pub use reread::Rereader;
 pub use seeds::SeedStream;
-pub use status::{Answers, Counters, Ending, Observer, Phase, RefreshStatus, Silent, Status};
 pub use steps::{DurableStep, NoFaults, Steps};
 pub use worker::{Surroundings, run, run_from, run_with};

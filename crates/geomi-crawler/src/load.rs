@@ -10,17 +10,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use geomi_cluster::{PartitionId, Partitions};
+use geomi_engine::{
+    Answer, Around, Arrival, Engine, EngineError, Job, LookedUp, Poll, RobotsMode, SeedInput,
+    Shared, SitemapMode, Stored, VisitRows, World,
+};
 use geomi_frontier::{Delay, Work};
 use geomi_model::{Capture, Document, Link, LinkKind, NetworkState, Phases};
 use geomi_store::CrawlDir;
 use geomi_url::CrawlUrl;
 
-use crate::engine::{Around, Engine, Job, Poll, Shared, VisitRows, World};
-use crate::partition::Stored;
-use crate::stage::address::LookedUp;
-use crate::stage::arrival::{Answer, Arrival};
-use crate::worker::{new_shared, open_partitions};
-use crate::{Clock, CrawlConfig, CrawlError, RobotsMode, SeedInput, SitemapMode};
+use crate::worker::open_place;
+use crate::{Clock, CrawlConfig, CrawlError};
 
 /// What the made-up web is like.
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +56,7 @@ impl std::fmt::Debug for LoadRun {
 struct Nowhere;
 
 impl World for Nowhere {
-    fn keep(&mut self, _: Option<&Stored>) -> Result<Capture, CrawlError> {
+    fn keep(&mut self, _: Option<&Stored>) -> Result<Capture, EngineError> {
         unreachable!("the pages have no content")
     }
 
@@ -64,7 +64,7 @@ impl World for Nowhere {
         false
     }
 
-    fn visits(&self, _: PartitionId, _: u64, _: u64) -> Result<VisitRows, CrawlError> {
+    fn visits(&self, _: PartitionId, _: u64, _: u64) -> Result<VisitRows, EngineError> {
         Ok(Box::new(std::iter::empty()))
     }
 }
@@ -77,25 +77,18 @@ impl LoadRun {
         load: Load,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, CrawlError> {
-        let map = Partitions::new(1);
-        let store = open_partitions(config, dir, map)?
-            .pop()
-            .expect("there is one partition");
-        let mut config = config.clone();
-        config.partitions = 1;
+        let (map, id) = (Partitions::new(1), PartitionId(0));
+        let place = open_place(config, dir, id)?;
+        let mut config = config.engine.clone();
         config.robots = RobotsMode::Ignore;
         config.sitemaps = SitemapMode::None;
         config.novelty.is_on = false;
         config.frontier.politeness.delay = Delay::Fixed(Duration::ZERO);
         config.scope.kind = geomi_scope::ScopeKind::Any;
-        let (made, visits) = (store.counters.admitted, store.counters.saved);
-        let mut shared = new_shared();
-        let mut around = Around {
-            now: clock.now(),
-            shared: &mut shared,
-            world: &mut Nowhere,
-        };
-        let engine = Engine::open(PartitionId(0), map, &config, store, &mut around)?;
+        let mut shared = Shared::default();
+        let engine = Engine::open(id, map, &config, place, &mut shared, clock.now())?;
+        let counters = engine.counters();
+        let (made, visits) = (counters.admitted, counters.saved);
         Ok(Self {
             load,
             engine,
@@ -120,7 +113,7 @@ impl LoadRun {
 
     /// Bytes of memory that the seen test takes.
     pub fn seen_bytes(&self) -> u64 {
-        self.engine.store.seen_bytes()
+        self.engine.seen_bytes()
     }
 
     /// How long each commit since the last call took.
@@ -160,14 +153,14 @@ impl LoadRun {
 
     fn with_engine<T>(
         &mut self,
-        call: impl FnOnce(&mut Engine, &mut Around<'_>) -> Result<T, CrawlError>,
+        call: impl FnOnce(&mut Engine, &mut Around<'_>) -> Result<T, EngineError>,
     ) -> Result<T, CrawlError> {
         let mut around = Around {
             now: self.clock.now(),
             shared: &mut self.shared,
             world: &mut Nowhere,
         };
-        call(&mut self.engine, &mut around)
+        Ok(call(&mut self.engine, &mut around)?)
     }
 
     fn round(&mut self) -> Result<(), CrawlError> {
@@ -243,7 +236,7 @@ impl LoadRun {
         self.commits.push(self.clock.now().since(begun));
         // As if they had been written to a file.
         for visit in self.engine.effects()?.visits {
-            self.engine.store.forget_visit(visit.number);
+            self.engine.forget_visit(visit.number);
         }
         Ok(())
     }
@@ -288,8 +281,8 @@ mod tests {
         let dir = CrawlDir::create(folder.path()).unwrap();
         let mut config = CrawlConfig::new(Vec::new());
         config.seen_bytes = 64 << 10;
-        config.frontier.sites_max = 50;
-        config.frontier.turn_pages = 20;
+        config.engine.frontier.sites_max = 50;
+        config.engine.frontier.turn_pages = 20;
         let load = Load {
             sites: 2_000,
             links: 10,
@@ -301,7 +294,7 @@ mod tests {
             run.run_to(urls).unwrap();
             assert!(run.urls() >= urls && run.visits() >= urls / 10);
             assert!(run.seen_bytes() < 100 << 10, "{}", run.seen_bytes());
-            run.engine.queues.frontier.check_invariants();
+            run.engine.frontier().check_invariants();
             run.shared.addresses.check_invariants();
             assert!(!run.take_commits().is_empty());
         }

@@ -1,20 +1,14 @@
 //! What a running crawl is told between two rounds: other settings, more
 //! seeds, questions.
 
-use geomi_model::Timestamp;
-use geomi_url::{CrawlUrl, SiteKey};
-
-use crate::engine::Engine;
-use crate::explain::{
-    EngineView, Explanation, Knowledge, QueuedSample, SitesPage, SitesQuery, Topic,
+use geomi_engine::explain::{
+    CrawlFacts, Disk, Explanation, QueuedSample, SitesPage, SitesQuery, Topic, explain, queued,
+    sites,
 };
-use crate::policies::SitePolicies;
-use crate::stage::admit::Admit;
-use crate::stage::start::SeedAdded;
-use crate::status::Phase;
+use geomi_engine::{Engine, Phase, SeedAdded, SeedInput};
+
 use crate::worker::Worker;
-use crate::{CrawlConfig, CrawlError, SeedInput};
-use geomi_refresh::upkeep::TableRows;
+use crate::{CrawlConfig, CrawlError};
 
 /// What can be asked of a running crawl.
 #[derive(Debug)]
@@ -69,14 +63,14 @@ impl Worker<'_> {
                 }
                 Order::AddSeeds(seeds) => Reply::Seeds(self.add_seeds(&seeds)?),
                 Order::Explain(topic) => {
-                    let explained = self.look(|knowledge| knowledge.explain(&topic))?;
+                    let explained = self.ask(|facts, engines| explain(facts, engines, &topic))?;
                     Reply::Explained(Box::new(explained))
                 }
-                Order::Sites(query) => {
-                    Reply::Sites(Box::new(self.look(|knowledge| knowledge.sites(&query))))
-                }
+                Order::Sites(query) => Reply::Sites(Box::new(
+                    self.ask(|facts, engines| sites(facts, engines, &query)),
+                )),
                 Order::Queued(limit) => {
-                    Reply::Queued(self.look(|knowledge| knowledge.queued(limit))?)
+                    Reply::Queued(self.ask(|facts, engines| queued(facts, engines, limit))?)
                 }
             };
             // The client may have gone away; the order is carried out all the same.
@@ -88,8 +82,8 @@ impl Worker<'_> {
     fn reconfigure(&mut self, new: CrawlConfig) -> Result<(), CrawlError> {
         let connections = new.connections.min(self.crew.connections_max());
         let new = CrawlConfig { connections, ..new };
-        self.each_engine(|engine, around| engine.reconfigure(&new, around.now))?;
-        self.config.change(new);
+        self.each_engine(|engine, around| engine.reconfigure(&new.engine, around.now))?;
+        self.config.change(&new);
         // A limit that was raised in time no longer holds.
         self.run.limit = None;
         Ok(())
@@ -110,57 +104,25 @@ impl Worker<'_> {
         Ok(result)
     }
 
-    /// Looks through the parts the crawl is made of.
-    fn look<T>(&mut self, question: impl FnOnce(&Knowledge<'_>) -> T) -> T {
+    /// Asks the engines something, with what is known of the crawl.
+    fn ask<T>(&mut self, question: impl FnOnce(CrawlFacts<'_>, &[Engine]) -> T) -> T {
         let now = self.clock.now();
         let phase = self.phase();
         let limit = self.run.limit.filter(|_| phase == Phase::Stopping);
         let status = self.status(phase, limit, now);
-        let views: Vec<EngineView<'_>> = self.engines.iter().map(EngineView::of).collect();
-        let knowledge = Knowledge {
-            config: &self.config,
+        let facts = CrawlFacts {
+            config: &self.config.engine,
             map: self.map,
-            engines: &views,
             importance: Some(&self.shared.importance),
             status: &status,
             is_running: true,
-            awaits_seeds: !self.feed.is_over()
-                || self.engines.iter().any(|it| !it.seeds.known.is_empty()),
-            waiting: self.engines.iter().map(Engine::waiting).sum(),
-            free_bytes: self.reporter.free_bytes,
+            awaits_seeds: !self.feed.is_over() || self.engines.iter().any(Engine::awaits_seeds),
+            disk: Disk {
+                free: self.reporter.free_bytes,
+                min: self.config.limits.disk_free_min,
+            },
             now,
         };
-        question(&knowledge)
-    }
-}
-
-impl Engine {
-    /// Goes on by other rules: what can change in a running crawl.
-    fn reconfigure(&mut self, new: &CrawlConfig, now: Timestamp) -> Result<(), CrawlError> {
-        self.rules.admit = Admit::new(new)?;
-        self.rules.policies = SitePolicies::new(new)?;
-        self.learned.novelty.reconfigure(new);
-        let policies = &self.rules.policies;
-        let own = |site: &SiteKey| policies.own(site).map(|policy| policy.politeness);
-        let wait_max = self.rules.config.wait_max(new.frontier.wait_max);
-        self.queues
-            .frontier
-            .reconfigure(new.frontier.politeness, wait_max, own, now);
-        if let Some(plan) = &mut self.upkeep.plan {
-            let now = plan.days(now);
-            plan.reconfigure(&self.rules.config.plan, &new.plan, now);
-        }
-        self.rules.config.change(new.clone());
-        Ok(())
-    }
-
-    /// Follows another schedule; how many of its visits are of unknown pages, or `None`
-    /// if it is the one that is followed.
-    pub(crate) fn follow_table(&mut self, rows: &TableRows, now: Timestamp) -> Option<u64> {
-        let is_ours = |url: &CrawlUrl| self.elsewhere(url).is_none();
-        let rows = rows.iter().filter(|(_, url)| is_ours(url)).cloned();
-        let rows: TableRows = rows.collect();
-        let plan = self.upkeep.plan.as_mut()?;
-        plan.follow(rows, plan.days(now))
+        question(facts, &self.engines)
     }
 }

@@ -7,13 +7,10 @@
 
 use geomi_cluster::embedded::{EmbeddedMailbox, PostOffice};
 use geomi_cluster::{Mail, Mailbox, PartitionId, Partitions, Published};
+use geomi_engine::Engine;
 use geomi_state::CommitNo;
 
 use crate::CrawlError;
-use crate::engine::Engine;
-use crate::keys;
-use crate::letters::Letter;
-use crate::partition::MailBody;
 
 /// Mail the embedded post holds for one receiver before it says full.
 const OFFICE_BYTES_MAX: usize = 16 << 20;
@@ -55,14 +52,14 @@ impl Post {
         for engine in engines {
             while let Some(posted) = engine.next_mail() {
                 let mail = Mail {
-                    from: engine.id,
+                    from: engine.id(),
                     to: posted.to,
                     seq: posted.number,
                     body: posted.body.clone(),
                 };
                 if self.mailbox.publish(mail)? == Published::Full {
                     // Everything behind it waits, so that order is kept.
-                    engine.store.not_posted(posted);
+                    engine.not_sent(posted);
                     break;
                 }
             }
@@ -70,37 +67,23 @@ impl Post {
         Ok(())
     }
 
-    /// The letters that have come for an engine and were not taken in before.
-    pub(crate) fn collect(
-        &mut self,
-        engine: &mut Engine,
-    ) -> Result<Vec<(PartitionId, Vec<Letter>)>, CrawlError> {
-        let mut received = Vec::new();
+    /// The mail that has come for a partition. Each is to be given to its engine, and
+    /// then to [`Post::took`].
+    pub(crate) fn collect(&mut self, to: PartitionId) -> Result<Vec<Mail>, CrawlError> {
         if self.is_idle {
-            return Ok(received);
+            return Ok(Vec::new());
         }
-        for mail in self.mailbox.receive(engine.id, MAILS_MAX)? {
-            let cursor = engine.store.cursor(mail.from.0)?;
-            let is_known = cursor.is_some_and(|cursor| mail.seq <= cursor);
-            self.taken.push(Taken {
-                to: engine.id,
-                from: mail.from,
-                number: mail.seq,
-                // What an earlier run took in may be acknowledged at once.
-                commit: if is_known {
-                    CommitNo::default()
-                } else {
-                    engine.store.next_commit()
-                },
-            });
-            if is_known {
-                continue;
-            }
-            engine.store.advance_cursor(mail.from.0, mail.seq);
-            let body: MailBody = keys::decode("mail", &mail.body)?;
-            received.push((mail.from, body.letters));
-        }
-        Ok(received)
+        Ok(self.mailbox.receive(to, MAILS_MAX)?)
+    }
+
+    /// An engine took in a mail, with this commit.
+    pub(crate) fn took(&mut self, mail: &Mail, commit: CommitNo) {
+        self.taken.push(Taken {
+            to: mail.to,
+            from: mail.from,
+            number: mail.seq,
+            commit,
+        });
     }
 
     /// Acknowledges what is durably taken in, and lets the senders forget.
@@ -110,7 +93,7 @@ impl Post {
         }
         let mut waiting = Vec::new();
         for taken in std::mem::take(&mut self.taken) {
-            let durable = engines[usize::from(taken.to.0)].store.durable()?;
+            let durable = engines[usize::from(taken.to.0)].durable()?;
             if taken.commit <= durable {
                 self.mailbox
                     .acknowledge(taken.to, taken.from, taken.number)?;
@@ -121,8 +104,8 @@ impl Post {
         self.taken = waiting;
         for engine in engines {
             for to in engine.awaited() {
-                if let Some(number) = self.mailbox.acknowledged(engine.id, to)? {
-                    engine.store.acknowledged(to.0, number);
+                if let Some(number) = self.mailbox.acknowledged(engine.id(), to)? {
+                    engine.acknowledged(to, number);
                 }
             }
         }

@@ -38,7 +38,7 @@ pub(crate) struct Publisher {
     merge: Option<Merge>,
     merge_next: Timestamp,
     /// Seeds and visits that the lists of seeds tell of.
-    seeds_of: (u32, u64),
+    seeds_of: (u64, u64),
     seeds_next: Timestamp,
 }
 
@@ -113,9 +113,7 @@ impl Worker<'_> {
     fn publish_index(&mut self, now: Timestamp) -> Result<(), CrawlError> {
         let visits = self.files.archive.visits();
         if self.files.publisher.recent_to != visits {
-            self.files
-                .archive
-                .write_recent(self.engines.iter().map(|engine| &engine.store))?;
+            self.files.archive.write_recent(&self.engines)?;
             self.files.publisher.recent_to = visits;
         }
         let publisher = &mut self.files.publisher;
@@ -127,8 +125,7 @@ impl Worker<'_> {
     }
 
     fn publish_seeds(&mut self, now: Timestamp) -> Result<(), CrawlError> {
-        let seeds = self.engines.iter().map(|engine| engine.seeds.book.len());
-        let seeds_of = (seeds.sum(), self.files.archive.visits());
+        let seeds_of = (self.seed_counts().own, self.files.archive.visits());
         if self.files.publisher.seeds_of == seeds_of || now < self.files.publisher.seeds_next {
             return Ok(());
         }
@@ -141,8 +138,7 @@ impl Worker<'_> {
 
     /// Writes seeds.parquet and seeds-out.txt.
     pub(crate) fn write_seeds(&self) -> Result<(), CrawlError> {
-        let partitions: Vec<_> = self.engines.iter().map(|engine| &engine.store).collect();
-        write_seeds(&self.files.dir, &partitions)
+        write_seeds(&self.files.dir, &self.engines)
     }
 
     /// Takes note of a merge that is over.

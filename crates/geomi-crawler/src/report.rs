@@ -8,9 +8,8 @@ use geomi_frontier::{Counts, Overview};
 use geomi_model::Timestamp;
 use geomi_store::{CrawlDir, StoreError, open_in_place};
 
-use crate::left::LeftReason;
-use crate::status::{Answers, Counters, Ending, Phase, Rates, Status};
 use crate::{Control, CrawlError};
+use geomi_engine::{Answers, Counters, Ending, LeftReason, Phase, Status};
 
 const STATUS_EVERY: Duration = Duration::from_secs(1);
 const STATS_EVERY: Duration = Duration::from_secs(10);
@@ -153,4 +152,50 @@ fn json(status: &Status) -> Vec<u8> {
     let mut bytes = serde_json::to_vec_pretty(status).expect("a status is plain data");
     bytes.push(b'\n');
     bytes
+}
+
+/// Rates over the last ten seconds.
+#[derive(Debug, Default)]
+pub(crate) struct Rates {
+    samples: std::collections::VecDeque<(Timestamp, u64, u64)>,
+}
+
+impl Rates {
+    /// Takes a sample and returns pages and bytes a second.
+    pub(crate) fn sample(&mut self, now: Timestamp, saved: u64, bytes: u64) -> (f64, f64) {
+        self.samples.push_back((now, saved, bytes));
+        while self.samples.len() > 2
+            && self
+                .samples
+                .front()
+                .is_some_and(|(then, ..)| now.since(*then) > Duration::from_secs(10))
+        {
+            self.samples.pop_front();
+        }
+        let Some((then, saved_then, bytes_then)) = self.samples.front() else {
+            return (0.0, 0.0);
+        };
+        let seconds = now.since(*then).as_secs_f64();
+        if seconds < 0.1 {
+            return (0.0, 0.0);
+        }
+        (
+            (saved - saved_then) as f64 / seconds,
+            (bytes - bytes_then) as f64 / seconds,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_look_back_ten_seconds() {
+        let mut rates = Rates::default();
+        let at = |s| Timestamp::from_secs(s);
+        assert_eq!(rates.sample(at(0), 0, 0), (0.0, 0.0));
+        assert_eq!(rates.sample(at(10), 100, 1_000), (10.0, 100.0));
+        assert_eq!(rates.sample(at(20), 100, 1_000), (0.0, 0.0));
+    }
 }

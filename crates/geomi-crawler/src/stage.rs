@@ -1,22 +1,10 @@
-//! The stages of the journey, one file each. A URL meets them in this order:
+//! What the worker does for a URL between an engine's job and its arrival, one file each:
 //!
 //! ```text
-//! start (a seed) or links (a link) ─▶ admit ─▶ its queue
-//! lease ─▶ address, robots (once per site) ─▶ fetch ─▶ read
-//!       ─▶ judge ─▶ likeness ─▶ keep (row: the visit) ─▶ settle ─▶ links
+//! job ─▶ fetch ─▶ read ─▶ arrival (the engine judges) ─▶ keep
 //! ```
 
-pub(crate) mod address;
-pub(crate) mod admit;
-pub(crate) mod arrival;
 pub(crate) mod fetch;
-pub(crate) mod judge;
 pub(crate) mod keep;
-pub(crate) mod lease;
 pub(crate) mod likeness;
-pub(crate) mod links;
 pub(crate) mod read;
-pub(crate) mod robots;
-pub(crate) mod row;
-pub(crate) mod settle;
-pub(crate) mod start;

@@ -1,6 +1,6 @@
 //! The worker, and the one crawl loop of geomi: read this file first.
 //!
-//! A worker hosts the engines of the partitions it owns ([`engine`](crate::engine)) and
+//! A worker hosts the engines of the partitions it owns (crate `geomi-engine`) and
 //! gives them what they do not have: time, network, readers, archive files, mail and
 //! control. A crawl on one machine is a worker that owns all partitions of a directory.
 //! [`run`] opens them, goes round until there is nothing left or the crawl is stopped,
@@ -37,30 +37,29 @@ use std::time::Duration;
 use crossbeam_channel::{after, never, select};
 use geomi_cluster::Partitions;
 use geomi_cluster::embedded::EmbeddedOwnership;
+use geomi_engine::{
+    Around, Counters, Ending, Engine, EngineError, Left, LeftSums, Observer, Phase, Poll, Round,
+    SEEDS_PER_COMMIT, SeedCounts, SeedInput, Shared, Status, partition_of,
+};
 use geomi_model::Timestamp;
 use geomi_page::Readers;
 use geomi_store::CrawlDir;
 use geomi_store::warc::Position;
 use geomi_url::CrawlUrl;
 
-use crate::again::Round;
 use crate::archive::Archive;
 use crate::control::{Control, Desired};
 use crate::crew::{Crew, Event};
-use crate::engine::{Around, Engine, Poll, Shared, partition_of};
-use crate::left::{Left, Sums};
 use crate::post::Post;
 use crate::publish::Publisher;
 use crate::quarantine::Quarantine;
 use crate::refresh::TableFile;
 use crate::report::Reporter;
 use crate::seeds::{SeedFeed, SeedStream};
-use crate::stage::start::SEEDS_PER_COMMIT;
-use crate::status::{Counters, Ending, Observer, Phase, Status};
 use crate::steps::Steps;
-use crate::{Clock, CrawlConfig, CrawlError, SeedInput};
+use crate::{Clock, CrawlConfig, CrawlError};
 
-pub(crate) use open::{new_shared, open_partitions};
+pub(crate) use open::{open_place, open_places};
 use world::WorkerWorld;
 
 /// After the first answer of a round, more are waited for this long, so that
@@ -218,13 +217,13 @@ impl Worker<'_> {
 
     /// Takes up what earlier runs left, and the seeds that were given outright.
     fn begin(&mut self) -> Result<(), CrawlError> {
-        if self.config.again || self.config.refresh.is_some() {
+        if self.config.again || self.config.engine.refresh.is_some() {
             // Rows that a crash left in the state are read from files, too.
             self.write_segments()?;
         }
         self.set_running();
         let has_visits = self.files.archive.visits() > 0;
-        let rounds = self.engines.iter().map(|engine| &engine.rounds.round);
+        let rounds = self.engines.iter().map(Engine::round);
         let is_clean = self.engines.iter().all(Engine::began_clean);
         let round = Round::wanted(rounds, self.config.again && has_visits, is_clean);
         self.each_engine(|engine, around| engine.begin(round, around))?;
@@ -241,7 +240,7 @@ impl Worker<'_> {
     /// Calls each engine in turn, with what surrounds it.
     pub(crate) fn each_engine(
         &mut self,
-        mut call: impl FnMut(&mut Engine, &mut Around<'_>) -> Result<(), CrawlError>,
+        mut call: impl FnMut(&mut Engine, &mut Around<'_>) -> Result<(), EngineError>,
     ) -> Result<(), CrawlError> {
         for index in 0..self.engines.len() {
             self.with_engine(index, &mut call)?;
@@ -253,7 +252,7 @@ impl Worker<'_> {
     pub(crate) fn with_engine<T>(
         &mut self,
         index: usize,
-        call: impl FnOnce(&mut Engine, &mut Around<'_>) -> Result<T, CrawlError>,
+        call: impl FnOnce(&mut Engine, &mut Around<'_>) -> Result<T, EngineError>,
     ) -> Result<T, CrawlError> {
         let mut world = WorkerWorld::new(&mut self.files, index, self.engines.len());
         let mut around = Around {
@@ -261,7 +260,7 @@ impl Worker<'_> {
             shared: &mut self.shared,
             world: &mut world,
         };
-        call(&mut self.engines[index], &mut around)
+        Ok(call(&mut self.engines[index], &mut around)?)
     }
 
     /// Whether new work is begun.
@@ -273,7 +272,7 @@ impl Worker<'_> {
     fn set_running(&mut self) {
         let is_running = self.is_running();
         for engine in &mut self.engines {
-            engine.is_running = is_running;
+            engine.set_running(is_running);
         }
     }
 
@@ -431,10 +430,11 @@ impl Worker<'_> {
     /// Takes in what other partitions wrote.
     fn take_mail(&mut self) -> Result<(), CrawlError> {
         for index in 0..self.engines.len() {
-            for (from, letters) in self.post.collect(&mut self.engines[index])? {
-                self.with_engine(index, |engine, around| {
-                    engine.receive(from, letters, around)
+            for mail in self.post.collect(self.engines[index].id())? {
+                let commit = self.with_engine(index, |engine, around| {
+                    engine.receive(mail.from, mail.seq, &mail.body, around)
                 })?;
+                self.post.took(&mail, commit);
             }
         }
         Ok(())
@@ -485,7 +485,7 @@ impl Worker<'_> {
     fn end(&mut self) -> Result<Ending, CrawlError> {
         // Queues that were just found to be empty are written before they are counted.
         self.commit()?;
-        let mut sums = Sums::default();
+        let mut sums = LeftSums::default();
         for engine in &mut self.engines {
             engine.add_left(&mut sums)?;
             engine.count_postponed()?;
@@ -496,7 +496,7 @@ impl Worker<'_> {
             Ending::SeedsFailed
         } else if self.run.left.is_some() {
             Ending::Incomplete
-        } else if saved == 0 && self.engines.iter().any(|it| it.seeds.book.given() > 0) {
+        } else if saved == 0 && self.seed_counts().given > 0 {
             Ending::NothingSaved
         } else {
             Ending::Finished
@@ -505,9 +505,18 @@ impl Worker<'_> {
 
     /// Whether all seeds that were given failed, and there were any.
     fn have_seeds_failed(&self) -> bool {
-        let given: u32 = self.engines.iter().map(|it| it.seeds.book.given()).sum();
-        let failed: u32 = self.engines.iter().map(|it| it.seeds.book.failed()).sum();
+        let SeedCounts { given, failed, .. } = self.seed_counts();
         given > 0 && failed == given
+    }
+
+    /// Seeds over all partitions.
+    pub(crate) fn seed_counts(&self) -> SeedCounts {
+        let counts = self.engines.iter().map(Engine::seed_counts);
+        counts.fold(SeedCounts::default(), |sum, one| SeedCounts {
+            own: sum.own + one.own,
+            given: sum.given + one.given,
+            failed: sum.failed + one.failed,
+        })
     }
 
     fn check_limits(&mut self) {
@@ -536,7 +545,7 @@ impl Worker<'_> {
 
     /// A counter over all partitions.
     fn sum(&self, count: impl Fn(&Counters) -> u64) -> u64 {
-        let counters = self.engines.iter().map(|it| &it.store.counters);
+        let counters = self.engines.iter().map(Engine::counters);
         counters.map(count).sum()
     }
 

@@ -5,7 +5,8 @@ mod house;
 
 use std::collections::BTreeMap;
 
-use geomi_crawler::{CrawlConfig, CrawlError, DurableStep, Ending, SeedInput};
+use geomi_crawler::{CrawlConfig, CrawlError, DurableStep};
+use geomi_engine::{Ending, SeedInput};
 use geomi_model::{CaptureKind, NetworkState, Visit};
 use geomi_store::warc::Captures;
 use geomi_testweb::{FixedPage, Robots, SiteBehaviour, WebSpec};
@@ -206,7 +207,7 @@ fn what_robots_txt_forbade_is_asked_for_once_it_allows() {
     assert_eq!((status.counters.saved, status.counters.refused), (1, 1));
     // Rules are believed for a day: the operator's word is needed before that.
     let mut config = again(&house);
-    config.robots = geomi_crawler::RobotsMode::Ignore;
+    config.engine.robots = geomi_engine::RobotsMode::Ignore;
     let status = house.crawl(&config);
     let counters = &status.counters;
     assert_eq!((counters.saved, counters.visits_saved), (2, 3));

@@ -5,9 +5,8 @@ mod house;
 
 use std::sync::Arc;
 
-use geomi_crawler::{
-    Control, CrawlConfig, NoFaults, SeedInput, Silent, Status, Surroundings, SystemClock, run_with,
-};
+use geomi_crawler::{Control, CrawlConfig, NoFaults, Surroundings, SystemClock, run_with};
+use geomi_engine::{SeedInput, Silent, Status};
 use geomi_model::{Document, NetworkState, Validity, Visit};
 use geomi_page::{Content, Extractor, PageInput, ReadLimits, Readers};
 use geomi_scope::ScopeKind;
@@ -33,7 +32,7 @@ fn site(pages: Vec<(&str, FixedPage)>) -> (House, CrawlConfig) {
     spec.site_overrides = vec![(0, behaviour)];
     let house = House::new(spec);
     let mut config = house.config();
-    config.scope.kind = ScopeKind::Host;
+    config.engine.scope.kind = ScopeKind::Host;
     let url = house.server.web().url(0, "/");
     config.seeds = vec![SeedInput { url, topic: None }];
     (house, config)
@@ -75,7 +74,7 @@ fn bodies_of_unwanted_types_are_not_taken() {
     );
 
     let (house, mut config) = site(pages());
-    config.scope.mimes_wanted = vec!["text/html".to_owned()];
+    config.engine.scope.mimes_wanted = vec!["text/html".to_owned()];
     let status = house.crawl(&config);
     assert_eq!(status.counters.saved, 3, "the pages");
     assert_eq!(status.counters.failed, 0);
@@ -134,7 +133,7 @@ fn every_visit_has_a_verdict() {
 
     let (house, mut config) = site(pages());
     config.fetch.body_bytes_max = 50_000;
-    config.output.store_broken = false;
+    config.engine.store_broken = false;
     let status = house.crawl(&config);
     assert_eq!(visit(&house, "/fake").capture, None);
     assert_eq!(

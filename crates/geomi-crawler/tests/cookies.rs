@@ -74,7 +74,7 @@ fn cookies_can_be_left_out() {
     let server = HeadServer::start(|_| "200\r\nSet-Cookie: a=1\r\n\r\n<a href=/x>1</a>".to_owned());
     let place = Place::new();
     let mut config = Place::config(&[format!("http://a.test:{}/", server.port)]);
-    config.cookies = false;
+    config.engine.cookies = false;
     place.crawl(&config);
     assert_eq!(server.only("a.test", "/x").field("cookie"), None);
 }

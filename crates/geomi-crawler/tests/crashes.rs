@@ -5,7 +5,8 @@ mod house;
 
 use std::collections::BTreeMap;
 
-use geomi_crawler::{CrawlConfig, CrawlError, DurableStep, Ending};
+use geomi_crawler::{CrawlConfig, CrawlError, DurableStep};
+use geomi_engine::Ending;
 use geomi_testweb::WebSpec;
 
 use house::{CrashAt, House};
@@ -66,8 +67,8 @@ fn a_crash_after_any_durable_step_loses_nothing() {
 /// sites take turns.
 fn cramped(config: &mut CrawlConfig) {
     config.seen_bytes = 1 << 10;
-    config.frontier.sites_max = 2;
-    config.frontier.turn_pages = 3;
+    config.engine.frontier.sites_max = 2;
+    config.engine.frontier.turn_pages = 3;
 }
 
 #[test]

@@ -4,19 +4,20 @@
 
 mod heads;
 
-use geomi_crawler::{CrawlConfig, Credentials, SiteOverride};
+use geomi_crawler::CrawlConfig;
+use geomi_engine::{Credentials, SiteOverride};
 use heads::{Head, HeadServer, Place};
 
 /// A crawl of `shop.test` that has these credentials for it.
 fn config(port: u16, credentials: &str) -> CrawlConfig {
     let mut config = Place::config(&[format!("http://shop.test:{port}/")]);
-    config.sites = vec![SiteOverride {
+    config.engine.sites = vec![SiteOverride {
         names: vec![format!("shop.test:{port}")],
         credentials: Some(Credentials::parse(credentials).unwrap()),
         credentials_over_http: true,
         ..SiteOverride::default()
     }];
-    config.retry_wait = std::time::Duration::from_millis(10);
+    config.engine.retry_wait = std::time::Duration::from_millis(10);
     config
 }
 
@@ -73,7 +74,7 @@ fn basic_and_bearer_go_to_their_site_and_not_into_the_archive() {
 fn without_leave_nothing_travels_unencrypted() {
     let server = HeadServer::start(|_| "200\r\n\r\nfine".to_owned());
     let mut config = config(server.port, "basic:me:hunter2");
-    config.sites[0].credentials_over_http = false;
+    config.engine.sites[0].credentials_over_http = false;
     Place::new().crawl(&config);
     assert_eq!(server.only("shop.test", "/").field("authorization"), None);
 }

@@ -8,7 +8,8 @@ mod house;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use geomi_crawler::{CrawlConfig, CrawlError, DurableStep, Ending, NoFaults, SeedInput, Steps};
+use geomi_crawler::{CrawlConfig, CrawlError, DurableStep, NoFaults, Steps};
+use geomi_engine::{Ending, SeedInput};
 use geomi_frontier::PageOrder;
 use geomi_model::{Fate, Visit};
 use geomi_scope::ScopeKind;
@@ -147,10 +148,10 @@ fn config(house: &House, seeds: &[String]) -> CrawlConfig {
             topic: None,
         })
         .collect();
-    config.scope.kind = ScopeKind::Party;
-    config.scope.depth_max = Some(DEPTH_MAX);
-    config.frontier.page_order = PageOrder::BreadthFirst;
-    config.novelty.is_on = false;
+    config.engine.scope.kind = ScopeKind::Party;
+    config.engine.scope.depth_max = Some(DEPTH_MAX);
+    config.engine.frontier.page_order = PageOrder::BreadthFirst;
+    config.engine.novelty.is_on = false;
     config
 }
 
@@ -203,9 +204,9 @@ fn also_with_crashes_and_sites_that_take_turns() {
         config
             .seeds
             .extend(others.map(|url| SeedInput { url, topic: None }));
-        config.frontier.sites_max = 2;
-        config.frontier.turn_pages = 5;
-        config.frontier.front_len_max = 4;
+        config.engine.frontier.sites_max = 2;
+        config.engine.frontier.turn_pages = 5;
+        config.engine.frontier.front_len_max = 4;
         config.output.segment_rows = 20;
         config.output.warc_bytes_max = 100_000;
         let (mut crashes, mut countdown) = (0, 1);
@@ -264,9 +265,9 @@ fn by_priority_a_shorter_path_corrects_the_depth_of_a_page_that_waits() {
         ..SiteBehaviour::default()
     });
     let mut config = config(&house, &["/".to_owned()]);
-    config.frontier.page_order = PageOrder::Priority;
-    config.frontier.politeness.site_connections = 1;
-    config.prefer = vec!["*/a".to_owned(), "*/a2".to_owned(), "*/a3".to_owned()];
+    config.engine.frontier.page_order = PageOrder::Priority;
+    config.engine.frontier.politeness.site_connections = 1;
+    config.engine.prefer = vec!["*/a".to_owned(), "*/a2".to_owned(), "*/a3".to_owned()];
     let status = house.crawl(&config);
     let depths: BTreeMap<String, u16> = settled(&house, 3)
         .iter()
@@ -306,9 +307,9 @@ fn a_later_run_with_a_higher_limit_goes_deeper() {
     spec.site_overrides = vec![(0, site)];
     let house = House::new(spec);
     let mut config = house.config();
-    config.scope.kind = ScopeKind::Host;
+    config.engine.scope.kind = ScopeKind::Host;
     for (limit, saved) in [(2, 3), (4, 5), (3, 5), (5, 6)] {
-        config.scope.depth_max = Some(limit);
+        config.engine.scope.depth_max = Some(limit);
         let status = house.crawl(&config);
         assert_eq!(status.reason, Some(Ending::Finished));
         assert_eq!(status.counters.saved, saved, "at most {limit} links away");

@@ -4,7 +4,8 @@ mod house;
 
 use std::collections::BTreeSet;
 
-use geomi_crawler::{CrawlConfig, Ending, RefreshStatus, Status};
+use geomi_crawler::CrawlConfig;
+use geomi_engine::{Ending, RefreshStatus, Status};
 use geomi_refresh::upkeep::{Budget, Drive, RefreshConfig};
 use geomi_scope::ScopeKind;
 use geomi_testweb::{FixedPage, SiteBehaviour, WebSpec};
@@ -43,8 +44,8 @@ fn house() -> (House, CrawlConfig) {
     )];
     let house = House::new(spec);
     let mut config = house.config();
-    config.scope.kind = ScopeKind::Host;
-    config.novelty.is_on = false;
+    config.engine.scope.kind = ScopeKind::Host;
+    config.engine.novelty.is_on = false;
     (house, config)
 }
 
@@ -58,18 +59,19 @@ fn days_asked_for(house: &House) -> usize {
 
 /// Visits every known page once.
 fn refreshing(config: &CrawlConfig, discovery_per_day: Option<u64>) -> CrawlConfig {
-    CrawlConfig {
+    let mut config = CrawlConfig {
         seeds: Vec::new(),
-        refresh: Some(RefreshConfig {
-            // So large that every page is due at once.
-            budget: Budget::PerDay(BUDGET),
-            drive: Drive::Rounds,
-            once: true,
-            discovery_per_day,
-            ..RefreshConfig::default()
-        }),
         ..config.clone()
-    }
+    };
+    config.engine.refresh = Some(RefreshConfig {
+        // So large that every page is due at once.
+        budget: Budget::PerDay(BUDGET),
+        drive: Drive::Rounds,
+        once: true,
+        discovery_per_day,
+        ..RefreshConfig::default()
+    });
+    config
 }
 
 fn told(status: &Status) -> &RefreshStatus {
@@ -145,13 +147,13 @@ fn new_pages_do_not_raise_the_budget_that_finds_more_of_them() {
     spec.site_overrides = vec![(0, site)];
     let house = House::new(spec);
     let mut config = house.config();
-    config.scope.kind = ScopeKind::Host;
-    config.novelty.is_on = false;
+    config.engine.scope.kind = ScopeKind::Host;
+    config.engine.novelty.is_on = false;
     config.limits.pages_max = Some(50);
     assert_eq!(house.crawl(&config).reason, Some(Ending::PageLimit));
     config.limits.pages_max = None;
     let mut daily = refreshing(&config, None);
-    daily.refresh = daily.refresh.map(|refresh| RefreshConfig {
+    daily.engine.refresh = daily.engine.refresh.map(|refresh| RefreshConfig {
         budget: Budget::PerPage(1.0),
         ..refresh
     });

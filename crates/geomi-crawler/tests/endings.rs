@@ -4,7 +4,8 @@ mod house;
 
 use std::time::Duration;
 
-use geomi_crawler::{CrawlConfig, Ending, LeftReason, NoFaults, SeedInput, SitemapMode, Status};
+use geomi_crawler::{CrawlConfig, NoFaults};
+use geomi_engine::{Ending, LeftReason, SeedInput, SitemapMode, Status};
 use geomi_model::NetworkState;
 use geomi_testweb::{Fault, FixedPage, Robots, RobotsFault, SiteBehaviour, WebSpec};
 
@@ -161,7 +162,7 @@ fn retired_sites_do_not_keep_healthy_ones_out() {
     sites.extend((0..HEALTHY).map(|_| SiteBehaviour::default()));
     let house = scenario(sites);
     let mut config = house.config();
-    config.frontier.sites_max = 20;
+    config.engine.frontier.sites_max = 20;
     // A crawl that waits for ever fails here instead.
     config.limits.time_max = Some(Duration::from_mins(1));
     let status = house.crawl(&config);
@@ -194,8 +195,8 @@ fn a_failing_site_is_named_when_it_is_not_in_memory() {
     sites.extend((0..20).map(|_| SiteBehaviour::default()));
     let house = scenario(sites);
     let mut config = house.config();
-    config.sitemaps = SitemapMode::Guess;
-    config.frontier.sites_max = 2;
+    config.engine.sitemaps = SitemapMode::Guess;
+    config.engine.frontier.sites_max = 2;
     let status = house.crawl(&config);
     assert_eq!(status.counters.saved, 20);
     let name = |site| house.server.web().url(site, "/").site().to_string();

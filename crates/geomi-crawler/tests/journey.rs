@@ -5,7 +5,8 @@ mod house;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use geomi_crawler::{CrawlConfig, Ending, SeedInput};
+use geomi_crawler::CrawlConfig;
+use geomi_engine::{Ending, SeedInput};
 use geomi_frontier::Delay;
 use geomi_model::{CaptureKind, NetworkState, Truncation};
 use geomi_scope::ScopeKind;
@@ -142,8 +143,8 @@ fn the_number_of_partitions_changes_nothing_that_can_be_seen() {
         });
         config.seeds = seeds.collect();
         config.partitions = partitions;
-        config.frontier.politeness.delay = Delay::Fixed(DELAY);
-        config.frontier.politeness.site_connections = 1;
+        config.engine.frontier.politeness.delay = Delay::Fixed(DELAY);
+        config.engine.frontier.politeness.site_connections = 1;
         let status = house.crawl(&config);
         assert_eq!(status.reason, Some(Ending::Finished), "{partitions}");
         let counts = house.server.log().count_by_url();
@@ -179,7 +180,7 @@ fn scopes_hold() {
     let counts = |kind, seed: &str| {
         let house = scenario(vec![site()]);
         let mut config = seeded(&house, &[seed]);
-        config.scope.kind = kind;
+        config.engine.scope.kind = kind;
         house.crawl(&config);
         requested(&house).into_iter().collect::<BTreeSet<_>>()
     };
@@ -198,7 +199,7 @@ fn a_party_crawl_turns_external_links_into_seeds() {
     let house = House::new(spec);
     let mut config = house.config();
     config.seeds.truncate(1);
-    config.scope.kind = ScopeKind::Party;
+    config.engine.scope.kind = ScopeKind::Party;
     let status = house.crawl(&config);
     assert_eq!(status.seeds, 6, "every other site is linked to");
     assert_eq!(status.counters.saved, 60);
@@ -300,7 +301,7 @@ fn each_network_state_is_recorded_by_its_name() {
         &house,
         &paths.iter().map(String::as_str).collect::<Vec<_>>(),
     );
-    config.tries = 1;
+    config.engine.tries = 1;
     house.crawl(&config);
     let seen: BTreeMap<String, NetworkState> = house
         .visits()
@@ -389,7 +390,7 @@ fn redirects_are_new_urls_and_loops_end() {
         ("/home", html("<a href=/redirect/loop>x</a>")),
     ])]);
     let mut config = seeded(&house, &["/"]);
-    config.scope.kind = ScopeKind::Host;
+    config.engine.scope.kind = ScopeKind::Host;
     let status = house.crawl(&config);
     assert_eq!(status.counters.saved, 1);
     assert!(status.counters.redirected >= 2);
@@ -421,7 +422,7 @@ fn a_redirect_leads_to_no_address_that_was_not_allowed() {
     }
     let house = scenario(vec![pages(fixed)]);
     let mut config = seeded(&house, &["/"]);
-    config.scope.kind = ScopeKind::Any;
+    config.engine.scope.kind = ScopeKind::Any;
     config.fetch.address_policy.allow_all = false;
     let site = house.server.web().url(0, "/");
     let named = &config.fetch.address_policy.named_hosts;
@@ -490,8 +491,8 @@ fn the_server_sees_the_delay_held() {
     let house = House::new(WebSpec::plain(4, 6));
     let mut config = house.config();
     let delay = Duration::from_millis(60);
-    config.frontier.politeness.delay = Delay::Fixed(delay);
-    config.frontier.politeness.site_connections = 1;
+    config.engine.frontier.politeness.delay = Delay::Fixed(delay);
+    config.engine.frontier.politeness.site_connections = 1;
     house.crawl(&config);
     for (site, gaps) in house.server.log().gaps() {
         assert!(gaps.iter().all(|gap| *gap >= delay), "{site}: {gaps:?}");
@@ -558,7 +559,7 @@ fn many_names_on_one_address_share_its_limit() {
     spec.traits.latency = geomi_testweb::Latency::Equal(Duration::from_millis(15));
     let house = House::new(spec);
     let mut config = house.config();
-    config.frontier.politeness.site_connections = 1;
+    config.engine.frontier.politeness.site_connections = 1;
     config.fetch.overrides = house
         .server
         .web()
@@ -600,8 +601,8 @@ fn preferred_urls_come_first() {
         ..SiteBehaviour::default()
     }]);
     let mut config = seeded(&house, &["/"]);
-    config.prefer = vec!["*/urgent/*".to_owned()];
-    config.frontier.politeness.site_connections = 1;
+    config.engine.prefer = vec!["*/urgent/*".to_owned()];
+    config.engine.frontier.politeness.site_connections = 1;
     house.crawl(&config);
     let order = requested(&house);
     assert_eq!(order.len(), 101);

@@ -50,7 +50,7 @@ fn house() -> (House, CrawlConfig) {
     spec.site_overrides = vec![(0, site)];
     let house = House::new(spec);
     let mut config = house.config();
-    config.scope.kind = ScopeKind::Host;
+    config.engine.scope.kind = ScopeKind::Host;
     (house, config)
 }
 
@@ -97,8 +97,8 @@ fn what_pages_are_like_is_in_their_visits_and_nothing_is_refused() {
 #[test]
 fn by_rule_their_links_are_left_alone_and_counted() {
     let (house, mut config) = house();
-    config.likeness.skip_near_duplicates = true;
-    config.likeness.spam_percent_max = Some(60);
+    config.engine.likeness.skip_near_duplicates = true;
+    config.engine.likeness.spam_percent_max = Some(60);
     // One at a time, so that /b comes after /a.
     config.connections = 1;
     let status = house.crawl(&config);
@@ -132,7 +132,7 @@ fn what_a_site_says_with_404_is_recognised_when_it_comes_with_200() {
     spec.site_overrides = vec![(0, site)];
     let house = House::new(spec);
     let mut config = house.config();
-    config.scope.kind = ScopeKind::Host;
+    config.engine.scope.kind = ScopeKind::Host;
     config.connections = 1;
     house.crawl(&config);
     let visits = house.visits();
@@ -162,7 +162,7 @@ fn pages_of_an_earlier_run_are_remembered() {
     spec.site_overrides = vec![(0, site)];
     let house = House::new(spec);
     let mut config = house.config();
-    config.scope.kind = ScopeKind::Host;
+    config.engine.scope.kind = ScopeKind::Host;
     config.connections = 1;
     config.limits.pages_max = Some(2);
     house.crawl(&config);

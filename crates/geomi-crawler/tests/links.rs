@@ -4,7 +4,7 @@
 mod house;
 
 use geomi_crawler::CrawlConfig;
-use geomi_crawler::SeedInput;
+use geomi_engine::SeedInput;
 use geomi_model::LinkType;
 use geomi_scope::{Requisites, ScopeKind};
 use geomi_testweb::{FixedPage, Robots, SiteBehaviour, WebSpec};
@@ -33,7 +33,7 @@ fn site(robots: &str, pages: Vec<(&str, FixedPage)>) -> (House, CrawlConfig) {
     spec.site_overrides = vec![(0, behaviour)];
     let house = House::new(spec);
     let mut config = house.config();
-    config.scope.kind = ScopeKind::Host;
+    config.engine.scope.kind = ScopeKind::Host;
     let url = house.server.web().url(0, "/");
     config.seeds = vec![SeedInput { url, topic: None }];
     (house, config)
@@ -169,7 +169,7 @@ fn addresses_in_scripts_come_last_and_cost_little() {
         ],
     );
     config.connections = 1;
-    config.frontier.politeness.site_connections = 1;
+    config.engine.frontier.politeness.site_connections = 1;
     let status = house.crawl(&config);
     let asked = asked(&house);
     assert_eq!(
@@ -205,8 +205,8 @@ fn advertisements_and_forms_are_followed_by_rule() {
     assert_eq!(sorted(asked(&house)), ["/", "/a", "/ad", "/form?x=1"]);
 
     let (house, mut config) = site("", pages());
-    config.follow.adverts = false;
-    config.follow.forms = false;
+    config.engine.follow.adverts = false;
+    config.engine.follow.forms = false;
     let status = house.crawl(&config);
     assert_eq!(sorted(asked(&house)), ["/", "/a"]);
     let refusals = &status.counters.refusals;
@@ -258,14 +258,14 @@ fn what_a_page_needs_is_taken_from_other_hosts_if_asked_for() {
         house.crawl(&config);
         (house, cdn, config)
     };
-    assert_eq!(config.scope.requisites, Requisites::Scope);
+    assert_eq!(config.engine.scope.requisites, Requisites::Scope);
     assert_eq!(asked(&cdn), Vec::<String>::new(), "not by default");
 
     for kind in [ScopeKind::Host, ScopeKind::Page] {
         let (house, cdn, mut config) = with_cdn();
-        config.scope.kind = kind;
-        config.scope.requisites = Requisites::Any;
-        config.scope.depth_max = Some(0);
+        config.engine.scope.kind = kind;
+        config.engine.scope.requisites = Requisites::Any;
+        config.engine.scope.depth_max = Some(0);
         house.crawl(&config);
         let expected = [
             "/bg.png",
@@ -300,9 +300,9 @@ fn a_chain_of_style_sheets_comes_to_an_end() {
     let first = cdn.server.web().url(0, "/0.css");
     let front = format!("<link rel=stylesheet href='{first}'>");
     let (house, mut config) = site("", vec![("/", page(&front))]);
-    config.scope.requisites = Requisites::Any;
+    config.engine.scope.requisites = Requisites::Any;
     let status = house.crawl(&config);
-    assert_eq!(asked(&cdn).len(), usize::from(config.redirects_max));
+    assert_eq!(asked(&cdn).len(), usize::from(config.engine.redirects_max));
     let refusals = &status.counters.refusals;
     assert_eq!(refusals.get("requisites-too-deep"), Some(&1));
 }

@@ -2,8 +2,9 @@
 
 mod house;
 
-use geomi_crawler::explain::{Explanation, Topic, inspect};
+use geomi_crawler::inspect;
 use geomi_crawler::{Clock as _, CrawlConfig, SystemClock};
+use geomi_engine::explain::{Explanation, Topic};
 use geomi_scope::ScopeKind;
 use geomi_testweb::{FixedPage, SiteBehaviour, WebSpec};
 use geomi_url::CrawlUrl;
@@ -47,7 +48,7 @@ fn house() -> (House, CrawlConfig) {
     ];
     let house = House::new(spec);
     let mut config = house.config();
-    config.scope.kind = ScopeKind::Host;
+    config.engine.scope.kind = ScopeKind::Host;
     config.connections = 1;
     (house, config)
 }
@@ -91,7 +92,7 @@ fn a_mirror_is_told_and_fetched_all_the_same() {
 #[test]
 fn by_rule_the_rest_of_a_mirror_is_refused_and_explained() {
     let (house, mut config) = house();
-    config.likeness.skip_mirrors = true;
+    config.engine.likeness.skip_mirrors = true;
     let status = house.crawl(&config);
     let refused = status.counters.refusals.get("mirror").copied();
     let refused = refused.expect("some URLs of the mirror were refused");
@@ -104,7 +105,7 @@ fn by_rule_the_rest_of_a_mirror_is_refused_and_explained() {
     let told = explain(&house, &config, &Topic::Url(last)).url;
     let told = told.expect("a URL was asked about");
     let (next, why) = (told.next, told.not_worth.expect("it is of a mirror"));
-    assert_eq!(next.code, geomi_crawler::explain::NextKind::Refused);
+    assert_eq!(next.code, geomi_engine::explain::NextKind::Refused);
     assert!(
         next.text.contains("mirror") && why.contains(of),
         "{next:?} {why}"
@@ -115,7 +116,7 @@ fn by_rule_the_rest_of_a_mirror_is_refused_and_explained() {
 #[test]
 fn evidence_of_an_earlier_run_counts() {
     let (house, mut config) = house();
-    config.likeness.skip_mirrors = true;
+    config.engine.likeness.skip_mirrors = true;
     // Each of the three has its front page and about two more by then.
     config.limits.pages_max = Some(10);
     house.crawl(&config);

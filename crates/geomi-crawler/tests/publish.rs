@@ -7,7 +7,8 @@ mod house;
 
 use std::time::Duration;
 
-use geomi_crawler::{CrawlConfig, CrawlError, DurableStep, NoFaults, Observer, Phase, Status};
+use geomi_crawler::{CrawlConfig, CrawlError, DurableStep, NoFaults};
+use geomi_engine::{Observer, Phase, Status};
 use geomi_frontier::Delay;
 use geomi_model::Visit;
 use geomi_store::{CrawlDir, cdxj, seeds};
@@ -18,8 +19,8 @@ use house::{CrashAt, House};
 /// Long enough for several reports: the crawl rests after each answer.
 fn slow(house: &House) -> CrawlConfig {
     let mut config = house.config();
-    config.frontier.politeness.delay = Delay::Fixed(Duration::from_millis(25));
-    config.frontier.politeness.site_connections = 1;
+    config.engine.frontier.politeness.delay = Delay::Fixed(Duration::from_millis(25));
+    config.engine.frontier.politeness.site_connections = 1;
     config.output.publish_every = Duration::from_millis(1);
     config
 }

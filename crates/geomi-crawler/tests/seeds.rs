@@ -9,10 +9,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crossbeam_channel::{Sender, bounded};
-use geomi_crawler::{
-    CrawlConfig, CrawlError, DurableStep, Ending, NoFaults, Observer, SeedInput, SeedStream,
-    Silent, Status,
-};
+use geomi_crawler::{CrawlConfig, CrawlError, DurableStep, NoFaults, SeedStream};
+use geomi_engine::{Ending, Observer, SeedInput, Silent, Status};
 use geomi_model::Visit;
 use geomi_scope::ScopeKind;
 use geomi_store::seeds::{SeedOrigin, read_seeds};
@@ -38,7 +36,7 @@ fn every_page(house: &House) -> Vec<SeedInput> {
 fn only_seeds(house: &House) -> CrawlConfig {
     let mut config = house.config();
     config.seeds.clear();
-    config.scope.kind = ScopeKind::Page;
+    config.engine.scope.kind = ScopeKind::Page;
     config
 }
 
@@ -79,10 +77,10 @@ fn crash_and_resume(step: DurableStep, partitions: u16, cramped: bool) {
     let mut config = only_seeds(&house);
     config.partitions = partitions;
     config.connections = 64;
-    config.frontier.politeness.site_connections = 16;
+    config.engine.frontier.politeness.site_connections = 16;
     if cramped {
-        config.frontier.sites_max = 1;
-        config.frontier.turn_pages = 100;
+        config.engine.frontier.sites_max = 1;
+        config.engine.frontier.turn_pages = 100;
         config.seen_bytes = 8 << 10;
     }
     let (mut crashes, mut countdown) = (0, 1);
@@ -197,7 +195,7 @@ fn a_limit_ends_the_crawl_though_more_seeds_would_come() {
 fn seeds_that_were_out_of_reach_are_tried_again_once_a_run() {
     let house = House::new(WebSpec::plain(1, 4));
     let mut config = only_seeds(&house);
-    config.tries = 1;
+    config.engine.tries = 1;
     let dead = SeedInput {
         url: "http://127.0.0.1:1/".parse().unwrap(),
         topic: None,

@@ -5,8 +5,10 @@ mod house;
 
 use std::collections::BTreeMap;
 
-use geomi_crawler::explain::{Topic, inspect};
-use geomi_crawler::{CrawlConfig, SeedInput, SitemapMode};
+use geomi_crawler::CrawlConfig;
+use geomi_crawler::inspect;
+use geomi_engine::explain::Topic;
+use geomi_engine::{SeedInput, SitemapMode};
 use geomi_model::Timestamp;
 use geomi_scope::ScopeKind;
 use geomi_testweb::{FixedPage, Robots, SiteBehaviour, WebSpec};
@@ -35,7 +37,7 @@ fn house(behaviour: SiteBehaviour) -> (House, CrawlConfig) {
     spec.site_overrides = vec![(0, behaviour)];
     let house = House::new(spec);
     let mut config = house.config();
-    config.scope.kind = ScopeKind::Host;
+    config.engine.scope.kind = ScopeKind::Host;
     let url = house.server.web().url(0, "/");
     config.seeds = vec![SeedInput { url, topic: None }];
     (house, config)
@@ -101,7 +103,7 @@ fn pages_only_a_sitemap_knows_are_found_within_scope_and_robots() {
 fn sitemaps_are_asked_for_as_the_mode_says() {
     let asked = |behaviour: SiteBehaviour, mode: SitemapMode| {
         let (house, mut config) = house(behaviour);
-        config.sitemaps = mode;
+        config.engine.sitemaps = mode;
         house.crawl(&config);
         let mut paths: Vec<String> = requested(&house).into_keys().collect();
         paths.retain(|path| path != "/" && path != "/robots.txt");
@@ -139,7 +141,7 @@ fn indexes_within_indexes_come_to_an_end() {
 #[test]
 fn a_sitemap_may_be_a_seed() {
     let (house, mut config) = house(listed());
-    config.sitemaps = SitemapMode::None;
+    config.engine.sitemaps = SitemapMode::None;
     config.seeds[0].url = house.server.web().url(0, "/map.xml");
     house.crawl(&config);
     assert!(requested(&house).contains_key("/hidden"));
@@ -174,12 +176,12 @@ fn a_guessed_sitemap_is_read_where_there_is_one_and_no_failure_where_not() {
             ("/hidden", FixedPage::html("only a sitemap leads here")),
         ],
     ));
-    config.sitemaps = SitemapMode::default();
+    config.engine.sitemaps = SitemapMode::default();
     with_map.crawl(&config);
     assert_eq!(requested(&with_map).get("/hidden"), Some(&1));
 
     let (without, mut config) = house(site("", vec![front()]));
-    config.sitemaps = SitemapMode::default();
+    config.engine.sitemaps = SitemapMode::default();
     let status = without.crawl(&config);
     assert_eq!(requested(&without).get("/sitemap.xml"), Some(&1));
     assert_eq!((status.counters.saved, status.counters.failed), (1, 0));

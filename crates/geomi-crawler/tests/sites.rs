@@ -4,7 +4,8 @@ mod house;
 
 use std::time::Duration;
 
-use geomi_crawler::{CrawlConfig, Ending, LeftReason, RobotsMode, SiteOverride};
+use geomi_crawler::CrawlConfig;
+use geomi_engine::{Ending, LeftReason, RobotsMode, SiteOverride};
 use geomi_frontier::Delay;
 use geomi_scope::{ScopeKind, SiteScope};
 use geomi_testweb::{Robots, SiteBehaviour, WebSpec};
@@ -25,7 +26,7 @@ fn asked(house: &House, site: u32) -> usize {
 
 fn limited(house: &House, pages_max: u64) -> CrawlConfig {
     let mut config = house.config();
-    config.sites = vec![SiteOverride {
+    config.engine.sites = vec![SiteOverride {
         names: name(house, 0),
         pages_max: Some(pages_max),
         ..SiteOverride::default()
@@ -59,7 +60,7 @@ fn a_delay_of_its_own_is_held_for_that_site() {
     let house = House::new(WebSpec::plain(2, 6));
     let mut config = house.config();
     let delay = Duration::from_millis(80);
-    config.sites = vec![SiteOverride {
+    config.engine.sites = vec![SiteOverride {
         names: name(&house, 0),
         delay: Some(Delay::Fixed(delay)),
         connections: Some(1),
@@ -81,7 +82,7 @@ fn robots_may_be_ignored_on_one_site_only() {
     spec.site_overrides = vec![(0, closed.clone()), (1, closed)];
     let house = House::new(spec);
     let mut config = house.config();
-    config.sites = vec![SiteOverride {
+    config.engine.sites = vec![SiteOverride {
         names: name(&house, 0),
         robots: Some(RobotsMode::Ignore),
         ..SiteOverride::default()
@@ -97,7 +98,7 @@ fn robots_may_be_ignored_on_one_site_only() {
 fn depth_and_patterns_differ_by_site() {
     let house = House::new(WebSpec::plain(2, 20));
     let mut config = house.config();
-    config.scope.sites = vec![SiteScope {
+    config.engine.scope.sites = vec![SiteScope {
         names: name(&house, 0),
         depth_max: Some(0),
         ..SiteScope::default()
@@ -112,13 +113,13 @@ fn a_party_takes_in_no_more_urls_than_it_may() {
     for partitions in [1, 3] {
         let house = House::new(WebSpec::plain(3, 20));
         let mut config = house.config();
-        config.scope.kind = if partitions == 1 {
+        config.engine.scope.kind = if partitions == 1 {
             ScopeKind::Party
         } else {
             ScopeKind::Any
         };
         config.partitions = partitions;
-        config.party_urls_max = Some(7);
+        config.engine.party_urls_max = Some(7);
         let status = house.crawl(&config);
         assert_eq!(status.counters.admitted, 21, "three seeds, seven each");
         assert!(status.counters.refusals["party-full"] > 0);

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use geomi_crawler::mirrored_content;
+use geomi_engine::mirrored_content;
 use geomi_model::Visit;
 use geomi_novelty::Mirrors;
 use geomi_url::CrawlUrl;

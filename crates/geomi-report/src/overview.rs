@@ -4,7 +4,7 @@
 //! is in the tables; only what is in no table, refusals and what is still
 //! waiting, is taken from status.json.
 
-use geomi_crawler::{Ending, Phase};
+use geomi_engine::{Ending, Phase};
 
 use crate::report::Findings;
 use crate::{Section, SectionKind, Value};
@@ -14,13 +14,13 @@ pub(crate) fn section(findings: &Findings) -> Section {
     let moment = |time: Option<_>| time.map_or(Value::Nothing, Value::Moment);
     let span = totals.span().map(|span| span.as_secs_f64());
     let status = findings.status.as_ref();
-    let from_status = |of: fn(&geomi_crawler::Status) -> u64| {
+    let from_status = |of: fn(&geomi_engine::Status) -> u64| {
         status.map_or(Value::Nothing, |status| Value::Count(of(status)))
     };
     let state = status.map(|status| phase(status.state));
     let reason = status.and_then(|status| status.reason).map(Ending::as_str);
     let left = status.and_then(|status| status.left.as_ref());
-    let left = left.map(geomi_crawler::Left::in_words);
+    let left = left.map(geomi_engine::Left::in_words);
     Section::facts(
         SectionKind::Overview,
         vec![

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 
-use geomi_crawler::{CrawlConfig, Rereader, Status};
+use geomi_crawler::{CrawlConfig, Rereader};
+use geomi_engine::Status;
 use geomi_model::Visit;
 use geomi_scope::{Scope, ScopeConfig};
 use geomi_store::segment::{self, Segment};
@@ -114,12 +115,12 @@ pub(crate) fn make_in_shares(
     let number_max = Numbering::of(&segments).last();
     let mut findings = Findings {
         status,
-        sweep: Sweep::new(config.tries, options.top, known),
-        pages: Pages::new(config.tries, options.top, number_max),
-        duplicates: Duplicates::new(config.tries, options.top),
+        sweep: Sweep::new(config.engine.tries, options.top, known),
+        pages: Pages::new(config.engine.tries, options.top, number_max),
+        duplicates: Duplicates::new(config.engine.tries, options.top),
         linkers: None,
         originals: Originals::new(),
-        has_include: !config.scope.include.is_empty(),
+        has_include: !config.engine.scope.include.is_empty(),
         top: options.top,
     };
     findings.sweep_visits(dir, &segments)?;
@@ -347,7 +348,7 @@ fn rows_by_number(
 /// A scope that knows the include patterns and nothing else.
 fn include_scope(config: &CrawlConfig) -> Result<Scope, ReportError> {
     let patterns = ScopeConfig {
-        include: config.scope.include.clone(),
+        include: config.engine.scope.include.clone(),
         ..ScopeConfig::default()
     };
     Scope::new(patterns).map_err(ReportError::Patterns)

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use geomi_crawler::{CrawlConfig, FastClock, SeedInput, SeedStream};
+use geomi_crawler::{CrawlConfig, FastClock, SeedStream};
+use geomi_engine::SeedInput;
 
 use crate::Exit;
 use crate::args::{CrawlArgs, Global, Settings};

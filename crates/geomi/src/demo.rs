@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use geomi_crawler::{Ending, SeedInput};
+use geomi_engine::{Ending, SeedInput};
 use geomi_store::CrawlDir;
 use geomi_testweb::{Latency, Naming, ServerOptions, ServerThread, Span, Web, WebSpec};
 use serde::{Deserialize, Serialize};

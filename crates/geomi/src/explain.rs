@@ -10,11 +10,13 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
-use geomi_crawler::explain::{
-    CrawlView, Explanation, PageLikeness, QueuePlace, SiteReport, Topic, UrlReport, inspect,
-};
+use geomi_crawler::inspect;
 use geomi_crawler::remote::{self, Request, Response};
-use geomi_crawler::{Clock as _, LogLine, SystemClock};
+use geomi_crawler::{Clock as _, SystemClock};
+use geomi_engine::LogLine;
+use geomi_engine::explain::{
+    CrawlView, Explanation, PageLikeness, QueuePlace, SiteReport, Topic, UrlReport,
+};
 use geomi_store::{CrawlDir, segment, visits};
 use geomi_url::CrawlUrl;
 use serde_json::Value;

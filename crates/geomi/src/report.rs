@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use geomi_crawler::{Counters, Status};
+use geomi_engine::{Counters, Status};
 
 use crate::words;
 
@@ -157,7 +157,7 @@ fn list(mut items: Vec<String>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use geomi_crawler::{Ending, Left, LeftGroup, LeftReason};
+    use geomi_engine::{Ending, Left, LeftGroup, LeftReason};
 
     use super::*;
 

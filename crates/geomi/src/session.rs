@@ -6,9 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use geomi_crawler::{
-    Clock, Control, CrawlConfig, CrawlError, Desired, Ending, LogLine, NoFaults, Observer,
-    SeedStream, Status, Surroundings, SystemClock,
+    Clock, Control, CrawlConfig, CrawlError, Desired, NoFaults, SeedStream, Surroundings,
+    SystemClock,
 };
+use geomi_engine::{Ending, EngineError, LogLine, Observer, Status};
 use geomi_model::{Timestamp, Visit};
 use geomi_store::{CrawlDir, DirLock, Owner, StoreError};
 
@@ -118,7 +119,7 @@ impl Session {
                 stderr_line!("error: {error}");
                 Ok((self.disk_full(&control), Exit::DiskFull))
             }
-            Err(error @ CrawlError::Partitions { .. }) => {
+            Err(CrawlError::Engine(error @ EngineError::Partitions { .. })) => {
                 self.put_back()?;
                 let mut problems = Problems::default();
                 problems.add_general(error.to_string());

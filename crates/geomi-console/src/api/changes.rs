@@ -136,7 +136,7 @@ pub(crate) async fn count(app: &App, crawl: &Crawl) -> Result<Arc<Changes>, Prob
         let before = before.map_or_else(Changes::default, |before| (*before).clone());
         // Counts are worth something even where the configuration cannot be read.
         let config = app.options.settings.of_crawl(dir.root());
-        let zone = config.map_or(Zone::UTC, |config| config.plan.timezone);
+        let zone = config.map_or(Zone::UTC, |config| config.engine.plan.timezone);
         let counted = Arc::new(before.up_to_date(&dir, &zone)?);
         let kept = Arc::clone(&counted);
         app.caches.changes.put(key, 0, kept, app.now());

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use axum::extract::State;
 use axum::response::Response;
-use geomi_crawler::{Answers, Left, RefreshStatus, Status};
+use geomi_engine::{Answers, Left, RefreshStatus, Status};
 use geomi_refresh::upkeep::RefreshDrive;
 use geomi_store::{StoreError, read_small_beneath};
 use http::HeaderMap;

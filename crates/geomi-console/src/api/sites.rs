@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::response::Response;
-use geomi_crawler::explain::{Explanation, Held, SiteOrder, SiteReport, SitesPage};
 use geomi_crawler::remote::{Request, Response as Answered};
+use geomi_engine::explain::{Explanation, Held, SiteOrder, SiteReport, SitesPage};
 use geomi_report::{SectionKind, Value};
 use http::HeaderMap;
 use schemars::JsonSchema;

@@ -238,7 +238,7 @@ pub(crate) async fn exclusions(
         .read(move |app| app.options.settings.of_crawl(crawl.dir.root()))
         .await;
     let config = config.map_err(|errors| Problem::conflict(Wrong::Toml).with_said(errors))?;
-    let items = config.scope.exclude;
+    let items = config.engine.scope.exclude;
     Ok(respond::json(&headers, &Exclusions { items }))
 }
 

@@ -66,7 +66,7 @@ impl Freshness {
         let tables = segment::list(dir)?;
         let rows: u64 = tables.iter().map(|table| table.visits()).sum();
         let one_in = rows.div_ceil(visits_max).max(1);
-        let mut past = Past::new(&config.plan, config.tries);
+        let mut past = Past::new(&config.engine.plan, config.engine.tries);
         let (mut tally, mut upkeep) = (Tally::default(), Upkeep::default());
         // What is learned of one page is believed of others, so time orders all of them.
         for visit in segment::by_time(dir, &tables, Some(PLAN_COLUMNS)) {
@@ -78,7 +78,7 @@ impl Freshness {
                 });
             }
         }
-        let zone = &config.plan.timezone;
+        let zone = &config.engine.plan.timezone;
         tally.reported(zone.days(times.reported));
         let now = zone.days(times.now.max(times.reported));
         let mut points = upkeep.over_time(&past.beliefs(), now, |_, _| None);

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use geomi_crawler::Status;
 use geomi_crawler::remote::{self, Request, Response};
+use geomi_engine::Status;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 

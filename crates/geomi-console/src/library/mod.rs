@@ -21,7 +21,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-use geomi_crawler::{Ending, Phase, Status, remote};
+use geomi_crawler::remote;
+use geomi_engine::{Ending, Phase, Status};
 use geomi_model::Timestamp;
 use geomi_store::{CrawlDir, StoreError, open_regular};
 use tokio::task::{JoinSet, spawn_blocking};

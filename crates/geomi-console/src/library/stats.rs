@@ -138,7 +138,7 @@ impl Thinned {
 
 #[cfg(test)]
 mod tests {
-    use geomi_crawler::Status;
+    use geomi_engine::Status;
 
     use super::*;
 

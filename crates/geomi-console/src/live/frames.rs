@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use bytes::Bytes;
-use geomi_crawler::explain::Cause;
 use geomi_crawler::log_reader::LoggedVisit;
+use geomi_engine::explain::Cause;
 use geomi_model::Timestamp;
 use serde_json::json;
 

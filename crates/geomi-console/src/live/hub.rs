@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
-use geomi_crawler::explain::Cause;
 use geomi_crawler::log_reader::{self, Bounds, LoggedVisit};
+use geomi_engine::explain::Cause;
 use geomi_model::Timestamp;
 use geomi_store::{CrawlDir, StoreError};
 use tokio::sync::broadcast;

@@ -6,9 +6,9 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use geomi_crawler::Status;
-use geomi_crawler::explain::Cause;
 use geomi_crawler::log_reader::LoggedVisit;
+use geomi_engine::Status;
+use geomi_engine::explain::Cause;
 use geomi_model::Timestamp;
 use geomi_refresh::upkeep::RefreshDrive;
 use http::HeaderMap;
@@ -357,7 +357,7 @@ pub(crate) fn skipped_row(count: u64, words: &Words) -> Markup {
 
 #[cfg(test)]
 mod tests {
-    use geomi_crawler::RefreshStatus;
+    use geomi_engine::RefreshStatus;
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect, Response};
-use geomi_crawler::explain::{Cause, CrawlView, Explanation};
+use geomi_engine::explain::{Cause, CrawlView, Explanation};
 use geomi_model::Timestamp;
 use maud::{Markup, html};
 use serde::Deserialize;

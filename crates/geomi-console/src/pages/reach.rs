@@ -50,7 +50,7 @@ pub(crate) fn no_rows(words: &Words, crawl: &Crawl, reach: Reach) -> Markup {
 
 #[cfg(test)]
 mod tests {
-    use geomi_crawler::Status;
+    use geomi_engine::Status;
     use geomi_model::Timestamp;
 
     use super::*;

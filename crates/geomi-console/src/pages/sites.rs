@@ -3,7 +3,7 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect, Response};
-use geomi_crawler::explain::{SiteReport, SiteRhythm, SiteWord};
+use geomi_engine::explain::{SiteReport, SiteRhythm, SiteWord};
 use geomi_model::Timestamp;
 use maud::{Markup, html};
 use serde::Deserialize;

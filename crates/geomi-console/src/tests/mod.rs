@@ -18,7 +18,8 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
-use geomi_crawler::{CrawlConfig, Ending, Phase, Status};
+use geomi_crawler::CrawlConfig;
+use geomi_engine::{Ending, Phase, Status};
 use geomi_store::CrawlDir;
 use http::{HeaderMap, Method, Request, StatusCode, header};
 use serde_json::Value;

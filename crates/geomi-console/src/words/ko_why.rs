@@ -1,7 +1,7 @@
 //! Why a crawl or a site stands as it does, in Korean.
 
-use geomi_crawler::explain::{Advice, Held, NextKind, NextStep, Reason, RobotsStanding};
-use geomi_crawler::{LeftGroup, LeftReason};
+use geomi_engine::explain::{Advice, Held, NextKind, NextStep, Reason, RobotsStanding};
+use geomi_engine::{LeftGroup, LeftReason};
 use geomi_refresh::upkeep::RefreshDrive;
 
 use super::{ko, look_up};

@@ -12,7 +12,7 @@ mod ko_why;
 
 use std::borrow::Cow;
 
-use geomi_crawler::explain::{Advice, Cause, Held, NextStep, Reason, RobotsStanding, SiteReport};
+use geomi_engine::explain::{Advice, Cause, Held, NextStep, Reason, RobotsStanding, SiteReport};
 use http::{HeaderMap, header};
 
 use crate::http::guard::cookie;
@@ -279,10 +279,10 @@ mod tests {
     #[test]
     fn every_rule_of_refusal_has_its_words() {
         let known = Language::English.words().refusals;
-        for name in geomi_crawler::refusal_names() {
+        for name in geomi_engine::refusal_names() {
             assert!(known.iter().any(|(code, _)| *code == name), "{name}");
         }
-        assert_eq!(known.len(), geomi_crawler::refusal_names().count());
+        assert_eq!(known.len(), geomi_engine::refusal_names().count());
     }
 
     #[test]

@@ -22,6 +22,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use geomi_engine::SiteAccess;
 use geomi_fetch::{FetchOutcome, LookUp};
 use geomi_frontier::Pause;
 use geomi_model::{Digest, Document, NetworkState, Phases, Timestamp};
@@ -29,7 +30,6 @@ use geomi_page::ReadAs;
 use geomi_scope::Verdict;
 use geomi_url::CrawlUrl;
 
-use crate::books::SiteAccess;
 use crate::{Clock, CrawlConfig, CrawlError};
 
 /// What is asked.

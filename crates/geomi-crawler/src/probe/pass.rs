@@ -5,6 +5,10 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use geomi_engine::{
+    Admission, Admit, Found, RefusalRule, Row, Standing, Story, as_seed, fate, may_follow,
+    retry_wait, signal,
+};
 use geomi_fetch::{FetchRequest, Fetcher};
 use geomi_frontier::Entry;
 use geomi_model::{Capture, Fate, Link, LinkKind};
@@ -18,12 +22,8 @@ use super::{
     ExchangeStep, Hop, HopEnd, LinkStep, LinkVerdict, Probe, Question, RefusedBy, ScopeStep,
     StoredStep,
 };
-use crate::refusal::RefusalRule;
-use crate::stage::admit::{Admission, Admit, Found, Standing, as_seed, may_follow};
 use crate::stage::fetch::{ask, fetcher};
 use crate::stage::read::{Declared, ReadSettings, Storable, Subject, Understood, understand};
-use crate::stage::row::{Row, Story};
-use crate::stage::settle::{fate, retry_wait, signal};
 use crate::{Clock, CrawlConfig, CrawlError};
 
 /// One pass, with what it has met so far.
@@ -66,7 +66,7 @@ impl<'a> Pass<'a> {
             sites: HashMap::new(),
             serial: 0,
             resting,
-            admit: Admit::new(config)?,
+            admit: Admit::new(&config.engine)?,
             asked: HashSet::new(),
         })
     }
@@ -233,8 +233,8 @@ impl<'a> Pass<'a> {
             by: RefusedBy::Redirects,
             reason,
         };
-        if on.redirects >= self.config.redirects_max {
-            let max = self.config.redirects_max;
+        if on.redirects >= self.config.engine.redirects_max {
+            let max = self.config.engine.redirects_max;
             return Err(refused(format!(
                 "it redirects to {target}, and only {max} redirects in a row are followed"
             )));
@@ -278,7 +278,12 @@ impl<'a> Pass<'a> {
         };
         let mut understood = understand(&self.readers, &self.settings, subject, &outcome);
         self.admit.settle_state(&mut understood.answer);
-        let fate = fate(url, &understood.answer, entry.attempts, self.config.tries);
+        let fate = fate(
+            url,
+            &understood.answer,
+            entry.attempts,
+            self.config.engine.tries,
+        );
         let signal = signal(&understood.answer);
         let site = url.site_hash();
         let notes = self.sites.entry(site).or_default();
@@ -304,7 +309,7 @@ impl<'a> Pass<'a> {
             stored,
             fate: fate.as_str(),
             again_after: (fate == Fate::Retry)
-                .then(|| retry_wait(self.config.retry_wait, entry.attempts)),
+                .then(|| retry_wait(self.config.engine.retry_wait, entry.attempts)),
             pause,
             crawl_delay,
             outcome,
@@ -320,7 +325,7 @@ impl<'a> Pass<'a> {
         document: &geomi_model::Document,
         link: &Link,
     ) -> LinkStep {
-        if !may_follow(self.config, document, link) {
+        if !may_follow(&self.config.engine, document, link) {
             return LinkStep {
                 verdict: LinkVerdict::Refuse,
                 rule: RefusalRule::Nofollow.as_str(),

@@ -4,6 +4,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use geomi_engine::{Access, Answer, RobotsMode, RobotsWord, SiteAccess, robots_word, signal};
 use geomi_fetch::Resolution;
 use geomi_frontier::{Pause, Politeness, SiteSignal};
 use geomi_model::{NetworkState, Timestamp};
@@ -11,13 +12,9 @@ use geomi_url::{CrawlUrl, SiteHash};
 
 use super::pass::Pass;
 use super::{AddressStep, HopEnd, RefusedBy, RobotsRequest, RobotsStep};
-use crate::books::{Access, SiteAccess};
-use crate::stage::arrival::Answer;
+use crate::CrawlConfig;
 use crate::stage::fetch::{ask, refused_address, robots_request};
 use crate::stage::read::{Subject, understand};
-use crate::stage::robots::{RobotsWord, robots_word};
-use crate::stage::settle::signal;
-use crate::{CrawlConfig, RobotsMode};
 
 /// What is known of a site.
 #[derive(Debug, Default)]
@@ -37,7 +34,7 @@ impl SiteNotes {
     /// The rules that hold for it.
     fn politeness(&self, config: &CrawlConfig) -> Politeness {
         let chosen = self.address.as_ref().and_then(|address| address.chosen);
-        let general = config.frontier.politeness;
+        let general = config.engine.frontier.politeness;
         if chosen.is_some_and(geomi_fetch::is_public) {
             general.for_public()
         } else {
@@ -126,7 +123,7 @@ impl Pass<'_> {
     /// Whether the site permits a URL. Its robots.txt is asked for if that was
     /// not done yet.
     pub(super) async fn permission(&mut self, url: &CrawlUrl) -> (RobotsStep, Result<(), HopEnd>) {
-        if self.config.robots == RobotsMode::Ignore {
+        if self.config.engine.robots == RobotsMode::Ignore {
             let ignored = RobotsStep {
                 asked: Vec::new(),
                 access: None,
@@ -146,7 +143,7 @@ impl Pass<'_> {
                 }
             },
         };
-        let outcome = match access.access(&self.config.agent, url.path_and_query()) {
+        let outcome = match access.access(&self.config.engine.agent, url.path_and_query()) {
             Access::Allowed => Ok(()),
             Access::Disallowed(reason) => Err(HopEnd::Refused {
                 by: RefusedBy::Robots,
@@ -174,7 +171,7 @@ impl Pass<'_> {
             self.rest(&target).await?;
             let (times, answer) = self.request_robots(&target, addr).await;
             let word = robots_word(&answer, redirects, false);
-            let may_retry = self.config.tries > 1;
+            let may_retry = self.config.engine.tries > 1;
             let would_retry = robots_word(&answer, redirects, may_retry) == RobotsWord::Retry;
             let site = target.site_hash();
             let access = match word {
@@ -188,7 +185,7 @@ impl Pass<'_> {
             if let Some(access) = &access {
                 // Before the site rests: a Crawl-delay holds from this answer on.
                 let notes = self.sites.entry(for_site).or_default();
-                notes.crawl_delay = access.crawl_delay(&self.config.agent);
+                notes.crawl_delay = access.crawl_delay(&self.config.engine.agent);
                 notes.access = Some(access.clone());
             }
             let notes = self.sites.entry(site).or_default();
@@ -238,7 +235,7 @@ impl Pass<'_> {
         let notes = self.sites.entry(url.site_hash()).or_default();
         let until = notes.free_at.max(notes.throttled_until);
         let wait = until.since(self.clock.now());
-        if wait > self.config.frontier.wait_max {
+        if wait > self.config.engine.frontier.wait_max {
             return Err(HopEnd::Refused {
                 by: RefusedBy::Politeness,
                 reason: format!(

@@ -9,14 +9,9 @@
 //!
 //! [`CrawlConfig::refresh`]: crate::CrawlConfig::refresh
 
-mod discovery;
 mod history;
 mod table_file;
-mod turn;
 
-pub use crate::explain::site_signals;
-pub(crate) use discovery::Discovery;
 pub use history::{PLAN_COLUMNS, read_visits};
 pub use table_file::{TableError, read_table};
 pub(crate) use table_file::{TableFile, warn_of_unknown};
-pub(crate) use turn::SignalledVisit;

@@ -11,7 +11,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 
 use super::address;
 use super::protocol::{self, LINE_BYTES_MAX, Request, Response};
-use crate::Status;
+use geomi_engine::Status;
 
 /// How long a running crawl may take to say how it stands.
 const STATUS_PATIENCE: Duration = Duration::from_secs(5);

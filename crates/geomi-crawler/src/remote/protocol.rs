@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::Status;
-use crate::explain::{Explanation, QueuedSample, SiteOrder, SitesPage};
+use geomi_engine::Status;
+use geomi_engine::explain::{Explanation, QueuedSample, SiteOrder, SitesPage};
 
 /// The longest line: room for some hundred thousand seeds.
 pub(super) const LINE_BYTES_MAX: u64 = 64 << 20;

@@ -11,7 +11,8 @@ use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, RecvError, TryRecvError, bounded};
 
-use crate::{CrawlError, SeedInput};
+use crate::CrawlError;
+use geomi_engine::SeedInput;
 
 /// Seeds as they come, some at a time. Asking for the next ones may wait; the
 /// crawl goes on meanwhile, and does not come to its end before the stream has.

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use geomi_engine::{Engine, Seed};
 use geomi_model::Timestamp;
 use geomi_state::Scan;
 use geomi_store::CrawlDir;
@@ -10,9 +11,7 @@ use geomi_store::seeds::{SeedOrigin, SeedRow, SeedsWriter};
 use geomi_url::UrlHash;
 use hashbrown::HashMap;
 
-use super::Seed;
 use crate::CrawlError;
-use crate::partition::Partition;
 
 /// Seeds of a partition read at once.
 const SEEDS_READ: u32 = 1_024;
@@ -22,11 +21,11 @@ type Abroad = HashMap<UrlHash, (Timestamp, Timestamp)>;
 
 /// Writes both files, seed by seed. The cards of a seed, in other partitions, know when
 /// its party was visited there.
-pub(crate) fn write_seeds(dir: &CrawlDir, partitions: &[&Partition]) -> Result<(), CrawlError> {
+pub(crate) fn write_seeds(dir: &CrawlDir, engines: &[Engine]) -> Result<(), CrawlError> {
     let mut abroad = Abroad::new();
-    if partitions.len() > 1 {
-        for partition in partitions {
-            partition.each_seed(0, &mut |_, seed| {
+    if engines.len() > 1 {
+        for engine in engines {
+            engine.each_seed(0, &mut |_, seed| {
                 if let Some((first, last)) = seed.party.filter(|_| seed.is_guest) {
                     let known = abroad.entry(seed.url.hash64()).or_insert((first, last));
                     *known = (known.0.min(first), known.1.max(last));
@@ -36,7 +35,7 @@ pub(crate) fn write_seeds(dir: &CrawlDir, partitions: &[&Partition]) -> Result<(
         }
     }
     let mut out = SeedsWriter::create(dir)?;
-    let mut cursors: Vec<_> = partitions.iter().map(|it| Cursor::new(it)).collect();
+    let mut cursors: Vec<_> = engines.iter().map(Cursor::new).collect();
     let mut id = 0;
     loop {
         let mut first: Option<(u64, usize)> = None;
@@ -61,16 +60,16 @@ pub(crate) fn write_seeds(dir: &CrawlDir, partitions: &[&Partition]) -> Result<(
 
 /// The seeds of a partition in order, some of them in memory.
 struct Cursor<'a> {
-    partition: &'a Partition,
+    engine: &'a Engine,
     next: u32,
     is_over: bool,
     seeds: VecDeque<Seed>,
 }
 
 impl<'a> Cursor<'a> {
-    fn new(partition: &'a Partition) -> Self {
+    fn new(engine: &'a Engine) -> Self {
         Self {
-            partition,
+            engine,
             next: 0,
             is_over: false,
             seeds: VecDeque::new(),
@@ -88,13 +87,13 @@ impl<'a> Cursor<'a> {
 
     fn read_on(&mut self) -> Result<(), CrawlError> {
         let Self {
-            partition,
+            engine,
             next,
             is_over,
             seeds,
         } = self;
         let mut read = 0;
-        partition.each_seed(*next, &mut |number, seed| {
+        engine.each_seed(*next, &mut |number, seed| {
             *next = number + 1;
             read += 1;
             if !seed.is_guest {

@@ -11,16 +11,14 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 
+use bytes::Bytes;
+use geomi_engine::{EngineError, Extras, LookedUp, SitePolicies};
 use geomi_fetch::{BodyFilter, FetchConfig, FetchOutcome, FetchRequest, Fetcher, Resolution};
 use geomi_frontier::{Lease, Work};
 use geomi_model::{NetworkState, Timestamp};
 use geomi_scope::{Scope, ScopeConfig};
 use geomi_url::CrawlUrl;
 
-use crate::credentials::without_secret;
-use crate::policies::SitePolicies;
-use crate::stage::address::LookedUp;
-use crate::stage::lease::Extras;
 use crate::{Clock, CrawlConfig, CrawlError};
 
 /// A request and what came of it.
@@ -44,7 +42,7 @@ pub(crate) enum Carried {
 /// The fetcher of a crawl: at most as many connections to one address as its
 /// politeness allows.
 pub(crate) fn fetcher(config: &CrawlConfig) -> Result<Fetcher, CrawlError> {
-    let connections_per_address_max = SitePolicies::new(config)?.address_limit();
+    let connections_per_address_max = SitePolicies::new(&config.engine)?.address_limit();
     Ok(Fetcher::new(FetchConfig {
         connections_per_address_max,
         ..config.fetch.clone()
@@ -240,6 +238,17 @@ mod tests {
         let error = outcome.error.expect("it says what happened");
         assert!(error.contains("an unknown type"), "{error}");
     }
+
+    #[test]
+    fn the_archive_has_no_secret() {
+        let head = Bytes::from_static(
+            b"GET / HTTP/1.1\r\nHost: a\r\nAuthorization: Basic x\r\nX: y\r\n\r\n",
+        );
+        assert_eq!(
+            without_secret(&head),
+            "GET / HTTP/1.1\r\nHost: a\r\nAuthorization: (removed)\r\nX: y\r\n\r\n"
+        );
+    }
 }
 
 /// The types a scope wants, and those of sitemaps and feeds.
@@ -259,7 +268,7 @@ pub(crate) fn body_filter(config: &ScopeConfig) -> Result<Option<BodyFilter>, Cr
         mimes_wanted: config.mimes_wanted.clone(),
         ..ScopeConfig::default()
     });
-    let scope = scope.map_err(CrawlError::Scope)?;
+    let scope = scope.map_err(EngineError::Scope)?;
     let wants = move |mime: &str| SOURCES.contains(&mime) || scope.wanted_mime(mime);
     Ok(Some(BodyFilter::new(wants)))
 }
@@ -290,4 +299,16 @@ pub(crate) fn refused_address(addr: IpAddr, reason: &str) -> String {
         "--allow-private"
     };
     format!("{addr} is {reason}; {remedy} opens it")
+}
+
+/// A request head as the archive keeps it: without what proves who we are.
+fn without_secret(request: &Bytes) -> Bytes {
+    let Ok(text) = std::str::from_utf8(request) else {
+        return request.clone();
+    };
+    let Some((before, rest)) = text.split_once("\r\nAuthorization: ") else {
+        return request.clone();
+    };
+    let after = rest.split_once("\r\n").map_or("", |(_, after)| after);
+    Bytes::from(format!("{before}\r\nAuthorization: (removed)\r\n{after}"))
 }

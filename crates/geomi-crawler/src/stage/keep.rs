@@ -2,11 +2,11 @@
 
 use std::net::IpAddr;
 
+use geomi_engine::Stored;
 use geomi_model::Timestamp;
 use geomi_store::warc::{self, Encoded, GzipLevel, Revisit, RevisitProfile};
 use geomi_url::CrawlUrl;
 
-use crate::partition::Stored;
 use crate::stage::read::Storable;
 
 /// A visit, as far as its archive record is concerned.

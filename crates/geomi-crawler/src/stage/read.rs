@@ -12,6 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use bytes::Bytes;
+use geomi_engine::{Answer, Arrival, Content, shape};
 use geomi_fetch::FetchOutcome;
 use geomi_frontier::Work;
 use geomi_model::{
@@ -30,9 +31,7 @@ use sha1::{Digest as _, Sha1};
 
 use crate::CrawlConfig;
 use crate::quarantine::Culprit;
-use crate::stage::arrival::{Answer, Arrival, Content};
 use crate::stage::fetch::{Fetched, panic_message};
-use crate::stage::likeness;
 
 /// `Set-Cookie` lines of one answer that are looked at.
 const COOKIE_LINES_MAX: usize = 64;
@@ -93,7 +92,7 @@ impl ReadSettings {
     pub(crate) fn of(config: &CrawlConfig) -> Self {
         Self {
             limits: config.read,
-            agent: config.agent.clone(),
+            agent: config.engine.agent.clone(),
             gzip: config.output.gzip(),
         }
     }
@@ -266,7 +265,7 @@ pub(crate) fn understand(
     // what it looks like is kept.
     let missing = is_missing
         .then(|| readers.read(&declared.input(subject.url, outcome), &settings.limits))
-        .and_then(|page| likeness::shape(&page));
+        .and_then(|page| shape(&page));
     let verdict = (!subject.is_robots)
         .then(|| verdict(outcome, &declared.input(subject.url, outcome), &document));
     let is_whole = is_answer && !outcome.is_left;

@@ -67,7 +67,7 @@ impl Worker<'_> {
             if effects.visits.is_empty() {
                 continue;
             }
-            let partition = is_cut.then_some(engine.id.0);
+            let partition = is_cut.then_some(engine.id().0);
             self.files.archive.log(partition, &effects.visits)?;
             announced.extend(effects.visits);
         }
@@ -79,13 +79,13 @@ impl Worker<'_> {
         let is_cut = self.engines.len() > 1;
         let mut written = Vec::new();
         for engine in &self.engines {
-            let id = is_cut.then_some(engine.id.0);
-            written.push(self.files.archive.write_segment(id, &engine.store)?);
+            let id = is_cut.then_some(engine.id().0);
+            written.push(self.files.archive.write_segment(id, engine)?);
         }
         self.passed(DurableStep::SegmentWritten)?;
         for (engine, numbers) in self.engines.iter_mut().zip(written) {
             for number in numbers {
-                engine.store.forget_visit(number);
+                engine.forget_visit(number);
             }
         }
         self.commit_engines()?;

@@ -4,20 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use geomi_cluster::embedded::{EmbeddedOwnership, OwnershipTable};
-use geomi_cluster::{Claim, Ownership, Partitions, WorkerId};
-use geomi_frontier::{Addresses, Importance};
+use geomi_cluster::{Claim, Ownership, PartitionId, Partitions, WorkerId};
+use geomi_engine::{Engine, EngineError, Place, Shared};
 use geomi_model::Timestamp;
-use geomi_novelty::{Mirrors, Nearby};
 use geomi_page::Readers;
 use geomi_state::StateError;
 use geomi_store::{CrawlDir, FjallOptions, FjallStore, SeenFolder};
-use hashbrown::HashMap;
 
-use super::{Files, Run, Surroundings, Worker, WorkerWorld};
+use super::{Files, Run, Surroundings, Worker};
 use crate::archive::Archive;
 use crate::crew::Crew;
-use crate::engine::{Around, Engine, Shared};
-use crate::partition::Partition;
 use crate::post::Post;
 use crate::publish::Publisher;
 use crate::quarantine::Quarantine;
@@ -28,9 +24,6 @@ use crate::stage::fetch::{body_filter, fetcher};
 use crate::stage::likeness;
 use crate::stage::read::ReadSettings;
 use crate::{CrawlConfig, CrawlError};
-
-/// URLs whose importance is remembered: 2 MiB.
-const IMPORTANCE_PLACES: usize = 256 << 10;
 
 impl<'a> Worker<'a> {
     pub(super) fn open(
@@ -49,18 +42,20 @@ impl<'a> Worker<'a> {
         let now = clock.now();
         let map = Partitions::new(config.partitions);
         let ownership = claim_all(config, map, now)?;
-        let mut stores = open_partitions(config, dir, map)?;
-        let archive = Archive::open(dir, config, &mut stores)?;
-        let mut files = Files {
+        let mut shared = Shared::default();
+        let mut engines = Vec::new();
+        for (id, place) in map.iter().zip(open_places(config, dir)?) {
+            let engine = Engine::open(id, map, &config.engine, place, &mut shared, now);
+            engines.push(engine.map_err(damaged)?);
+        }
+        let files = Files {
             dir: dir.clone(),
-            archive,
-            ends: vec![None; stores.len()],
+            archive: Archive::open(dir, config, &mut engines)?,
+            ends: vec![None; engines.len()],
             quarantine: Quarantine::open(dir)?,
             publisher: Publisher::new(now + clock.passes_in(config.output.publish_every)),
             table: table_file(config, dir),
         };
-        let mut shared = new_shared();
-        let engines = open_engines(config, map, stores, &mut files, &mut shared, now)?;
         shared.nearby = likeness::remembered(dir, &engines)?;
         let crew = Crew::assemble(
             fetcher(config)?,
@@ -68,7 +63,7 @@ impl<'a> Worker<'a> {
             &ReadSettings::of(config),
             readers,
             config.connections,
-            body_filter(&config.scope)?,
+            body_filter(&config.engine.scope)?,
         )?;
         let reporter = Reporter::open(dir, &control, now, &super::status::total(&engines))?;
         Ok(Self {
@@ -91,46 +86,9 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// What engines share, before any of them has learned anything.
-pub(crate) fn new_shared() -> Shared {
-    Shared {
-        addresses: Addresses::default(),
-        importance: Importance::new(IMPORTANCE_PLACES),
-        nearby: Nearby::default(),
-        mirrors: Mirrors::default(),
-        contents: HashMap::new(),
-    }
-}
-
 fn table_file(config: &CrawlConfig, dir: &CrawlDir) -> Option<TableFile> {
-    let file = config.refresh.as_ref()?.drive.file()?;
+    let file = config.engine.refresh.as_ref()?.drive.file()?;
     Some(TableFile::new(dir.root().join(file)))
-}
-
-fn open_engines(
-    config: &CrawlConfig,
-    map: Partitions,
-    stores: Vec<Partition>,
-    files: &mut Files,
-    shared: &mut Shared,
-    now: Timestamp,
-) -> Result<Vec<Engine>, CrawlError> {
-    // Seeds are given to the engines one by one: none needs the list.
-    let rules = CrawlConfig {
-        seeds: Vec::new(),
-        ..config.clone()
-    };
-    let count = stores.len();
-    let mut engines = Vec::with_capacity(count);
-    for (id, store) in map.iter().zip(stores) {
-        let mut around = Around {
-            now,
-            shared: &mut *shared,
-            world: &mut WorkerWorld::new(files, usize::from(id.0), count),
-        };
-        engines.push(Engine::open(id, map, &rules, store, &mut around)?);
-    }
-    Ok(engines)
 }
 
 /// On one machine the directory's lock decides who owns everything; the claim
@@ -153,38 +111,44 @@ fn claim_all(
     Ok(ownership)
 }
 
-/// Opens the state of every partition of a crawl directory.
-pub(crate) fn open_partitions(
+/// Where the state of every partition of a crawl directory is.
+pub(crate) fn open_places(config: &CrawlConfig, dir: &CrawlDir) -> Result<Vec<Place>, CrawlError> {
+    let map = Partitions::new(config.partitions);
+    map.iter().map(|id| open_place(config, dir, id)).collect()
+}
+
+/// Where the state of a partition is.
+pub(crate) fn open_place(
     config: &CrawlConfig,
     dir: &CrawlDir,
-    map: Partitions,
-) -> Result<Vec<Partition>, CrawlError> {
-    let mut partitions = Vec::new();
-    let seen_bytes = config.seen_bytes / usize::from(map.count());
-    let options = FjallOptions::default().shared_by(map.count());
-    for id in map.iter() {
-        let path = dir.frontier().join(format!("p{:04}", id.0));
-        let seen = dir.frontier().join(format!("p{:04}.seen", id.0));
-        let store = FjallStore::open(&path, options).map_err(damaged)?;
-        let seen = Arc::new(SeenFolder::open(&seen)?);
-        partitions.push(Partition::open(Box::new(store), seen, seen_bytes)?);
-    }
-    Ok(partitions)
+    id: PartitionId,
+) -> Result<Place, CrawlError> {
+    let path = dir.frontier().join(format!("p{:04}", id.0));
+    let seen = dir.frontier().join(format!("p{:04}.seen", id.0));
+    let options = FjallOptions::default().shared_by(config.partitions);
+    let store = FjallStore::open(&path, options).map_err(|error| damaged(error.into()))?;
+    Ok(Place {
+        store: Box::new(store),
+        bases: Arc::new(SeenFolder::open(&seen).map_err(EngineError::from)?),
+        seen_bytes: config.seen_bytes / usize::from(config.partitions),
+    })
 }
 
 /// Why the state cannot be opened: damage is said to be that of frontier/, and how to go
 /// on without it.
-fn damaged(error: StateError) -> CrawlError {
+fn damaged(error: EngineError) -> CrawlError {
     use std::io::ErrorKind::{InvalidData, NotFound, UnexpectedEof};
     let what = match error {
-        StateError::Damaged { path, reason } => format!("{} ({reason})", path.display()),
-        StateError::Store(reason) => reason,
-        StateError::Io { path, source, .. }
+        EngineError::State(StateError::Damaged { path, reason }) => {
+            format!("{} ({reason})", path.display())
+        }
+        EngineError::State(StateError::Store(reason)) => reason,
+        EngineError::State(StateError::Io { path, source, .. })
             if matches!(source.kind(), InvalidData | NotFound | UnexpectedEof) =>
         {
             format!("{} ({source})", path.display())
         }
         other => return other.into(),
     };
-    CrawlError::Damaged { what }
+    EngineError::Damaged { what }.into()
 }

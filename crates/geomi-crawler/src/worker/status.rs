@@ -2,17 +2,16 @@
 
 use std::path::Path;
 
+use geomi_engine::{
+    Answers, Counted, Counters, Ending, Engine, FailingSites, Phase, RefreshStatus, Status,
+};
 use geomi_frontier::{Counts, FAILING_LISTED, Overview, RETIRED_LISTED};
 use geomi_model::Timestamp;
 
 use super::{REPORT_EVERY, Worker};
 use crate::CrawlError;
-use crate::again::Counted;
 use crate::control::Desired;
-use crate::engine::Engine;
-use crate::failing::FailingSites;
 use crate::refresh::warn_of_unknown;
-use crate::status::{Answers, Counters, Ending, Phase, RefreshStatus, Status};
 use geomi_refresh::upkeep::RefreshPlan;
 
 impl Worker<'_> {
@@ -52,18 +51,17 @@ impl Worker<'_> {
         let mut counts = Counts::default();
         let mut overview = Overview::default();
         for engine in &self.engines {
-            answers.add(&engine.store.answers);
-            counts = sum_of(counts, engine.queues.counts());
-            overview = merged(overview, engine.queues.frontier.overview(now));
+            answers.add(engine.answers());
+            counts = sum_of(counts, engine.counts());
+            overview = merged(overview, engine.overview(now));
         }
-        let seeds = self.engines.iter().map(|it| u64::from(it.seeds.book.own()));
-        let seeds = seeds.sum();
+        let seeds = self.seed_counts().own;
         let counters = total(&self.engines);
         let is_nothing_saved = counters.saved == 0;
         let status = self.reporter.status(
             phase, reason, counters, answers, &overview, counts, seeds, now,
         );
-        let tables = self.engines.iter().map(|it| &it.sites.failing);
+        let tables = self.engines.iter().map(Engine::failing);
         Status {
             sites_failing: FailingSites::worst(
                 tables,
@@ -78,12 +76,12 @@ impl Worker<'_> {
 
     /// How the crawl is kept fresh, if it is.
     fn refresh_status(&self) -> Option<RefreshStatus> {
-        let config = self.config.refresh.as_ref()?;
-        let plans = || self.engines.iter().filter_map(|it| it.upkeep.plan.as_ref());
+        let config = self.config.engine.refresh.as_ref()?;
+        let plans = || self.engines.iter().filter_map(Engine::plan);
         let pages: usize = plans().map(|plan| plan.pages().len()).sum();
         let has_plans = plans().next().is_some();
         let requests: f64 = plans().map(RefreshPlan::requests_per_day).sum();
-        let discovery = || self.engines.iter().map(|it| &it.upkeep.discovery);
+        let discovered = || self.engines.iter().map(Engine::discovered);
         let per_day = self.engines.iter().filter_map(Engine::discovery_per_day);
         let next_due = plans().filter_map(RefreshPlan::wake).reduce(f64::min);
         Some(RefreshStatus {
@@ -103,8 +101,8 @@ impl Worker<'_> {
                 config.budget.requests_per_day(pages)
             },
             discovery_per_day: per_day.reduce(|sum, one| sum + one),
-            discovered: discovery().map(|it| it.requested).sum(),
-            postponed: discovery().map(|it| it.postponed).sum(),
+            discovered: discovered().map(|(requested, _)| requested).sum(),
+            postponed: discovered().map(|(_, postponed)| postponed).sum(),
             timezone: config.timezone.name().to_owned(),
             next_due: next_due.map(|wake| config.timezone.instant(wake).to_rfc3339_millis()),
         })
@@ -142,8 +140,8 @@ impl Worker<'_> {
     ) -> u64 {
         let engines = self.engines.iter();
         let since = engines.map(|engine| {
-            let before = before(&engine.rounds.round.before());
-            count(&engine.store.counters).saturating_sub(before)
+            let before = before(&engine.round().before());
+            count(engine.counters()).saturating_sub(before)
         });
         since.sum()
     }
@@ -152,7 +150,7 @@ impl Worker<'_> {
 /// Counters over all partitions.
 pub(super) fn total(engines: &[Engine]) -> Counters {
     engines.iter().fold(Counters::default(), |mut sum, engine| {
-        sum.add(&engine.store.counters);
+        sum.add(engine.counters());
         sum
     })
 }

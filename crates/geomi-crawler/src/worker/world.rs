@@ -1,6 +1,7 @@
 //! What a worker gives its engines of the outside world.
 
 use geomi_cluster::PartitionId;
+use geomi_engine::{Around, EngineError, Stored, VisitRows, World, keeper};
 use geomi_frontier::Work;
 use geomi_model::Capture;
 use geomi_store::{segment, visits};
@@ -8,8 +9,6 @@ use geomi_url::CrawlUrl;
 
 use super::{Files, Worker};
 use crate::CrawlError;
-use crate::engine::{VisitRows, World};
-use crate::partition::Stored;
 use crate::refresh::PLAN_COLUMNS;
 use crate::stage::keep::keep;
 use crate::stage::read::Read;
@@ -47,7 +46,7 @@ impl<'a> WorkerWorld<'a> {
 }
 
 impl World for WorkerWorld<'_> {
-    fn keep(&mut self, original: Option<&Stored>) -> Result<Capture, CrawlError> {
+    fn keep(&mut self, original: Option<&Stored>) -> Result<Capture, EngineError> {
         let read = self.read.expect("only a complete answer is kept");
         let archive = &mut self.files.archive;
         let capture = match original {
@@ -70,10 +69,10 @@ impl World for WorkerWorld<'_> {
         partition: PartitionId,
         after: u64,
         until: u64,
-    ) -> Result<VisitRows, CrawlError> {
+    ) -> Result<VisitRows, EngineError> {
         let dir = self.files.dir.clone();
         let id = (self.of > 1).then_some(partition.0);
-        let mut segments = segment::list_of(&dir, id)?;
+        let mut segments = segment::list_of(&dir, id).map_err(CrawlError::from)?;
         segments.retain(|segment| segment.last > after && segment.first <= until);
         let tables = segments
             .into_iter()
@@ -82,12 +81,12 @@ impl World for WorkerWorld<'_> {
             Ok(rows) => Rows::Table(rows),
             Err(error) => Rows::Failed(Some(error)),
         });
-        let is_wanted = move |row: &Result<geomi_model::Visit, CrawlError>| match row {
+        let is_wanted = move |row: &Result<geomi_model::Visit, EngineError>| match row {
             Ok(visit) => visit.number > after && visit.number <= until,
             Err(_) => true,
         };
         Ok(Box::new(
-            rows.map(|row| row.map_err(CrawlError::from))
+            rows.map(|row| row.map_err(|error| CrawlError::from(error).into()))
                 .filter(is_wanted),
         ))
     }
@@ -122,9 +121,8 @@ impl Worker<'_> {
             self.files.quarantine.take(&arrival.url, &culprit)?;
         }
         if let Some(digest) = self.engines[index].unknown_content(&arrival)? {
-            let keeper = crate::letters::keeper(self.map, &digest);
-            let keeper = &self.engines[usize::from(keeper.0)];
-            arrival.original = keeper.store.stored(&digest)?;
+            let keeper = keeper(self.map, &digest);
+            arrival.original = self.engines[usize::from(keeper.0)].stored(&digest)?;
         }
         let records = stored.map(|stored| Records {
             url: arrival.url.clone(),
@@ -137,12 +135,12 @@ impl Worker<'_> {
         debug_assert!(!matches!(arrival.lease.work(), Work::Resolve { .. }));
         let mut world = WorkerWorld::new(&mut self.files, index, self.engines.len());
         world.read = records.as_ref();
-        let mut around = crate::engine::Around {
+        let mut around = Around {
             now: self.clock.now(),
             shared: &mut self.shared,
             world: &mut world,
         };
-        self.engines[index].arrived(arrival, &mut around)
+        Ok(self.engines[index].arrived(arrival, &mut around)?)
     }
 }
 

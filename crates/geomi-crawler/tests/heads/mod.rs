@@ -12,9 +12,8 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use geomi_crawler::{
-    Control, CrawlConfig, NoFaults, SeedInput, Silent, Status, Surroundings, SystemClock, run,
-};
+use geomi_crawler::{Control, CrawlConfig, NoFaults, Surroundings, SystemClock, run};
+use geomi_engine::{SeedInput, Silent, Status};
 use geomi_fetch::parse_override;
 use geomi_frontier::Delay;
 use geomi_scope::ScopeKind;
@@ -163,9 +162,9 @@ impl Place {
             topic: None,
         });
         let mut config = CrawlConfig::new(seeds.collect());
-        config.sitemaps = geomi_crawler::SitemapMode::Robots;
-        config.scope.kind = ScopeKind::Any;
-        config.frontier.politeness.delay = Delay::Fixed(Duration::ZERO);
+        config.engine.sitemaps = geomi_engine::SitemapMode::Robots;
+        config.engine.scope.kind = ScopeKind::Any;
+        config.engine.frontier.politeness.delay = Delay::Fixed(Duration::ZERO);
         config.fetch.overrides = vec![parse_override("*:127.0.0.1").unwrap()];
         config.limits.disk_free_min = 0;
         config

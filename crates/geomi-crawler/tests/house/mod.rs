@@ -10,9 +10,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use geomi_crawler::{
-    Control, CrawlConfig, CrawlError, DurableStep, NoFaults, Observer, SeedInput, SeedStream,
-    Silent, SitemapMode, Status, Steps, Surroundings, SystemClock, run_from,
+    Control, CrawlConfig, CrawlError, DurableStep, NoFaults, SeedStream, Steps, Surroundings,
+    SystemClock, run_from,
 };
+use geomi_engine::{Observer, SeedInput, Silent, SitemapMode, Status};
 use geomi_frontier::Delay;
 use geomi_model::Visit;
 use geomi_scope::ScopeKind;
@@ -51,13 +52,13 @@ impl House {
             .map(|url| SeedInput { url, topic: None })
             .collect();
         let mut config = CrawlConfig::new(seeds);
-        config.scope.kind = ScopeKind::Any;
+        config.engine.scope.kind = ScopeKind::Any;
         // Tests count requests; sitemaps have tests of their own.
-        config.sitemaps = SitemapMode::Robots;
-        config.frontier.politeness.delay = Delay::Fixed(Duration::ZERO);
-        config.frontier.politeness.site_connections = 4;
-        config.frontier.politeness.backoff_first = Duration::from_millis(20);
-        config.retry_wait = Duration::from_millis(20);
+        config.engine.sitemaps = SitemapMode::Robots;
+        config.engine.frontier.politeness.delay = Delay::Fixed(Duration::ZERO);
+        config.engine.frontier.politeness.site_connections = 4;
+        config.engine.frontier.politeness.backoff_first = Duration::from_millis(20);
+        config.engine.retry_wait = Duration::from_millis(20);
         config.connections = 16;
         config.fetch.address_policy.allow_all = true;
         config.fetch.silence_timeout = Duration::from_millis(300);

@@ -19,9 +19,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use geomi_crawler::{
-    Control, CrawlConfig, Ending, NoFaults, Observer, SeedInput, Status, Surroundings, SystemClock,
-};
+use geomi_crawler::{Control, CrawlConfig, NoFaults, Surroundings, SystemClock};
+use geomi_engine::{Ending, Observer, SeedInput, Status};
 use geomi_model::{NetworkState, Visit};
 use geomi_store::CrawlDir;
 use serde_json::json;

@@ -9,9 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use geomi_crawler::{
-    Control, CrawlConfig, Ending, NoFaults, Observer, SeedInput, Status, Surroundings, SystemClock,
-};
+use geomi_crawler::{Control, CrawlConfig, NoFaults, Surroundings, SystemClock};
+use geomi_engine::{Ending, Observer, SeedInput, Status};
 use geomi_frontier::HostOrder;
 use geomi_model::{Timestamp, Visit};
 use geomi_store::CrawlDir;

@@ -8,7 +8,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::time::Duration;
 
-use geomi_crawler::{CrawlConfig, RobotsMode, SeedInput, SitemapMode};
+use geomi_crawler::CrawlConfig;
+use geomi_engine::{RobotsMode, SeedInput, SitemapMode};
 use geomi_fetch::{Cidr, FetchError, Proxy, ProxyRotation, parse_override};
 use geomi_frontier::{Delay, HostOrder, PageOrder};
 use geomi_model::Zone;
@@ -53,7 +54,7 @@ impl Draft {
     /// Everything at the crawler's own defaults; the table sets all of it.
     pub(crate) fn new() -> Self {
         let mut crawl = CrawlConfig::new(Vec::new());
-        crawl.drop_params = DropParams::default();
+        crawl.engine.drop_params = DropParams::default();
         Self {
             crawl,
             page_order: None,
@@ -79,11 +80,11 @@ impl Draft {
         written: &Written,
         problems: &mut Problems,
     ) -> CrawlConfig {
-        self.crawl.frontier.politeness.delay = match self.delay {
+        self.crawl.engine.frontier.politeness.delay = match self.delay {
             Some(delay) => Delay::Fixed(delay),
             None => self.adaptive(),
         };
-        self.crawl.frontier.page_order = self.page_order();
+        self.crawl.engine.frontier.page_order = self.page_order();
         self.name_ourselves();
         self.take_key(written, problems);
         self.check_patterns(written, problems);
@@ -120,7 +121,7 @@ impl Draft {
     /// The order of pages. Depth limits and parties are about depth, which only
     /// breadth-first gets right.
     fn page_order(&self) -> PageOrder {
-        let scope = &self.crawl.scope;
+        let scope = &self.crawl.engine.scope;
         let is_about_depth = scope.kind == ScopeKind::Party
             || scope.depth_max.is_some()
             || self.sites.iter().any(|site| site.scope.depth_max.is_some());
@@ -140,7 +141,7 @@ impl Draft {
             }
         });
         if let Some(token) = product_token(&user_agent) {
-            token.clone_into(&mut self.crawl.agent);
+            token.clone_into(&mut self.crawl.engine.agent);
         }
         self.crawl.fetch.user_agent = user_agent;
         // Seeds are checked below; this holds for what links lead to.
@@ -148,12 +149,12 @@ impl Draft {
     }
 
     pub(super) fn check_patterns(&self, written: &Written, problems: &mut Problems) {
-        let scope = Scope::new(self.crawl.scope.clone());
+        let scope = Scope::new(self.crawl.engine.scope.clone());
         for error in scope.err().into_iter().flatten() {
             problems.add(written.place(key_of(&error)), &error);
         }
         let prefer = Scope::new(ScopeConfig {
-            include: self.crawl.prefer.clone(),
+            include: self.crawl.engine.prefer.clone(),
             ..ScopeConfig::default()
         });
         for error in prefer.err().into_iter().flatten() {
@@ -163,7 +164,7 @@ impl Draft {
     }
 
     fn check_robots(&self, written: &Written, problems: &mut Problems) {
-        if self.crawl.robots == RobotsMode::Ignore && !self.owns_hosts {
+        if self.crawl.engine.robots == RobotsMode::Ignore && !self.owns_hosts {
             problems.add(
                 written.place("fetch.robots"),
                 "robots.txt may be ignored only on hosts of your own: add --i-own-these-hosts if they are",
@@ -194,7 +195,7 @@ impl Draft {
                 ),
             );
         }
-        if self.crawl.frontier.politeness.site_connections > 1 {
+        if self.crawl.engine.frontier.politeness.site_connections > 1 {
             problems.add(
                 written.place("politeness.site_connections"),
                 format!(
@@ -236,6 +237,7 @@ pub(super) fn add_drop_param(draft: &mut Draft, entry: &str) -> Result<(), Strin
     }
     draft
         .crawl
+        .engine
         .drop_params
         .add(entry)
         .map_err(|error| error.to_string())
@@ -253,7 +255,7 @@ pub(super) fn set_name(draft: &mut Draft, name: &str) -> Result<(), String> {
 }
 
 pub(super) fn set_order(draft: &mut Draft, place: usize) {
-    draft.crawl.frontier.order = HostOrder::ALL[place];
+    draft.crawl.engine.frontier.order = HostOrder::ALL[place];
 }
 
 pub(super) fn set_page_order(draft: &mut Draft, place: usize) {
@@ -263,18 +265,18 @@ pub(super) fn set_page_order(draft: &mut Draft, place: usize) {
 /// A budget as the time between two visits of a page, on average.
 pub(super) fn set_every(draft: &mut Draft, every: Duration) {
     let visits_a_day = Duration::from_hours(24).as_secs_f64() / every.as_secs_f64();
-    draft.crawl.plan.budget = Budget::PerPage(visits_a_day);
+    draft.crawl.engine.plan.budget = Budget::PerPage(visits_a_day);
 }
 
 /// Keys are set in the order of the table: this one has the last word.
 pub(super) fn set_requests_per_day(draft: &mut Draft, requests: Option<u64>) {
     if let Some(requests) = requests {
-        draft.crawl.plan.budget = Budget::PerDay(requests as f64);
+        draft.crawl.engine.plan.budget = Budget::PerDay(requests as f64);
     }
 }
 
 pub(super) fn set_timezone(draft: &mut Draft, name: &str) -> Result<(), String> {
-    draft.crawl.plan.timezone = Zone::named(name).ok_or_else(|| {
+    draft.crawl.engine.plan.timezone = Zone::named(name).ok_or_else(|| {
         format!(
             "{name:?} is no time zone: write a name of the IANA database such as \"Asia/Seoul\""
         )
@@ -283,19 +285,20 @@ pub(super) fn set_timezone(draft: &mut Draft, name: &str) -> Result<(), String> 
 }
 
 pub(super) fn set_scope(draft: &mut Draft, place: usize) {
-    draft.crawl.scope.kind = ScopeKind::ALL[place];
+    draft.crawl.engine.scope.kind = ScopeKind::ALL[place];
 }
 
 pub(super) fn set_requisites(draft: &mut Draft, place: usize) {
-    draft.crawl.scope.requisites = Requisites::ALL[place];
+    draft.crawl.engine.scope.requisites = Requisites::ALL[place];
 }
 
 pub(super) fn set_sitemaps(draft: &mut Draft, place: usize) {
-    draft.crawl.sitemaps = [SitemapMode::Robots, SitemapMode::Guess, SitemapMode::None][place];
+    draft.crawl.engine.sitemaps =
+        [SitemapMode::Robots, SitemapMode::Guess, SitemapMode::None][place];
 }
 
 pub(super) fn set_robots(draft: &mut Draft, place: usize) {
-    draft.crawl.robots = [RobotsMode::Respect, RobotsMode::Ignore][place];
+    draft.crawl.engine.robots = [RobotsMode::Respect, RobotsMode::Ignore][place];
 }
 
 pub(super) fn set_contact(draft: &mut Draft, contact: &str) -> Result<(), String> {
@@ -432,15 +435,15 @@ mod tests {
     fn words_of_the_table_are_the_names_of_what_they_set() {
         for order in HostOrder::ALL {
             let (config, _) = finished(&with(&[("crawl.order", order.as_str())]), &[]);
-            assert_eq!(config.frontier.order, order);
+            assert_eq!(config.engine.frontier.order, order);
         }
         for order in PageOrder::ALL {
             let (config, _) = finished(&with(&[("crawl.page_order", order.as_str())]), &[]);
-            assert_eq!(config.frontier.page_order, order);
+            assert_eq!(config.engine.frontier.page_order, order);
         }
         for kind in ScopeKind::ALL {
             let (config, _) = finished(&with(&[("scope.kind", kind.as_str())]), &[]);
-            assert_eq!(config.scope.kind, kind);
+            assert_eq!(config.engine.scope.kind, kind);
         }
     }
 
@@ -449,7 +452,7 @@ mod tests {
         let order = |settings: &[(&str, &str)]| {
             let (config, problems) = finished(&with(settings), &[]);
             assert_eq!(problems, Vec::<String>::new());
-            config.frontier.page_order
+            config.engine.frontier.page_order
         };
         assert_eq!(order(&[]), PageOrder::Priority);
         assert_eq!(order(&[("scope.kind", "party")]), PageOrder::BreadthFirst);
@@ -496,7 +499,7 @@ mod tests {
         ]);
         let (config, problems) = finished(&owning, &[]);
         assert!(problems.is_empty());
-        assert_eq!(config.robots, RobotsMode::Ignore);
+        assert_eq!(config.engine.robots, RobotsMode::Ignore);
     }
 
     #[test]
@@ -510,7 +513,7 @@ mod tests {
 
     #[test]
     fn a_plan_is_as_the_section_refresh_says() {
-        let plan = |values: &[(&str, &str)]| finished(&with(values), &[]).0.plan;
+        let plan = |values: &[(&str, &str)]| finished(&with(values), &[]).0.engine.plan;
         assert_eq!(plan(&[]), geomi_refresh::upkeep::RefreshConfig::default());
         let weekly = plan(&[
             ("refresh.policy", "greedy"),

@@ -155,8 +155,8 @@ mod tests {
             "scope.exclude+=[\"*c*\"]",
         ]);
         assert!(problems.into_result().is_ok());
-        assert_eq!(meant.tries, 2);
-        assert_eq!(meant.scope.exclude, ["*a*", "*b=1*", "*c*"]);
+        assert_eq!(meant.engine.tries, 2);
+        assert_eq!(meant.engine.scope.exclude, ["*a*", "*b=1*", "*c*"]);
     }
 
     #[test]
@@ -168,6 +168,7 @@ mod tests {
         ]);
         assert!(problems.into_result().is_ok());
         let named: Vec<(&[String], Option<u64>)> = meant
+            .engine
             .sites
             .iter()
             .map(|site| (&*site.names, site.pages_max))

@@ -38,7 +38,8 @@ mod written;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
-use geomi_crawler::{CrawlConfig, SeedInput};
+use geomi_crawler::CrawlConfig;
+use geomi_engine::SeedInput;
 use geomi_fetch::HostPattern;
 use geomi_store::{CrawlDir, StoreError};
 
@@ -270,7 +271,7 @@ mod tests {
         let meant = resolve(&load(&sources, &mut problems), Vec::new(), &mut problems);
         assert!(problems.clone().into_result().is_ok(), "{problems}");
         assert_eq!(
-            (meant.tries, meant.connections, &*meant.name),
+            (meant.engine.tries, meant.connections, &*meant.name),
             (6, 5, "four")
         );
     }
@@ -294,11 +295,11 @@ mod tests {
         };
         let written = load(&[], None);
         let meant = resolve(&written, Vec::new(), &mut Problems::default());
-        assert_eq!((meant.connections, meant.tries), (30, 1));
-        assert_eq!(meant.frontier.sites_max, 450);
+        assert_eq!((meant.connections, meant.engine.tries), (30, 1));
+        assert_eq!(meant.engine.frontier.sites_max, 450);
         assert_eq!(meant.fetch.body_bytes_max, 3 << 20);
-        assert_eq!(meant.scope.depth_max, Some(5));
-        assert_eq!(meant.party_urls_max, Some(640_000));
+        assert_eq!(meant.engine.scope.depth_max, Some(5));
+        assert_eq!(meant.engine.party_urls_max, Some(640_000));
         let place = |path| written.place(path).to_string();
         assert_eq!(place("crawl.connections"), "preset robot-2003");
         assert!(place("fetch.body_max").ends_with("mine.toml:3"));
@@ -306,8 +307,8 @@ mod tests {
 
         let other = [parse_set("preset=polite", Place::Flag("--set".to_owned())).unwrap()];
         let meant = resolve(&load(&other, None), Vec::new(), &mut Problems::default());
-        assert_eq!((meant.connections, meant.tries), (16, 2));
-        assert_eq!(meant.scope.depth_max, None, "one preset at a time");
+        assert_eq!((meant.connections, meant.engine.tries), (16, 2));
+        assert_eq!(meant.engine.scope.depth_max, None, "one preset at a time");
 
         // In a directory that has begun, everything is written already.
         let dir = folder.path().join("dir");

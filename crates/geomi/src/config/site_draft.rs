@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use geomi_crawler::{Credentials, RobotsMode, SiteOverride};
+use geomi_engine::{Credentials, RobotsMode, SiteOverride};
 use geomi_frontier::Delay;
 use geomi_refresh::upkeep::SitePlan;
 use geomi_scope::{PatternList, Scope, ScopeConfig, ScopeError, SiteScope};
@@ -50,7 +50,7 @@ impl Draft {
         let adaptive = self.adaptive();
         for (at, table) in self.sites.drain(..).enumerate() {
             let credentials = credentials(&table, at, written, problems);
-            self.crawl.sites.push(SiteOverride {
+            self.crawl.engine.sites.push(SiteOverride {
                 names: table.scope.names.clone(),
                 delay: table.delay.map(|delay| match delay {
                     SiteDelay::Fixed(span) => Delay::Fixed(span),
@@ -63,11 +63,11 @@ impl Draft {
                 credentials,
                 credentials_over_http: table.auth_over_http,
             });
-            self.crawl.plan.sites.push(SitePlan {
+            self.crawl.engine.plan.sites.push(SitePlan {
                 names: table.scope.names.clone(),
                 ..table.plan
             });
-            self.crawl.scope.sites.push(table.scope);
+            self.crawl.engine.scope.sites.push(table.scope);
         }
     }
 

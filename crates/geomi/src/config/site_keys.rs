@@ -3,7 +3,7 @@
 //! Rows as in the table of keys; their values go to the last table of the
 //! [`Draft`].
 
-use geomi_crawler::RobotsMode;
+use geomi_engine::RobotsMode;
 
 use super::draft::Draft;
 use super::keys::{Key, unset};

@@ -123,73 +123,83 @@ pub(crate) const KEYS: &[Key] = &[
     key(
         "crawl.sites_in_memory",
         "10_000",
-        Kind::Count(1, MAX, |d, n| d.crawl.frontier.sites_max = n as usize),
+        Kind::Count(1, MAX, |d, n| {
+            d.crawl.engine.frontier.sites_max = n as usize
+        }),
         "Sites at work at once; the others take turns.",
     ),
     key(
         "crawl.prefer",
         "[]",
-        Kind::Words(|d| &mut d.crawl.prefer),
+        Kind::Words(|d| &mut d.crawl.engine.prefer),
         "URLs to visit first: patterns as in scope.include.",
     ),
     key(
         "crawl.weight_depth",
         "10",
-        Kind::Count(0, 1_000, |d, n| d.crawl.prioritizer.depth = n as f32),
+        Kind::Count(0, 1_000, |d, n| d.crawl.engine.prioritizer.depth = n as f32),
         "Weight of nearness to the seed, in a URL's priority.",
     ),
     key(
         "crawl.weight_shape",
         "15",
-        Kind::Count(0, 1_000, |d, n| d.crawl.prioritizer.shape = n as f32),
+        Kind::Count(0, 1_000, |d, n| d.crawl.engine.prioritizer.shape = n as f32),
         "Weight of a short and plain URL, in a URL's priority.",
     ),
     key(
         "crawl.weight_importance",
         "80",
-        Kind::Count(0, 1_000, |d, n| d.crawl.prioritizer.importance = n as f32),
+        Kind::Count(0, 1_000, |d, n| {
+            d.crawl.engine.prioritizer.importance = n as f32
+        }),
         "Weight of links from important pages; in a URL's priority; 0 also ends promotion.",
     ),
     key(
         "crawl.weight_kind",
         "10",
-        Kind::Count(0, 1_000, |d, n| d.crawl.prioritizer.kind = n as f32),
+        Kind::Count(0, 1_000, |d, n| d.crawl.engine.prioritizer.kind = n as f32),
         "Weight of the kind of link, anchors first, in a URL's priority.",
     ),
     key(
         "crawl.weight_history",
         "5",
-        Kind::Count(0, 1_000, |d, n| d.crawl.prioritizer.history = n as f32),
+        Kind::Count(0, 1_000, |d, n| {
+            d.crawl.engine.prioritizer.history = n as f32
+        }),
         "Weight of how well the site has answered, in a URL's priority.",
     ),
     key(
         "crawl.weight_traffic",
         "40",
-        Kind::Count(0, 1_000, |d, n| d.crawl.prioritizer.traffic = n as f32),
+        Kind::Count(0, 1_000, |d, n| {
+            d.crawl.engine.prioritizer.traffic = n as f32
+        }),
         "Weight of the site's traffic, where site.traffic gives it, in a URL's priority.",
     ),
     key(
         "crawl.weight_change",
         "20",
-        Kind::Count(0, 1_000, |d, n| d.crawl.prioritizer.change = n as f32),
+        Kind::Count(0, 1_000, |d, n| {
+            d.crawl.engine.prioritizer.change = n as f32
+        }),
         "Weight of how often a sitemap says a page changes, in a URL's priority.",
     ),
     key(
         "crawl.tries",
         "3",
-        Kind::Count(1, 255, |d, n| d.crawl.tries = n as u8),
+        Kind::Count(1, 255, |d, n| d.crawl.engine.tries = n as u8),
         "Attempts at one URL before it is given up.",
     ),
     key(
         "crawl.retry_wait",
         "\"2s\"",
-        Kind::Duration(|d, span| d.crawl.retry_wait = span),
+        Kind::Duration(|d, span| d.crawl.engine.retry_wait = span),
         "Rest of a URL before its second try; doubles for each further one.",
     ),
     key(
         "crawl.nofollow",
         "true",
-        Kind::Flag(|d, yes| d.crawl.respect_nofollow = yes),
+        Kind::Flag(|d, yes| d.crawl.engine.respect_nofollow = yes),
         "Whether links marked nofollow are left alone.",
     ),
     key(
@@ -235,7 +245,7 @@ pub(crate) const KEYS: &[Key] = &[
     key(
         "politeness.max_wait",
         "\"5m\"",
-        Kind::Duration(|d, span| d.crawl.frontier.wait_max = span),
+        Kind::Duration(|d, span| d.crawl.engine.frontier.wait_max = span),
         "A site that wants to be left alone for longer is retired for this run.",
     ),
     key(
@@ -305,13 +315,13 @@ pub(crate) const KEYS: &[Key] = &[
     key(
         "fetch.redirects",
         "5",
-        Kind::Count(0, 20, |d, n| d.crawl.redirects_max = n as u8),
+        Kind::Count(0, 20, |d, n| d.crawl.engine.redirects_max = n as u8),
         "Redirects followed in a row.",
     ),
     key(
         "fetch.cookies",
         "true",
-        Kind::Flag(|d, yes| d.crawl.cookies = yes),
+        Kind::Flag(|d, yes| d.crawl.engine.cookies = yes),
         "Whether cookies are taken, and sent back to the site they are from.",
     ),
     unset(
@@ -393,14 +403,14 @@ pub(crate) const KEYS: &[Key] = &[
     key(
         "scope.include",
         "[]",
-        Kind::Words(|d| &mut d.crawl.scope.include),
+        Kind::Words(|d| &mut d.crawl.engine.scope.include),
         "Only URLs like this: a glob over the whole URL, or re:REGEX.",
     )
     .flag(SCOPE, "include", "GLOB", "GEOMI_INCLUDE"),
     key(
         "scope.exclude",
         "[]",
-        Kind::Words(|d| &mut d.crawl.scope.exclude),
+        Kind::Words(|d| &mut d.crawl.engine.scope.exclude),
         "No URLs like this; stronger than include.",
     )
     .flag(SCOPE, "exclude", "GLOB", "GEOMI_EXCLUDE"),
@@ -408,7 +418,7 @@ pub(crate) const KEYS: &[Key] = &[
         "scope.depth",
         "5",
         Kind::MaybeCount(0, 65_535, |d, n| {
-            d.crawl.scope.depth_max = n.map(|n| n as u16);
+            d.crawl.engine.scope.depth_max = n.map(|n| n as u16);
         }),
         "Links away from the seed, at most.",
     )
@@ -423,72 +433,74 @@ pub(crate) const KEYS: &[Key] = &[
     key(
         "scope.follow_forms",
         "true",
-        Kind::Flag(|d, yes| d.crawl.follow.forms = yes),
+        Kind::Flag(|d, yes| d.crawl.engine.follow.forms = yes),
         "Whether GET forms in which nothing is to be filled in are followed.",
     ),
     key(
         "scope.follow_adverts",
         "true",
-        Kind::Flag(|d, yes| d.crawl.follow.adverts = yes),
+        Kind::Flag(|d, yes| d.crawl.engine.follow.adverts = yes),
         "Whether links in blocks named as advertisements are followed.",
     ),
     unset(
         "scope.party_urls_max",
         "640_000",
-        Kind::MaybeCount(1, MAX, |d, n| d.crawl.party_urls_max = n),
+        Kind::MaybeCount(1, MAX, |d, n| d.crawl.engine.party_urls_max = n),
         "URLs taken in from one seed, at most; ROBOT's filter of 640,000 bits was for as many.",
     ),
     key(
         "scope.skip_near_duplicates",
         "false",
-        Kind::Flag(|d, yes| d.crawl.likeness.skip_near_duplicates = yes),
+        Kind::Flag(|d, yes| d.crawl.engine.likeness.skip_near_duplicates = yes),
         "Whether links of pages that say nearly what another said are not followed.",
     ),
     key(
         "scope.skip_mirrors",
         "false",
-        Kind::Flag(|d, yes| d.crawl.likeness.skip_mirrors = yes),
+        Kind::Flag(|d, yes| d.crawl.engine.likeness.skip_mirrors = yes),
         "Whether URLs of a site that has the same pages as another are refused, once that is known.",
     ),
     unset(
         "scope.spam_percent_max",
         "80",
         Kind::MaybeCount(0, 100, |d, n| {
-            d.crawl.likeness.spam_percent_max = n.map(|n| n as u8);
+            d.crawl.engine.likeness.spam_percent_max = n.map(|n| n as u8);
         }),
         "Spam score, 0 to 100, above which a page's links are not followed.",
     ),
     key(
         "scope.url_chars_max",
         "2048",
-        Kind::Count(16, 1 << 20, |d, n| d.crawl.scope.url_chars_max = n as usize),
+        Kind::Count(16, 1 << 20, |d, n| {
+            d.crawl.engine.scope.url_chars_max = n as usize
+        }),
         "Characters of a URL, at most.",
     ),
     key(
         "scope.seed_chars_max",
         "2048",
         Kind::Count(16, 1 << 20, |d, n| {
-            d.crawl.scope.seed_chars_max = n as usize;
+            d.crawl.engine.scope.seed_chars_max = n as usize;
         }),
         "Characters of a seed, at most.",
     ),
     key(
         "scope.extensions_denied",
         "[]",
-        Kind::Words(|d| &mut d.crawl.scope.extensions_denied),
+        Kind::Words(|d| &mut d.crawl.engine.scope.extensions_denied),
         "File name extensions not to fetch, such as \"zip\".",
     ),
     key(
         "scope.mimes_wanted",
         "[]",
-        Kind::Words(|d| &mut d.crawl.scope.mimes_wanted),
+        Kind::Words(|d| &mut d.crawl.engine.scope.mimes_wanted),
         "Content types wanted, such as \"text/html\" or \"image/*\"; all if empty.",
     ),
     key(
         "scope.path_repeat_max",
         "8",
         Kind::MaybeCount(1, 1_000, |d, n| {
-            d.crawl.scope.path_repeat_max = n.map(|n| n as u16);
+            d.crawl.engine.scope.path_repeat_max = n.map(|n| n as u16);
         }),
         "Times a run of path segments may repeat in a row; \"none\" for no bound.",
     ),
@@ -496,14 +508,14 @@ pub(crate) const KEYS: &[Key] = &[
         "scope.segments_max",
         "32",
         Kind::MaybeCount(1, 1_000, |d, n| {
-            d.crawl.scope.segments_max = n.map(|n| n as u16);
+            d.crawl.engine.scope.segments_max = n.map(|n| n as u16);
         }),
         "Segments of a path, at most; \"none\" for no bound.",
     ),
     key(
         "scope.sites_denied",
         "[]",
-        Kind::Words(|d| &mut d.crawl.scope.sites_denied),
+        Kind::Words(|d| &mut d.crawl.engine.scope.sites_denied),
         "Sites never to visit: \"example.com\", or \"*.example.com\" and all under it.",
     ),
     key(
@@ -515,7 +527,7 @@ pub(crate) const KEYS: &[Key] = &[
     key(
         "scope.trap_guard",
         "\"on\"",
-        Kind::Choice(ON_OFF, |d, place| d.crawl.novelty.is_on = place == 0),
+        Kind::Choice(ON_OFF, |d, place| d.crawl.engine.novelty.is_on = place == 0),
         "Whether parts of a site that do not stop growing come last.",
     )
     .flag(SCOPE, "trap-guard", "on|off", "GEOMI_TRAP_GUARD"),
@@ -523,7 +535,7 @@ pub(crate) const KEYS: &[Key] = &[
         "scope.template_budget",
         "80",
         Kind::Count(1, MAX_BUDGET, |d, n| {
-            d.crawl.novelty.template_budget = n as u32;
+            d.crawl.engine.novelty.template_budget = n as u32;
         }),
         "Pages of one URL template that repeat content and lead on before the rest is deferred.",
     ),
@@ -531,48 +543,54 @@ pub(crate) const KEYS: &[Key] = &[
         "scope.section_budget",
         "90",
         Kind::Count(1, MAX_BUDGET, |d, n| {
-            d.crawl.novelty.section_budget = n as u32;
+            d.crawl.engine.novelty.section_budget = n as u32;
         }),
         "The same for a part of a site: a first directory, or a path with queries.",
     ),
     key(
         "scope.site_budget",
         "100",
-        Kind::Count(1, MAX_BUDGET, |d, n| d.crawl.novelty.site_budget = n as u32),
+        Kind::Count(1, MAX_BUDGET, |d, n| {
+            d.crawl.engine.novelty.site_budget = n as u32
+        }),
         "The same for a whole site.",
     ),
     key(
         "scope.growth_budget",
         "400",
         Kind::Count(1, MAX_BUDGET, |d, n| {
-            d.crawl.novelty.growth_budget = n as u32;
+            d.crawl.engine.novelty.growth_budget = n as u32;
         }),
         "Pages with new content, and as many waiting URLs, without a dead end before a part is deferred.",
     ),
     key(
         "scope.site_pages",
         "25000",
-        Kind::Count(1, MAX_BUDGET, |d, n| d.crawl.novelty.site_pages = n as u32),
+        Kind::Count(1, MAX_BUDGET, |d, n| {
+            d.crawl.engine.novelty.site_pages = n as u32
+        }),
         "Pages with new content that lead on without any sign of an end, at most, per site.",
     ),
     key(
         "scope.last_calls",
         "20",
-        Kind::Count(0, MAX_BUDGET, |d, n| d.crawl.novelty.last_calls = n as u32),
+        Kind::Count(0, MAX_BUDGET, |d, n| {
+            d.crawl.engine.novelty.last_calls = n as u32
+        }),
         "Deferred URLs of a part of a site that are tried at the end of a crawl, to find its end.",
     ),
     key(
         "scope.domain_hosts",
         "40",
         Kind::Count(1, MAX_BUDGET, |d, n| {
-            d.crawl.novelty.domain_hosts = n as u32;
+            d.crawl.engine.novelty.domain_hosts = n as u32;
         }),
         "Hosts of one registrable domain that are opened before they bring pages.",
     ),
     key(
         "scope.ignore_after",
         "8",
-        Kind::Count(2, 1_000, |d, n| d.crawl.novelty.pairs_min = n as u32),
+        Kind::Count(2, 1_000, |d, n| d.crawl.engine.novelty.pairs_min = n as u32),
         "Pairs of equal pages after which a parameter is ignored.",
     ),
     key(
@@ -585,7 +603,7 @@ pub(crate) const KEYS: &[Key] = &[
         "refresh.policy",
         "\"clock\"",
         Kind::Choice(&geomi_refresh::named::NAMES, |d, at| {
-            geomi_refresh::named::NAMES[at].clone_into(&mut d.crawl.plan.policy);
+            geomi_refresh::named::NAMES[at].clone_into(&mut d.crawl.engine.plan.policy);
         }),
         "The rule that says when a page is due; `geomi refresh simulate` compares them.",
     ),
@@ -605,7 +623,7 @@ pub(crate) const KEYS: &[Key] = &[
         "refresh.site_requests_per_day",
         "500",
         Kind::MaybeCount(1, MAX_BUDGET, |d, n| {
-            d.crawl.plan.site_requests_per_day = n;
+            d.crawl.engine.plan.site_requests_per_day = n;
         }),
         "Requests a day that each site gets at most; what it cannot use goes to the others.",
     ),
@@ -613,20 +631,24 @@ pub(crate) const KEYS: &[Key] = &[
         "refresh.weights",
         "\"none\"",
         Kind::Choice(&Weights::NAMES, |d, at| {
-            d.crawl.plan.weights = Weights::ALL[at];
+            d.crawl.engine.plan.weights = Weights::ALL[at];
         }),
         "What pages weigh: all the same (none), or by the priority they were found with (importance).",
     ),
     unset(
         "refresh.requests_per_hour",
         "2_000",
-        Kind::MaybeCount(1, MAX_BUDGET, |d, n| d.crawl.plan.requests_per_hour = n),
+        Kind::MaybeCount(1, MAX_BUDGET, |d, n| {
+            d.crawl.engine.plan.requests_per_hour = n
+        }),
         "Requests in any hour, for all pages together, at most.",
     ),
     unset(
         "refresh.discovery_per_day",
         "500",
-        Kind::MaybeCount(0, MAX_BUDGET, |d, n| d.crawl.plan.discovery_per_day = n),
+        Kind::MaybeCount(0, MAX_BUDGET, |d, n| {
+            d.crawl.engine.plan.discovery_per_day = n
+        }),
         "First requests a day for pages found while a crawl is kept fresh; unset: as many as the plan's own budget for the pages known when the day began, at least 24.",
     ),
     key(
@@ -638,13 +660,13 @@ pub(crate) const KEYS: &[Key] = &[
     key(
         "refresh.quiet_hours",
         "[]",
-        Kind::List(|d, line| d.crawl.plan.quiet_hours.add(line)),
+        Kind::List(|d, line| d.crawl.engine.plan.quiet_hours.add(line)),
         "Hours (of refresh.timezone) in which nothing is visited, such as \"22-6\" or \"Mon-Fri 8-18\"; with \"25%\" behind, a quarter.",
     ),
     key(
         "refresh.longest_gap",
         "\"90d\"",
-        Kind::Period(MINUTE, |d, span| d.crawl.plan.longest_gap = span),
+        Kind::Period(MINUTE, |d, span| d.crawl.engine.plan.longest_gap = span),
         "The longest time a page is left alone, whatever the policy says.",
     ),
     key(
@@ -668,7 +690,7 @@ pub(crate) const KEYS: &[Key] = &[
     key(
         "output.store_broken",
         "true",
-        Kind::Flag(|d, yes| d.crawl.output.store_broken = yes),
+        Kind::Flag(|d, yes| d.crawl.engine.store_broken = yes),
         "Whether content that is broken (undecodable, or not of its type) is stored.",
     ),
     key(
@@ -700,5 +722,5 @@ pub(crate) const KEYS: &[Key] = &[
 ];
 
 fn politeness(draft: &mut Draft) -> &mut geomi_frontier::Politeness {
-    &mut draft.crawl.frontier.politeness
+    &mut draft.crawl.engine.frontier.politeness
 }

@@ -236,7 +236,7 @@ mod tests {
         written.extend("scope.include", ["http*".to_owned(), "*x".to_owned()]);
         let draft = written.apply(&mut problems);
         assert!(problems.into_result().is_ok());
-        assert_eq!(draft.crawl.scope.include, ["http*", "*x"]);
+        assert_eq!(draft.crawl.engine.scope.include, ["http*", "*x"]);
         assert_eq!(*written.place("scope.exclude"), Place::Default);
     }
 

@@ -1,7 +1,7 @@
 //! What a page is like: taken from its visits, and where it looks like spam, why,
 //! from the page as stored.
 
-use geomi_crawler::explain::PageLikeness;
+use geomi_engine::explain::PageLikeness;
 use geomi_fetch::StoredAnswer;
 use geomi_page::{PageInput, ReadLimits, SpamFeatures, charset_parameter};
 use geomi_store::readback::{Archive, ArchiveLimits, Spelling};

@@ -69,7 +69,7 @@ pub(crate) fn tries(source: &Source, global: &Global) -> Result<u8, Problems> {
     let written = config::load(&sources, &mut problems);
     let meant = config::resolve(&written, Vec::new(), &mut problems);
     problems.into_result()?;
-    Ok(meant.tries)
+    Ok(meant.engine.tries)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use geomi_crawler::LogLine;
+use geomi_engine::LogLine;
 use geomi_model::{Timestamp, Visit};
 use geomi_store::visits::{self, VisitWriter};
 use geomi_store::warc::{self, Captures, GzipLevel, ReadError, WarcConfig};

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use geomi_crawler::{
-    AddressStep, ExchangeStep, Hop, HopEnd, LinkVerdict, RobotsStep, ScopeStep, SiteAccess,
-};
+use geomi_crawler::{AddressStep, ExchangeStep, Hop, HopEnd, LinkVerdict, RobotsStep, ScopeStep};
+use geomi_engine::SiteAccess;
 use geomi_fetch::{AddressSource, Resolution, TlsDescription};
 use geomi_model::{CharsetSource, LinkClass, Phases};
 use geomi_page::ReadAs;
@@ -114,7 +113,7 @@ fn dns(step: &AddressStep, url: &CrawlUrl) -> Value {
 }
 
 fn robots(step: &RobotsStep, hop: &Hop, told: &Told<'_>) -> Value {
-    let agent = &told.config.agent;
+    let agent = &told.config.engine.agent;
     let asked = step.asked.iter().map(|request| {
         json!({
             "url": request.url.as_str(),

@@ -123,7 +123,7 @@ fn configure(
     let typed = seed.iter().map(geomi_fetch::NamedHost::of);
     let internal = typed.filter(geomi_fetch::NamedHost::is_internal);
     written.extend("fetch.allow_hosts", internal.map(|host| host.to_string()));
-    let seeds = seed.map(|url| geomi_crawler::SeedInput { url, topic: None });
+    let seeds = seed.map(|url| geomi_engine::SeedInput { url, topic: None });
     config::resolve(&written, seeds.into_iter().collect(), problems)
 }
 

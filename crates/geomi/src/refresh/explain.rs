@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
-use geomi_crawler::explain::SiteWord;
-use geomi_crawler::refresh::site_signals;
+use geomi_crawler::site_signals;
 use geomi_crawler::{Clock as _, SystemClock};
+use geomi_engine::explain::SiteWord;
 use geomi_model::Timestamp;
 use geomi_model::week::DAYS;
 use geomi_refresh::upkeep::{Sighting, SiteSignals, hour_of_week};

@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use geomi_crawler::RefreshStatus;
+use geomi_engine::RefreshStatus;
 use geomi_model::Zone;
 use geomi_refresh::Belief;
 use geomi_refresh::upkeep::instant;

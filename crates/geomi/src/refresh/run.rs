@@ -175,18 +175,18 @@ pub(crate) fn run(args: &RunArgs, global: &Global) -> anyhow::Result<Exit> {
         &mut problems,
     );
     let mut config = config::resolve(&written, Vec::new(), &mut problems);
-    let refresh = args.refresh(&config.plan, &mut problems);
+    let refresh = args.refresh(&config.engine.plan, &mut problems);
     problems.into_result()?;
     if args.learn.is_some() {
-        warn_of_learning(&refresh, pages(&args.dir, config.tries)?.len());
+        warn_of_learning(&refresh, pages(&args.dir, config.engine.tries)?.len());
     }
     if let (Some(path), Drive::Table { rows, .. }) = (&args.schedule, &refresh.drive) {
-        let pages = pages(&args.dir, config.tries)?;
+        let pages = pages(&args.dir, config.engine.tries)?;
         if let Some(words) = schedule_file::strangers_in_words(path, rows, &pages) {
             stderr_line!("warning: {words}");
         }
     }
-    config.refresh = Some(refresh);
+    config.engine.refresh = Some(refresh);
     let session = match args.time_scale {
         None => Session::open(&args.dir, &written)?,
         Some(times) => {

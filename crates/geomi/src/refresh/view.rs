@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use geomi_crawler::refresh::read_visits;
-use geomi_crawler::{Clock as _, CrawlConfig, Status, SystemClock};
+use geomi_crawler::{Clock as _, CrawlConfig, SystemClock};
+use geomi_engine::Status;
 use geomi_model::{Timestamp, Zone};
 use geomi_refresh::upkeep::RefreshPlan;
 use geomi_refresh::{Belief, Learner, PageId, Posterior};
@@ -71,8 +72,8 @@ impl View {
         problems.into_result()?;
         let dir = CrawlDir::new(root);
         let now = SystemClock::default().now().max(last_time(root));
-        let now = config.plan.timezone.days(now);
-        let mut past = Past::new(&config.plan, config.tries);
+        let now = config.engine.plan.timezone.days(now);
+        let mut past = Past::new(&config.engine.plan, config.engine.tries);
         read_visits(&dir, |visit| {
             past.take(visit, &mut watch);
             true
@@ -96,7 +97,7 @@ impl View {
 
     /// The zone whose clock hours and days go by.
     pub(super) fn zone(&self) -> &Zone {
-        &self.config.plan.timezone
+        &self.config.engine.plan.timezone
     }
 
     /// All pages.

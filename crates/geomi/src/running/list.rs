@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use geomi_crawler::{Status, remote};
+use geomi_crawler::remote;
+use geomi_engine::Status;
 use serde_json::{Value, json};
 
 use super::api::Console;

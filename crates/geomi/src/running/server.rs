@@ -11,10 +11,11 @@ use std::sync::mpsc::sync_channel;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use geomi_crawler::explain::{SitesQuery, Topic};
 use geomi_crawler::remote::{Request, Response};
 use geomi_crawler::remote::{SOCKET, address, protocol};
-use geomi_crawler::{Control, Desired, Order, Reply, SeedInput};
+use geomi_crawler::{Control, Desired, Order, Reply};
+use geomi_engine::SeedInput;
+use geomi_engine::explain::{SitesQuery, Topic};
 use geomi_store::CrawlDir;
 use geomi_url::CrawlUrl;
 

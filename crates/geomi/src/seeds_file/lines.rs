@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 use flate2::read::MultiGzDecoder;
-use geomi_crawler::SeedInput;
+use geomi_engine::SeedInput;
 
 use super::typed;
 

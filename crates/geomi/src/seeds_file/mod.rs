@@ -15,7 +15,7 @@ mod stream;
 
 use std::path::Path;
 
-use geomi_crawler::SeedInput;
+use geomi_engine::SeedInput;
 use geomi_url::CrawlUrl;
 
 use crate::config::{Locality, Place, Problems};

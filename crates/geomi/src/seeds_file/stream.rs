@@ -9,7 +9,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use geomi_crawler::{SeedInput, SeedStream};
+use geomi_crawler::SeedStream;
+use geomi_engine::SeedInput;
 use geomi_fetch::{HostPattern, NamedHost, NamedHosts};
 
 use super::hosts::{InternalHosts, LEFT_OUT};

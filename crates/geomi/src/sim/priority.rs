@@ -15,7 +15,12 @@ pub(super) fn run(args: &PriorityArgs, global: &Global) -> anyhow::Result<Exit> 
         pages: args.pages,
         sites: args.sites.min(args.pages),
     };
-    let curves = compare(web, geomi_crawler::CrawlConfig::new(Vec::new()).prioritizer);
+    let curves = compare(
+        web,
+        geomi_crawler::CrawlConfig::new(Vec::new())
+            .engine
+            .prioritizer,
+    );
     print(&match global.format {
         Format::Human => human(&curves),
         Format::Json => serde_json::to_string_pretty(&json(web, &curves))?,

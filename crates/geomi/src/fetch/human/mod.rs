@@ -4,7 +4,8 @@ mod exchange;
 
 use std::time::Duration;
 
-use geomi_crawler::{AddressStep, Hop, HopEnd, Probe, RobotsStep, ScopeStep, SiteAccess};
+use geomi_crawler::{AddressStep, Hop, HopEnd, Probe, RobotsStep, ScopeStep};
+use geomi_engine::SiteAccess;
 use geomi_fetch::{AddressSource, FetchOutcome, Resolution};
 use geomi_model::Phases;
 use geomi_robots::RobotsPolicy;
@@ -174,7 +175,7 @@ fn address_lines(sheet: &mut Sheet, step: &AddressStep) {
 }
 
 fn robots_lines(sheet: &mut Sheet, step: &RobotsStep, hop: &Hop, told: &Told<'_>) {
-    let agent = &told.config.agent;
+    let agent = &told.config.engine.agent;
     sheet.line("robots", &robots_words(step, hop, agent));
     for request in &step.asked {
         let code = request
