@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use geomi_frontier::{
     Action, Addresses, Config, Delay, Entry, Errand, Frontier, FrontierId, HostOrder, Lease,
-    PageOrder, Politeness, Position, Resolved, RobotsNext, ServerSign, Settlement,
-    SiteSignal, SiteState, Timing, Work,
+    PageOrder, Politeness, Position, Resolved, RobotsNext, ServerSign, Settlement, SiteSignal,
+    SiteState, Timing, Work,
 };
 use geomi_model::{LinkKind, PRIORITIES, Timestamp};
 use geomi_url::{CrawlUrl, SiteHash};

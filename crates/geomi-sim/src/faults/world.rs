@@ -11,8 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use geomi_frontier::{
-    Action, Addresses, Config, Delay, Frontier, FrontierId, HostOrder, Lease,
-    Politeness, SiteState,
+    Action, Addresses, Config, Delay, Frontier, FrontierId, HostOrder, Lease, Politeness, SiteState,
 };
 use geomi_model::{PRIORITIES, Timestamp};
 use geomi_robots::RobotsPolicy;

@@ -9,8 +9,8 @@ use std::collections::BinaryHeap;
 use std::time::Duration;
 
 use geomi_frontier::{
-    Action, Addresses, Config, Frontier, FrontierId, HostOrder, Lease, Politeness,
-    Resolved, Settlement, SiteSignal, SiteState, Timing, Work,
+    Action, Addresses, Config, Frontier, FrontierId, HostOrder, Lease, Politeness, Resolved,
+    Settlement, SiteSignal, SiteState, Timing, Work,
 };
 use geomi_model::{PRIORITIES, Timestamp};
 use geomi_url::{CrawlUrl, SiteHash};
