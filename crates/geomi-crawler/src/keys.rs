@@ -18,7 +18,7 @@
 //! | `g` site url | the queue entry of a URL that was refused as too deep |
 //! | `z` site url | the queue entry of a new URL that waits for the budget of discovery |
 //! | `l` site url | what a sitemap or feed says of that URL: [`ChangeSignal`](geomi_model::ChangeSignal) |
-//! | `c` site | how far its word on changes can be trusted: [`SiteSignals`](geomi_refresh::upkeep::SiteSignals) |
+//! | `c` site | how reliable its change signals are: [`SiteSignals`] |
 //! | `d` digest | where that content is stored |
 //! | `h` number | keys of the URLs admitted in one commit: the seen test's log |
 //! | `v` number | a visit not yet in a Parquet file, in format 4 |
@@ -276,16 +276,16 @@ pub(crate) fn decode_visit(bytes: &[u8]) -> Result<Visit, CrawlError> {
     })
 }
 
-/// The format of what a site's word is worth: as in format 1, then what was added, then
-/// what feeds said. Format 2 ends before the last, and counts feeds among sitemaps.
+/// The format of [`SiteSignals`]: the fields of format 1, then those added with format 2, then
+/// the signals of feeds. Format 2 ends before the last, and counts feeds as sitemaps.
 const SIGNALS_FORMAT: u8 = 3;
 
-/// What a site's word is worth in its stored form.
+/// Encodes the signals of a site.
 pub(crate) fn encode_signals(signals: &SiteSignals) -> Vec<u8> {
     encode_as(SIGNALS_FORMAT, &(signals, &signals.later, &signals.feeds))
 }
 
-/// Reads that, of this format or one before.
+/// Decodes [`SiteSignals`], formats 1 to 3.
 pub(crate) fn decode_signals(bytes: &[u8]) -> Result<SiteSignals, CrawlError> {
     let (signals, later, feeds): (SiteSignals, LaterSignals, SignalRecord) = match bytes.first() {
         Some(&FORMAT) => return decode("signs", bytes),

@@ -80,14 +80,20 @@ impl Post {
             return Ok(received);
         }
         for mail in self.mailbox.receive(engine.id, MAILS_MAX)? {
+            let cursor = engine.store.cursor(mail.from.0)?;
+            let is_known = cursor.is_some_and(|cursor| mail.seq <= cursor);
             self.taken.push(Taken {
                 to: engine.id,
                 from: mail.from,
                 number: mail.seq,
-                commit: engine.store.next_commit(),
+                // What an earlier run took in may be acknowledged at once.
+                commit: if is_known {
+                    CommitNo::default()
+                } else {
+                    engine.store.next_commit()
+                },
             });
-            let cursor = engine.store.cursor(mail.from.0)?;
-            if cursor.is_some_and(|cursor| mail.seq <= cursor) {
+            if is_known {
                 continue;
             }
             engine.store.advance_cursor(mail.from.0, mail.seq);

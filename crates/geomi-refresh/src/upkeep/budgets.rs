@@ -1,10 +1,9 @@
-//! Budgets of sites and of groups of sites, as accounts of the plan, and what their
-//! pages weigh.
+//! Budgets and weights of sites and of groups of sites.
 //!
-//! A *group* is what one table of sites covers. A page is subject to the budget of
-//! its site and to that of its group, where there are such budgets; of several
-//! tables that name a site, the first that has a value wins it, so no page is in
-//! two groups.
+//! A budget is an account of the planner. A *group* is the set of sites that one `[[site]]`
+//! table names. A page is subject to the budget of its site and to that of its group, if
+//! these are set. If several tables name a site, the first that sets a value is used, so no
+//! page is in two groups.
 
 use geomi_url::{CrawlUrl, SiteHash, SiteTables};
 use hashbrown::HashMap;
@@ -13,29 +12,29 @@ use super::plan::RefreshConfig;
 use crate::policy::Policy;
 use crate::{AccountId, PageId, Planner};
 
-/// What a table of sites says of the plan.
+/// The settings of one `[[site]]` table that concern the plan.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SitePlan {
-    /// The sites, as [`SiteTables`] reads them.
+    /// The sites, in the syntax of [`SiteTables`].
     pub names: Vec<String>,
-    /// Requests a day that each of them gets at most.
+    /// Maximum requests per day to each of them.
     pub each_per_day: Option<u64>,
-    /// Requests a day that all of them together get at most.
+    /// Maximum requests per day to all of them together.
     pub together_per_day: Option<u64>,
-    /// What a page of them weighs, in hundredths of what others do.
+    /// The weight of their pages, in percent of the default.
     pub weight_percent: Option<u16>,
 }
 
-/// A budget of a part of the plan.
+/// A budget of a site or of a group.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Limit {
-    /// Of what.
+    /// Whether of a site or of a group.
     pub kind: LimitKind,
-    /// The site, or the names of the group's sites.
+    /// The site, or the names in the table of the group.
     pub name: String,
 }
 
-/// What a budget is for.
+/// The scope of a budget.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LimitKind {
     /// One site.
@@ -45,7 +44,7 @@ pub enum LimitKind {
 }
 
 impl LimitKind {
-    /// As it is written.
+    /// The name in output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Site => "site",
@@ -54,24 +53,24 @@ impl LimitKind {
     }
 }
 
-/// What holds for the pages of a site.
+/// The accounts and the weight of the pages of one site.
 #[derive(Clone, Copy, Debug)]
 struct OfSite {
     accounts: [Option<AccountId>; 2],
     weight: f32,
 }
 
-/// Which account pages belong to.
+/// The accounts of all sites.
 #[derive(Debug)]
 pub(super) struct Budgets {
     names: SiteTables,
     tables: Vec<SitePlan>,
     each_per_day: Option<u64>,
-    /// The sites that have been seen.
+    /// The sites that have pages in the plan.
     sites: HashMap<SiteHash, OfSite>,
-    /// The accounts of tables whose sites have been seen.
+    /// The accounts of groups, by the index of their table.
     groups: HashMap<usize, AccountId>,
-    /// What each account is.
+    /// The description of each account.
     limits: Vec<Limit>,
 }
 
@@ -88,7 +87,7 @@ impl Budgets {
         }
     }
 
-    /// Makes a page subject to its budgets; says what its site gives it to weigh.
+    /// Assigns a page to its accounts. Returns the weight of its site.
     pub(super) fn join<P: Policy>(
         &mut self,
         planner: &mut Planner<P>,
@@ -102,7 +101,7 @@ impl Budgets {
         weight
     }
 
-    /// The accounts that a URL is subject to.
+    /// The accounts of the site of a URL.
     pub(super) fn accounts_of<P: Policy>(
         &mut self,
         planner: &mut Planner<P>,
@@ -125,12 +124,12 @@ impl Budgets {
         }
     }
 
-    /// What each account is, by its number.
+    /// The description of each account, by its number.
     pub(super) fn limits(&self) -> &[Limit] {
         &self.limits
     }
 
-    /// Opens the accounts of a site that is seen for the first time.
+    /// Opens the accounts of a new site.
     fn open<P: Policy>(&mut self, planner: &mut Planner<P>, url: &CrawlUrl) -> OfSite {
         let site = url.site();
         let tables = self.names.of(&site);

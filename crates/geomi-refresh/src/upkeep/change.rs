@@ -1,4 +1,4 @@
-//! A plan that is given other budgets while it runs.
+//! Applying a changed configuration to a running plan.
 
 use geomi_url::CrawlUrl;
 
@@ -7,8 +7,8 @@ use super::plan::{RefreshConfig, RefreshPlan};
 use crate::PageId;
 
 impl RefreshPlan {
-    /// Goes on with what differs between two configurations: budgets, hours and the
-    /// longest gap. What was typed when the run began holds where they do not differ.
+    /// Applies what differs between two configurations: budgets, hours and the longest gap.
+    /// Where they do not differ, command-line values of the running plan stay in force.
     pub fn reconfigure(&mut self, before: &RefreshConfig, new: &RefreshConfig, now: f64) {
         if before.budget != new.budget {
             self.config.budget = new.budget;
@@ -37,13 +37,13 @@ impl RefreshPlan {
         }
     }
 
-    /// Puts every page into the accounts it belongs to by now. Once, when somebody
-    /// changes them: it looks at all pages.
+    /// Reopens all accounts and assigns every page. It visits all pages, so it is called only
+    /// when the budgets of sites change.
     fn open_budgets(&mut self, now: f64) {
         self.planner.close_accounts(now);
         self.budgets = Budgets::new(&self.config);
         for page in 0..self.pages.len() as PageId {
-            // What is in the files was a URL once; a row that is damaged is no page.
+            // Stored URLs parse, unless a row is damaged.
             if let Ok(url) = CrawlUrl::parse(self.pages.url(page)) {
                 self.budgets.join(&mut self.planner, page, &url);
             }
@@ -70,7 +70,7 @@ mod tests {
         visit
     }
 
-    /// Follows a plan from one day to another: visits by site.
+    /// Runs a plan from one day to another; returns the visits of each site.
     fn follow(plan: &mut RefreshPlan, (from, to): (f64, f64)) -> [u32; 3] {
         let (mut made, mut now) = ([0; 3], from);
         while now < to {

@@ -1,10 +1,10 @@
-//! The upkeep of a crawl's plan: visits go in, pages that are due come out.
+//! The refresh plan of a crawl: takes in visits, returns the pages that are due.
 //!
-//! [`RefreshPlan`] is made of the visits of a crawl and of nothing else. Beside a
-//! [`Planner`](crate::Planner) it has the pages, the budgets of sites, what has never been
-//! fetched, template edits, and visits at set times. [`SiteSignals`] is how far a site's own
-//! word on changes can be trusted. Whoever runs a crawl queues what is due and hands over
-//! the visits.
+//! [`RefreshPlan`] is built from the visits of a crawl. In addition to a
+//! [`Planner`](crate::Planner) it has the list of pages, the budgets of sites, the URLs that
+//! have never been fetched, template edits, and visits at fixed times. [`SiteSignals`] records
+//! how reliable the change signals of a site are. The caller queues the pages that are due and
+//! reports the visits.
 
 mod budgets;
 mod change;

@@ -1,19 +1,17 @@
-//! URLs of which there has never been a copy.
+//! URLs that have never been fetched successfully.
 //!
-//! A first visit may fail, be sent elsewhere, or find nothing there. Such a URL is no page
-//! of the plan: nobody knows how often it changes, and there is no copy to be fresh or
-//! stale. But a site that was down when it was found comes back, and a page that was
-//! announced is published. So it is asked for again: after a day, then two, four and so on
-//! up to the longest gap; at once after the longest gap where the server said that it is
-//! not there (404, 410).
+//! A first visit may fail, lead elsewhere, or find nothing. Such a URL is not a page of the
+//! plan: there is no copy that could be fresh or stale, and its change rate is unknown. But
+//! sites recover, and announced pages get published. So the URL is retried after 1 day, then 2,
+//! 4 and so on, up to the longest gap. If the server answered that it does not exist (404, 410),
+//! it is retried after the longest gap.
 //!
-//! A stray *waits* until its time, is *out* while it is being visited or tried again, and
-//! has *come* once there is a copy: from then on it is a page of the plan. Like all of the
-//! plan, strays are made of visits and of nothing else.
+//! A URL *waits* until its time, is *out* while it is visited or retried, and is *fetched* once
+//! there is a copy: from then on it is a page of the plan. All of this is computed from visits.
 //!
-//! They are asked for beside the plan, as new pages are, so that no page of it is visited
-//! less; within the budgets of their sites and of the hour, and an allowance of their own: a
-//! tenth of the plan's requests, but one an hour in any plan.
+//! These requests are made in addition to the plan, so no page is visited less often. They are
+//! subject to the budgets of their sites and of the hour, and to a separate allowance: one tenth
+//! of the requests of the plan, but at least one per hour.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -25,19 +23,19 @@ use super::pages::Pages;
 use super::plan::{RefreshPlan, rest};
 use crate::PageId;
 
-/// Requests to strays for each one of the plan, at most.
+/// Maximum requests to never-fetched URLs, per request of the plan.
 const SHARE: f64 = 0.1;
-/// Requests to strays a day that every plan has.
+/// Requests per day that are always allowed.
 const PER_DAY_MIN: f64 = 24.0;
-/// Days that a stray waits whose site or hour has no room.
+/// Days until the next try if the budget of the site or hour is used up.
 const NO_ROOM_REST: f64 = 1.0 / 24.0;
-/// Ticks of the queue's clock a day: minutes.
+/// Ticks per day of the queue: one per minute.
 const TICKS: f64 = 1_440.0;
 
-/// A stray by its number, from 0 on.
+/// The number of a never-fetched URL, from 0.
 pub type NeverFetchedId = u32;
 
-/// Where a stray is.
+/// The state of a never-fetched URL.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
     Waits,
@@ -48,30 +46,30 @@ enum Stage {
 #[derive(Clone, Copy, Debug)]
 struct NeverFetchedUrl {
     stage: Stage,
-    /// Visits in a row that came to nothing.
+    /// Failed visits in a row.
     times: u8,
-    /// When it is asked for again; an entry of the queue with another time is void.
+    /// The time of the next try. Queue entries with another time are void.
     tick: u32,
 }
 
-/// All strays of a plan.
+/// All never-fetched URLs of a plan.
 #[derive(Debug, Default)]
 pub(super) struct NeverFetched {
     urls: Pages,
     all: Vec<NeverFetchedUrl>,
     queue: BinaryHeap<Reverse<(u32, NeverFetchedId)>>,
-    /// Requests that may be made at `at`; at first a day's.
+    /// The requests allowed at time `at`. Initially those of one day.
     allowance: Option<f64>,
     at: f64,
 }
 
 impl NeverFetched {
-    /// The URLs, with what is needed to queue them.
+    /// The URLs, with the data needed to queue them.
     pub(super) fn urls(&self) -> &Pages {
         &self.urls
     }
 
-    /// Takes in a visit of a URL that is no page of the plan; `via` is the page that led
+    /// Takes in a visit of a URL that is not a page of the plan. `via` is the page that led
     /// to it.
     fn take(
         &mut self,
@@ -82,7 +80,7 @@ impl NeverFetched {
     ) {
         let known = self.urls.find(&visit.url);
         if fate == Fate::Retry {
-            // It waits in the queue of its site, if it was a stray before.
+            // If it is known, it waits in the queue of its site.
             if let Some(id) = known {
                 self.all[id as usize].stage = Stage::Out;
             }
@@ -103,7 +101,7 @@ impl NeverFetched {
         self.wait(id, retry);
     }
 
-    /// There is a copy of a URL.
+    /// Notes that a URL has been fetched.
     fn fetched(&mut self, url: &CrawlUrl) {
         if let Some(id) = self.urls.find(url) {
             self.all[id as usize].stage = Stage::Fetched;
@@ -117,7 +115,7 @@ impl NeverFetched {
         self.queue.push(Reverse((tick, id)));
     }
 
-    /// The first that waits, and when it is asked for. Void entries are thrown away.
+    /// The first waiting URL and its time. Drops void entries.
     fn first(&mut self) -> Option<(u32, NeverFetchedId)> {
         while let Some(Reverse((tick, id))) = self.queue.peek().copied() {
             let url = self.all[id as usize];
@@ -129,17 +127,17 @@ impl NeverFetched {
         None
     }
 
-    /// Lets the allowance grow until now; whether it has a request.
+    /// Updates the allowance. Returns whether a request is allowed.
     fn is_allowed(&mut self, per_day: f64, now: f64) -> bool {
         let held = self.allowance.unwrap_or(per_day);
         let more = (now - self.at).max(0.0) * per_day;
         self.at = now.max(self.at);
         let allowance = self.allowance.insert((held + more).min(per_day));
-        // Sums of parts of a day err by less than what is taken off.
+        // The tolerance is larger than the rounding error of the sum.
         *allowance >= 1.0 - 1e-6
     }
 
-    /// When the allowance has a request, if none is made until then.
+    /// When a request is allowed, if none is made before.
     fn allowed_at(&self, per_day: f64) -> f64 {
         let held = self.allowance.unwrap_or(per_day);
         self.at + (1.0 - held).max(0.0) / per_day
@@ -147,7 +145,7 @@ impl NeverFetched {
 }
 
 impl RefreshPlan {
-    /// Takes in a visit of which there is no copy to compare with.
+    /// Takes in a visit of a URL without a copy.
     pub(super) fn take_never_fetched(&mut self, visit: &Visit, fate: Fate) {
         if visit.is_robots || self.pages.find(&visit.url).is_some() {
             return;
@@ -158,20 +156,19 @@ impl RefreshPlan {
         self.never_fetched.take((visit, at), fate, via, longest);
     }
 
-    /// There is a copy of a URL for the first time.
+    /// Notes that a URL was fetched for the first time.
     pub(super) fn now_fetched(&mut self, url: &CrawlUrl) {
         self.never_fetched.fetched(url);
     }
 
-    /// Those that were being tried again when the last run ended.
+    /// The URLs that were waiting for a retry when the last run ended.
     pub fn tried_never_fetched(&self) -> Vec<NeverFetchedId> {
         let all = (0..).zip(&self.never_fetched.all);
         let out = all.filter(|(_, url)| url.stage == Stage::Out);
         out.map(|(id, _)| id).collect()
     }
 
-    /// The stray to ask for by now, if there is one and it is allowed. It is given back
-    /// by its visit or by [`RefreshPlan::missed_never_fetched`].
+    /// The next URL to try, if one is due and allowed. It is returned by its visit or by [`RefreshPlan::missed_never_fetched`].
     pub fn next_never_fetched(&mut self, now: f64) -> Option<NeverFetchedId> {
         let per_day = self.never_fetched_per_day();
         while let Some((tick, id)) = self.never_fetched.first() {
@@ -189,9 +186,10 @@ impl RefreshPlan {
         None
     }
 
-    /// Whether its site and the hour have room; then it is paid for.
+    /// Charges the request to the budgets of the site and the hour; `false` if one is used
+    /// up.
     fn pays_for(&mut self, id: NeverFetchedId, now: f64) -> bool {
-        // What is in the files was a URL once; a row that is damaged belongs to no site.
+        // Stored URLs parse, unless a row is damaged.
         let Ok(url) = CrawlUrl::parse(self.never_fetched.urls.url(id)) else {
             return false;
         };
@@ -203,16 +201,16 @@ impl RefreshPlan {
         (self.planner.requests_per_day() * SHARE).max(PER_DAY_MIN)
     }
 
-    /// When to ask for the next never_fetched.
+    /// When the next URL may be due.
     pub(super) fn never_fetched_wake(&self) -> Option<f64> {
-        // The first entry may be void; then it is thrown away at its time.
+        // The first entry may be void. It is then dropped at its time.
         let Reverse((tick, _)) = self.never_fetched.queue.peek()?;
         let due = f64::from(*tick) / TICKS;
         let allowed = self.never_fetched.allowed_at(self.never_fetched_per_day());
         Some(self.planner.opens_at(due.max(allowed)))
     }
 
-    /// A stray that was handed out could not be visited.
+    /// Notes that a URL returned by [`RefreshPlan::next_never_fetched`] could not be visited.
     pub fn missed_never_fetched(&mut self, id: NeverFetchedId, now: f64) {
         if self.never_fetched.all[id as usize].stage == Stage::Out {
             self.never_fetched
@@ -220,27 +218,27 @@ impl RefreshPlan {
         }
     }
 
-    /// The stray of a URL, if it is one.
+    /// The number of a URL, if it has never been fetched.
     pub fn find_never_fetched(&self, url: &CrawlUrl) -> Option<NeverFetchedId> {
         let id = self.never_fetched.urls.find(url)?;
         let has_come = self.never_fetched.all[id as usize].stage == Stage::Fetched;
         (!has_come).then_some(id)
     }
 
-    /// The strays' URLs, by number.
+    /// The never-fetched URLs, by number.
     pub fn never_fetched_urls(&self) -> &Pages {
         self.never_fetched.urls()
     }
 
-    /// When a URL of which there has never been a copy is asked for again, in days since
-    /// 1970: [`None`] if it is no such URL, and no time while it is being visited.
+    /// When a never-fetched URL is retried, in days since 1970. The outer [`None`] means that
+    /// the URL is not in the list, the inner one that it is being visited.
     pub fn never_fetched_due(&self, url: &CrawlUrl) -> Option<Option<f64>> {
         let found = self.never_fetched.all[self.find_never_fetched(url)? as usize];
         let waits = found.stage == Stage::Waits;
         Some(waits.then(|| f64::from(found.tick) / TICKS))
     }
 
-    /// How many URLs there are of which there has never been a copy.
+    /// The number of URLs that have never been fetched.
     pub fn never_fetched_len(&self) -> usize {
         let all = self.never_fetched.all.iter();
         all.filter(|url| url.stage != Stage::Fetched).count()
@@ -258,8 +256,7 @@ mod tests {
         RefreshPlan::new(&RefreshConfig::default())
     }
 
-    /// Follows a plan for some days: when each stray was asked for, if every visit ends
-    /// with this code.
+    /// Runs a plan for some days; when each URL was tried, if every visit ends with this code.
     fn follow(
         plan: &mut RefreshPlan,
         (from, to): (f64, f64),

@@ -1,62 +1,60 @@
-//! Whether a site admits its changes.
+//! How reliable the "not modified" answers (304) of a site are.
 //!
-//! A page that has validators is asked for in one of two ways: *conditionally*,
-//! where the server may say "not modified", or *in full*, as an audit. Which of
-//! them is by chance, so an honest site admits changes to the one as often as the
-//! other finds them, whatever its validators look like. One that says "not
-//! modified" to everybody admits none.
+//! A page with validators is requested in one of two ways: *conditionally*, so that the
+//! server may answer "not modified", or *in full*, as an audit. The choice is random, so for
+//! a correct site both find changes equally often, whatever its validators look like. A site
+//! that answers every conditional request with "not modified" reports no change at all.
 //!
-//! Two estimates are made of the changes that should have been admitted. The
-//! plain one raises doubt, and doubt only means more audits; the cautious one, below
-//! the other by what chance may do, is what a site is judged by.
+//! The expected number of reported changes is estimated twice. The plain estimate raises
+//! doubt, and doubt only causes more audits. The cautious estimate is lower by the random
+//! error, and the site is judged by it.
 //!
-//! Counts are halved as they grow, so that what a site did long ago is forgotten.
-//! While a site is asked in full every time its word is not heard and those counts
-//! stand still; so that it can mend its ways they are forgotten from time to time
-//! ([`NotModifiedRecord::forget_word`]), and it is judged anew by what it says then.
+//! Counts are halved as they grow, so that old behaviour is forgotten. While every request to
+//! a site is in full, its conditional counts do not change. They are therefore reset from time
+//! to time ([`NotModifiedRecord::reset_answers`]), and the site is judged by its new answers.
 
 use serde::{Deserialize, Serialize};
 
-/// Counts are halved when they are of so many requests.
+/// Number of requests at which the counts are halved.
 const REMEMBERED: u32 = 512;
-/// Changes that audits must have found before a site is judged by them.
+/// Minimum number of changes found by audits before a site is judged.
 const FOUND_MIN: u32 = 3;
-/// Conditional requests that must have been answered before that.
+/// Minimum number of answered conditional requests before a site is judged.
 const ASKED_MIN: u32 = 8;
-/// Standard deviations by which the number of changes found may be too high.
+/// Standard deviations by which the cautious estimate is lower.
 const CAUTION: f64 = 1.5;
 
-/// What a site answered to either way of asking.
+/// Counts of answers to conditional and to full requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct NotModifiedRecord {
-    /// Conditional requests that were answered.
+    /// Answered conditional requests.
     pub asked: u32,
-    /// Those of them that brought a change.
+    /// Conditional requests that returned a change.
     pub admitted: u32,
-    /// Pages asked for in full that have validators.
+    /// Full requests of pages that have validators.
     pub full: u32,
-    /// Those of them that had changed.
+    /// Full requests that found a change.
     pub full_changed: u32,
 }
 
 impl NotModifiedRecord {
-    /// Takes in an answer to a conditional request.
+    /// Counts an answer to a conditional request.
     pub fn answered(&mut self, changed: bool) {
         self.asked += 1;
         self.admitted += u32::from(changed);
         self.fade();
     }
 
-    /// Takes in a page that was asked for in full.
+    /// Counts an answer to a full request.
     pub fn audited(&mut self, changed: bool) {
         self.full += 1;
         self.full_changed += u32::from(changed);
         self.fade();
     }
 
-    /// Forgets how the site answered, and half of how often its pages change: they
-    /// may do so no longer.
-    pub fn forget_word(&mut self) {
+    /// Resets the conditional counts and halves the full ones: the pages may change less
+    /// often than before.
+    pub fn reset_answers(&mut self) {
         *self = Self {
             asked: 0,
             admitted: 0,
@@ -65,8 +63,8 @@ impl NotModifiedRecord {
         };
     }
 
-    /// The share of its changes that it admits, by the cautious estimate: 1 until
-    /// there is reason to say otherwise.
+    /// The share of changes that the site reports, by the cautious estimate. 1 until there
+    /// is enough evidence.
     pub fn share(&self) -> f64 {
         if self.full_changed < FOUND_MIN || self.asked < ASKED_MIN {
             return 1.0;
@@ -75,13 +73,13 @@ impl NotModifiedRecord {
         self.admits(found - CAUTION * found.sqrt())
     }
 
-    /// The share by the plain estimate: below the other, and 1 before any audit
+    /// The share by the plain estimate. At most the cautious one, and 1 before any audit
     /// found a change.
     pub fn plain_share(&self) -> f64 {
         self.admits(f64::from(self.full_changed))
     }
 
-    /// Changes that should have been admitted, by the plain estimate.
+    /// The expected number of reported changes, by the plain estimate.
     pub fn expected(&self) -> f64 {
         self.should_admit(f64::from(self.full_changed))
     }
@@ -146,7 +144,7 @@ mod tests {
         let mut site = NotModifiedRecord::default();
         (0..5_000).for_each(|_| site.answered(true));
         assert!(site.asked < REMEMBERED && site.admitted == site.asked);
-        site.forget_word();
+        site.reset_answers();
         assert_eq!(site, NotModifiedRecord::default());
     }
 }

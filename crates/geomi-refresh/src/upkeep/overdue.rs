@@ -1,31 +1,29 @@
 //! Pages that a schedule table leaves out.
 //!
-//! A table is for one week, and whoever edits it may take pages out; others are found
-//! while it is followed. None is abandoned: one that was left alone for the longest gap is
-//! visited whatever the table says.
+//! A table is written for one week. An operator may remove pages from it, and new pages are
+//! found later. To abandon no page, one whose last visit is a longest gap ago is visited even
+//! if the table does not name it.
 
 use std::collections::VecDeque;
 
 use super::plan::{Drive, RefreshPlan};
 use crate::{Asked, PageId};
 
-/// Pages that were left alone for the longest gap.
+/// Pages whose last visit is at least the longest gap ago.
 #[derive(Debug, Default)]
 pub(super) struct Overdue {
     pages: VecDeque<PageId>,
-    /// When to look for more: not before the first of the others is.
+    /// When to search for more: when the next page becomes overdue.
     pub(super) looks_at: f64,
 }
 
 impl RefreshPlan {
-    /// Whether there may be pages that no hour has.
+    /// Whether there may be pages that the table leaves out.
     pub(super) fn looks_for_overdue(&self) -> bool {
         matches!(self.config.drive, Drive::Table { .. }) && !self.pages.is_empty()
     }
 
-    /// A page that was left alone for the longest gap, whatever the table says. Those that
-    /// a table leaves out, because it is for one week or because they were found since,
-    /// are not abandoned.
+    /// The next overdue page, if there is one.
     pub(super) fn next_overdue(&mut self, now: f64) -> Option<PageId> {
         if !self.looks_for_overdue() {
             return None;
@@ -41,10 +39,10 @@ impl RefreshPlan {
         None
     }
 
-    /// Finds those that are due, the longest first, and no more than the budget has until
-    /// the next look: after a long time in which nobody ran, all may be.
+    /// Searches for overdue pages, oldest first. The number is limited by the budget until
+    /// the next search: after a long pause all pages may be overdue.
     fn look_for_overdue(&mut self, now: f64) {
-        /// Days from one look to the next, at least.
+        /// Minimum days between two searches.
         const LOOK_MIN: f64 = 1.0 / 24.0;
         let terms = self.planner.terms();
         let due_of = |page: &PageId| {

@@ -1,9 +1,8 @@
-//! The pages of a plan, and what each of their visits says.
+//! The pages of a plan, and what a visit means for its page.
 //!
-//! Everything is read from visits: those in the files when a plan begins, those
-//! that are made while it runs. Both go through [`Pages::take`], so that a plan
-//! that is read anew believes what it believed when it was killed. A page costs its
-//! URL and some 50 bytes; nothing else of its visits is kept here.
+//! The plan is computed from visits only: those in the files when it is built, and those made
+//! while it runs. Both pass through [`Pages::take`], so a rebuilt plan has the same estimates
+//! as before a crash. A page needs its URL and about 50 bytes of memory.
 
 use geomi_model::{Fate, Timestamp, Visit};
 use geomi_url::template::Template;
@@ -13,42 +12,42 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::{Kin, Page, PageId};
 
-/// Microseconds of a day.
+/// Microseconds per day.
 const DAY_US: f64 = 86_400e6;
 
-/// A time in days since 1970, in UTC. Plans count by the clock of their zone:
+/// A time in days since 1970, in UTC. A plan counts in its own time zone:
 /// [`RefreshPlan::days`](super::RefreshPlan::days).
 pub fn days(at: Timestamp) -> f64 {
     at.micros() as f64 / DAY_US
 }
 
-/// The time of so many days since 1970, in UTC; also the date and hour, written like UTC,
-/// of a time by the clock of any zone.
+/// The instant of a number of days since 1970, in UTC. For a plan in another time zone the
+/// result shows the local date and hour, formatted as UTC.
 pub fn instant(days: f64) -> Timestamp {
     Timestamp::from_micros((days * DAY_US) as i64)
 }
 
-/// What a visit found, against the copy there was.
+/// The result of a visit, compared with the stored copy.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Sighting {
-    /// There was no copy.
+    /// There was no copy before.
     First,
-    /// The server said so (304).
+    /// The server answered "not modified" (304).
     Unchanged,
-    /// It was sent again and says the same.
+    /// The content was sent again and is the same.
     Same,
-    /// A reader would notice.
+    /// The content has changed in a way that a reader notices.
     Changed,
-    /// It changed together with its site: a new template around the same text.
+    /// The template of the site changed, not the text of the page.
     Edited,
-    /// The server says that it is gone (404, 410).
+    /// The server answered that the page does not exist (404, 410).
     Gone,
-    /// Nothing was learned: no answer, an error, a redirect elsewhere.
+    /// The visit failed: no answer, an error, or a redirect to another page.
     Failed,
 }
 
 impl Sighting {
-    /// All of them.
+    /// All values.
     pub const ALL: [Self; 7] = [
         Self::First,
         Self::Unchanged,
@@ -59,7 +58,7 @@ impl Sighting {
         Self::Failed,
     ];
 
-    /// As it is written.
+    /// The name in output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::First => "first",
@@ -72,8 +71,7 @@ impl Sighting {
         }
     }
 
-    /// Whether the page had changed of its own; `None` where the visit does not
-    /// tell.
+    /// Whether the text of the page had changed; `None` if the visit does not show it.
     pub const fn changed(self) -> Option<bool> {
         match self {
             Self::Unchanged | Self::Same => Some(false),
@@ -82,7 +80,7 @@ impl Sighting {
         }
     }
 
-    /// What a visit to a page of which there is a copy found.
+    /// The result of a visit to a page with a copy.
     fn again(visit: &Visit, fate: Fate) -> Self {
         match (fate, visit.changed, visit.code) {
             (Fate::Saved, Some(change), _) if change.changed => Self::Changed,
@@ -94,26 +92,26 @@ impl Sighting {
     }
 }
 
-/// What a visit means for its page.
+/// A visit of a page of the plan, with its result.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Sighted {
     /// The page.
     pub page: PageId,
-    /// What was found.
+    /// The result.
     pub kind: Sighting,
-    /// When, in days since 1970.
+    /// The time of the visit, in days since 1970.
     pub at: f64,
-    /// Bits in which the simhash of the main text differs from that of the copy;
-    /// `None` where one of them has none.
+    /// The number of bits in which the simhashes of the main texts differ; `None` if one
+    /// of them is missing.
     pub bits_apart: Option<u32>,
-    /// What its freshness weighs, where it was seen for the first time; 1 otherwise.
+    /// The weight of the page on its first visit; 1 on later visits.
     pub weight: f32,
 }
 
-/// Every page of which there has been a copy, in the order of their first ones.
+/// All pages that have been fetched successfully, in the order of their first fetch.
 #[derive(Debug, Default)]
 pub struct Pages {
-    /// All URLs, one behind the other.
+    /// All URLs, concatenated.
     text: String,
     notes: Vec<Note>,
     by_url: HashMap<u64, PageId>,
@@ -123,22 +121,22 @@ pub struct Pages {
 
 #[derive(Clone, Copy, Debug)]
 struct Note {
-    /// Where its URL ends.
+    /// The end of its URL in `text`.
     end: u64,
     seed: u32,
-    /// The page that led to it, if there is a copy of that.
+    /// The page with the link that led to it, if that page is in the list.
     via: u32,
     depth: u16,
-    /// Simhash of the main text of its copy; 0 if there is none.
+    /// Simhash of the main text of the copy; 0 if there is none.
     simhash: u64,
 }
 
-/// No page, and no seed.
+/// Stands for a missing page or seed.
 const NONE: u32 = u32::MAX;
 
 impl Pages {
-    /// Takes a visit in that was made at this time of the plan; `None` where it is none
-    /// of a page of the plan.
+    /// Takes in a visit that was made at time `at` of the plan; `None` if it is not the last
+    /// try of a visit to a page of the plan.
     pub fn take(&mut self, visit: &Visit, tries: u8, at: f64) -> Option<Sighted> {
         if visit.is_robots {
             return None;
@@ -152,13 +150,13 @@ impl Pages {
                 let via = visit.via.as_ref().and_then(|via| self.find(via));
                 (self.add(visit, via), Sighting::First)
             }
-            // There is no copy: see `never_fetched`.
+            // No copy yet: see `never_fetched`.
             (None, _) => return None,
         };
         let note = &mut self.notes[page as usize];
         let (then, now) = (note.simhash, visit.facts.simhash.unwrap_or(0));
         let are_known = then != 0 && now != 0;
-        // A server that says that nothing changed sends no text.
+        // A 304 has no text.
         if now != 0 {
             note.simhash = now;
         }
@@ -171,14 +169,13 @@ impl Pages {
         })
     }
 
-    /// The page of a visit that is not the last word on it: it is tried again and
-    /// waits in its queue.
+    /// The page of a visit that will be retried. It waits in its queue.
     pub fn tried(&self, visit: &Visit, tries: u8) -> Option<PageId> {
         let is_tried = !visit.is_robots && Fate::of(visit, tries) == Fate::Retry;
         self.find(&visit.url).filter(|_| is_tried)
     }
 
-    /// One more, which is not known yet; `via` led to it.
+    /// Adds a page. `via` is the page that led to it.
     pub(super) fn add(&mut self, visit: &Visit, via: Option<PageId>) -> PageId {
         let page = self.notes.len() as PageId;
         self.text.push_str(visit.url.as_str());
@@ -203,12 +200,12 @@ impl Pages {
         number
     }
 
-    /// How many there are.
+    /// The number of pages.
     pub fn len(&self) -> usize {
         self.notes.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no pages.
     pub fn is_empty(&self) -> bool {
         self.notes.is_empty()
     }
@@ -218,13 +215,12 @@ impl Pages {
         self.by_url.get(&url.hash64().0).copied()
     }
 
-    /// The pages of the site that a URL is on. It looks at all there are: for a question,
-    /// not for every visit.
+    /// The pages on the site of a URL. It scans all pages, so it is for diagnostics only.
     pub fn of_site<'a>(&'a self, url: &'a CrawlUrl) -> impl Iterator<Item = PageId> + use<'a> {
         let site = url.site_hash();
         (0..self.notes.len() as PageId).filter(move |page| {
             let own = self.url(*page);
-            // Most are of other hosts, and need not be read for that.
+            // A cheap test first: most pages are on other hosts.
             own.contains(url.host())
                 && CrawlUrl::parse(own).is_ok_and(|own| own.site_hash() == site)
         })
@@ -239,24 +235,25 @@ impl Pages {
         &self.text[from..self.notes[at].end as usize]
     }
 
-    /// Its seed.
+    /// The seed of a page.
     pub fn seed_of(&self, page: PageId) -> Option<&CrawlUrl> {
         self.seeds.get(self.notes[page as usize].seed as usize)
     }
 
-    /// The page that led to it.
+    /// The page that led to a page.
     pub fn via(&self, page: PageId) -> Option<PageId> {
         let via = self.notes[page as usize].via;
         (via != NONE).then_some(via)
     }
 
-    /// Links away from the seed.
+    /// The number of links from the seed to a page.
     pub fn depth(&self, page: PageId) -> u16 {
         self.notes[page as usize].depth
     }
 }
 
-/// What is known of a page before it is visited again: of which kind it is.
+/// The groups a page belongs to, as far as its first visit shows: domain, depth, link type,
+/// size, site and template.
 pub fn facts(visit: &Visit) -> Page {
     let domain = public_suffix(visit.url.host()).map_or(0, |suffix| xxh3_64(suffix.as_bytes()));
     let site = visit.url.site_hash().0;
@@ -270,14 +267,14 @@ pub fn facts(visit: &Visit) -> Page {
         links,
         size: size_class(visit.body_bytes),
         site,
-        // A template means something on its own site only.
+        // Templates of different sites are not related.
         template: template ^ site.rotate_left(1),
     };
     Page { weight: 1.0, kin }
 }
 
-/// Bodies between two powers of two are of one size; 0 for one that is empty or was not
-/// measured.
+/// The size class of a body: one class between two powers of two; 0 if the body is empty or
+/// was not measured.
 fn size_class(body_bytes: u64) -> u64 {
     body_bytes
         .checked_ilog2()

@@ -1,8 +1,8 @@
-//! The refresh plan: the plan of a crawl, fed with its visits.
+//! The refresh plan of a crawl: which page to visit next, and when.
 //!
-//! It decides which page is visited next and when, and hears of every visit. It
-//! is made of what is durable, the visits, and of nothing else; it touches
-//! neither queue nor disk.
+//! [`RefreshPlan`] is built from the visits of the crawl and takes in each new visit. Visits
+//! are durable, so a plan that is rebuilt after a crash is the same plan. It touches neither
+//! the queue nor the disk.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -24,75 +24,75 @@ use super::weights::Weights;
 use crate::policy::Policy;
 use crate::{Asked, Page, PageId, Planner, Terms, named};
 
-/// How long a page rests after a visit that came to nothing, in days; it doubles
-/// with each further one.
+/// Days until a page is retried after a failed visit. Doubles with each further failure
+/// in a row.
 const FAILED_REST: f64 = 1.0;
-/// Shortest gap that is believed, in days: a second.
+/// Shortest gap between two visits, in days: one second.
 const GAP_MIN: f64 = 1.0 / 86_400.0;
 
-/// How a crawl is kept fresh.
+/// The configuration of a refresh plan.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RefreshConfig {
     /// Name of the policy: one of [`named::NAMES`].
     pub policy: String,
-    /// What may be spent.
+    /// The budget of requests.
     pub budget: Budget,
-    /// Requests a day that each site gets at most.
+    /// Maximum requests per day to one site.
     pub site_requests_per_day: Option<u64>,
-    /// What differs on some sites. Of the tables that name a site, the first that
-    /// has a value wins it.
+    /// Settings of single sites. If several tables name a site, the first that sets a
+    /// value is used.
     pub sites: Vec<SitePlan>,
-    /// What the freshness of a page weighs, beside what its site gives it.
+    /// How the freshness of pages is weighted, in addition to the weight of their site.
     pub weights: Weights,
-    /// First requests a day for new pages, beside the budget; as many as the plan has
-    /// unless given.
+    /// Requests per day for new pages, in addition to the budget. Default: as many as the
+    /// plan has.
     pub discovery_per_day: Option<u64>,
-    /// Requests in any hour, at most.
+    /// Maximum requests in any hour.
     pub requests_per_hour: Option<u64>,
-    /// The zone whose clock hours and days go by.
+    /// The time zone of hours and days.
     pub timezone: Zone,
-    /// Hours of the week in which little or nothing is visited.
+    /// Hours of the week with a reduced rate, or without visits.
     pub quiet_hours: QuietHours,
-    /// The longest time a page is left alone.
+    /// The longest time between two visits of a page.
     pub longest_gap: Duration,
     /// What decides when a page is due.
     pub drive: Drive,
-    /// Whether to end when what is due now has been visited.
+    /// Whether the run ends when all pages that are due now have been visited.
     pub once: bool,
 }
 
-/// What decides when a page is due, by name.
+/// The name of a [`Drive`], as in status files and the API.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RefreshDrive {
-    /// A policy, page by page.
+    /// A policy computes the next visit of each page.
     Plan,
-    /// Rounds of all pages.
+    /// All pages are visited in rounds.
     Rounds,
-    /// A table of days and hours.
+    /// A schedule table of days and hours.
     Table,
 }
 
 /// What decides when a page is due.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub enum Drive {
-    /// The policy, visit by visit: incremental operation.
+    /// A policy computes the next visit of each page: incremental operation.
     #[default]
     Plan,
-    /// All pages in rounds, as often as the budget allows: periodic operation.
+    /// All pages are visited in rounds, as often as the budget allows: periodic operation.
     Rounds,
-    /// A table.
+    /// A schedule table names the pages of each hour of the week.
     Table {
-        /// Where it was read, for those who start the run again: from the crawl
-        /// directory on, if it lies in it.
+        /// The path of the file, relative to the crawl directory if it is inside it. It
+        /// is needed to start the same run again.
         file: PathBuf,
-        /// What it says.
+        /// The visits of a week.
         rows: TableRows,
     },
 }
 
 impl Drive {
-    /// Which it is.
+    /// Its name.
     pub const fn kind(&self) -> RefreshDrive {
         match self {
             Self::Plan => RefreshDrive::Plan,
@@ -101,7 +101,7 @@ impl Drive {
         }
     }
 
-    /// Where its table was read, if it is one.
+    /// The file of the schedule table, if there is one.
     pub fn file(&self) -> Option<&Path> {
         match self {
             Self::Plan | Self::Rounds => None,
@@ -129,17 +129,17 @@ impl Default for RefreshConfig {
     }
 }
 
-/// Requests that may be made for the sake of freshness.
+/// The budget of requests to pages that are already known.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Budget {
-    /// Visits a page a day: it grows with the number of pages.
+    /// Visits per page and day. The budget grows with the number of pages.
     PerPage(f64),
-    /// Requests a day in all.
+    /// Requests per day in total.
     PerDay(f64),
 }
 
 impl Budget {
-    /// Requests a day for so many pages.
+    /// Requests per day for this number of pages.
     pub fn requests_per_day(self, pages: usize) -> f64 {
         match self {
             Self::PerPage(visits) => visits * pages.max(1) as f64,
@@ -148,7 +148,7 @@ impl Budget {
     }
 }
 
-/// The plan of a crawl.
+/// The refresh plan of a crawl.
 #[derive(Debug)]
 pub struct RefreshPlan {
     pub(super) config: RefreshConfig,
@@ -156,25 +156,25 @@ pub struct RefreshPlan {
     pub(super) planner: Planner<Box<dyn Policy>>,
     pub(super) budgets: Budgets,
     template_edits: TemplateEdits,
-    /// What is no page of the plan yet.
+    /// URLs of which no copy has been stored yet.
     pub(super) never_fetched: NeverFetched,
-    /// Where pages are visited at set times instead of by price.
+    /// Set if pages are visited at fixed times, not when the policy says.
     set_times: Option<SetTimes>,
-    /// Of those a table leaves out, which were left alone for the longest gap.
+    /// Pages that the table leaves out and whose last visit is a longest gap ago.
     pub(super) overdue: Overdue,
     is_started: bool,
-    /// The time up to which the plan was asked.
+    /// The time of the last request for a page that is due.
     at: f64,
-    /// The last visit of any page.
+    /// The time of the last visit of any page.
     last: f64,
-    /// Pages whose last visits came to nothing.
+    /// Pages whose last visits failed.
     pub(super) troubles: HashMap<PageId, Trouble>,
-    /// Pages that were being tried again when the last run ended: they wait in
+    /// Pages that were waiting for a retry when the last run ended. They are still in
     /// their queues.
     tried: HashSet<PageId>,
 }
 
-/// Visits at set times instead of by price.
+/// Visits at fixed times.
 #[derive(Clone, Debug)]
 enum SetTimes {
     Rounds(Rounds),
@@ -182,8 +182,8 @@ enum SetTimes {
 }
 
 impl SetTimes {
-    /// The next page to look at by now, of `pages` for which the budget pays in a
-    /// `period` of days; `None` when all were.
+    /// The next candidate at time `now`; `None` if there are no more. The budget suffices
+    /// for all `pages` in `period` days.
     fn next(&mut self, now: f64, period: f64, pages: usize) -> Option<PageId> {
         match self {
             Self::Rounds(rounds) => rounds.next(now, period, pages),
@@ -191,7 +191,7 @@ impl SetTimes {
         }
     }
 
-    /// Whether a page that was last seen at this time has had its visit.
+    /// Whether the visit is done of a page that was last visited at `seen`.
     fn has_taken(&self, seen: f64) -> bool {
         match self {
             Self::Rounds(rounds) => rounds.has_taken(seen),
@@ -199,7 +199,7 @@ impl SetTimes {
         }
     }
 
-    /// When there is a page to look at; `None` without pages.
+    /// The time of the next candidate; `None` without pages.
     fn wake(&self, pages: usize) -> Option<f64> {
         match self {
             Self::Rounds(rounds) => (pages > 0).then(|| rounds.wake(pages)),
@@ -208,28 +208,28 @@ impl SetTimes {
     }
 }
 
-/// A page that is visited out of its turn.
+/// A page that is visited before it is due, because of a change signal.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct EarlyVisit {
     /// The page.
     pub page: PageId,
-    /// When its turn was, in days since 1970.
+    /// When it would have been due, in days since 1970.
     pub due: f64,
-    /// Whether it is to be visited now; if not, it waits for a budget.
+    /// Whether it is to be visited now. If not, it waits for its budget.
     pub is_out: bool,
 }
 
-/// A page that cannot be had.
+/// The failures of a page.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Trouble {
-    /// Visits in a row that came to nothing.
+    /// Failed visits in a row.
     times: i32,
-    /// When it is asked for again.
+    /// The time of the next try.
     pub(super) retry: f64,
 }
 
-/// Days that a URL is left alone after so many visits in a row that came to nothing, and
-/// one more; at most the longest gap, and that at once if the server says it is gone.
+/// Days until a URL is retried after a failure that followed `times` others: 1, 2, 4 and so
+/// on, up to the longest gap. If the server said that the page is gone, the longest gap.
 pub(super) fn rest(is_gone: bool, times: i32, longest_gap: f64) -> f64 {
     if is_gone {
         return longest_gap;
@@ -238,12 +238,12 @@ pub(super) fn rest(is_gone: bool, times: i32, longest_gap: f64) -> f64 {
 }
 
 impl RefreshPlan {
-    /// A plan without pages.
+    /// Creates a plan without pages.
     ///
     /// # Panics
     ///
-    /// If there is no policy of that name, or the name of a site is none: whoever
-    /// reads what an operator wrote has checked it.
+    /// If the policy does not exist or a site name is invalid. Callers validate the
+    /// configuration first.
     pub fn new(config: &RefreshConfig) -> Self {
         let policy = named::policy(&config.policy).expect("the name of a policy was checked");
         let terms = Terms {
@@ -271,18 +271,21 @@ impl RefreshPlan {
         }
     }
 
-    /// A time as the plan counts it: days since 1970, by the clock of its zone.
+    /// A time as the plan counts it: days since 1970 in its time zone.
     pub fn days(&self, at: Timestamp) -> f64 {
         self.config.timezone.days(at)
     }
 
-    /// When a time of the plan is.
+    /// The instant of a time of the plan.
     pub fn instant(&self, days: f64) -> Timestamp {
         self.config.timezone.instant(days)
     }
 
-    /// Takes a visit in, one of the past before [`RefreshPlan::start`] and one
-    /// just made after it.
+    /// Takes in a visit: before [`RefreshPlan::start`] one of the past, afterwards one
+    /// that was just made.
+    ///
+    /// Returns what the visit means for its page; `None` if it is not a visit of a page of
+    /// the plan, or will be retried.
     pub fn take(&mut self, visit: &Visit, tries: u8) -> Option<Sighted> {
         if let Some(page) = self.pages.tried(visit, tries) {
             self.waits(page);
@@ -316,7 +319,7 @@ impl RefreshPlan {
             self.planner.set_requests_per_day(requests);
             return Some(sighted);
         }
-        // A clock that was set back must not make a gap of less than nothing.
+        // A clock that was set back must not make a negative gap.
         let at = at.max(self.planner.last(page) + GAP_MIN);
         let due = at
             + visit
@@ -338,9 +341,8 @@ impl RefreshPlan {
         Some(sighted)
     }
 
-    /// Notes that a page waits in its queue to be tried again, so that it is not
-    /// queued a second time. While a plan runs its own pages are out already; one
-    /// that was queued by a run before it is not.
+    /// Notes that a page waits in its queue for a retry, so that it is not queued twice. A
+    /// page that an earlier run queued is not marked as out yet.
     fn waits(&mut self, page: PageId) {
         if self.is_started {
             self.planner.call(page);
@@ -349,7 +351,7 @@ impl RefreshPlan {
         }
     }
 
-    /// Notes that a visit came to nothing; when the page is asked for again.
+    /// Notes a failed visit. Returns the time of the next try.
     fn trouble(&mut self, page: PageId, kind: Sighting, at: f64) -> f64 {
         let longest = self.planner.terms().longest_gap;
         let trouble = self.troubles.entry(page).or_default();
@@ -360,12 +362,15 @@ impl RefreshPlan {
         trouble.retry
     }
 
-    /// All visits of the past are known. What the budget gathered since the last
-    /// of them, or in `saved_max` days at most, may be spent at once. The budgets of
-    /// sites, groups and hours gather nothing while nobody runs, so that no day and no
-    /// hour is over them; a run that visits what is due and ends has a day's or an
-    /// hour's worth at most. Returns how many visits of a table are left out, because
-    /// there is no copy of their pages.
+    /// Starts the plan after the past visits have been taken in.
+    ///
+    /// The budget that accrued since the last visit may be spent at once, but at most that
+    /// of `saved_max` days. The budgets of sites, groups and hours do not accrue between
+    /// runs, so no day and no hour exceeds them. Exception: a run with `once` starts with
+    /// the budget of the time since the last visit, at most one day or one hour.
+    ///
+    /// Returns the number of scheduled visits that are skipped because there is no copy of
+    /// their pages.
     pub fn start(&mut self, now: f64, saved_max: f64) -> u64 {
         self.is_started = true;
         self.at = self.last.clamp(now - saved_max, now);
@@ -395,22 +400,21 @@ impl RefreshPlan {
         unknown
     }
 
-    /// The pages that were being tried again when the last run ended, once.
+    /// Removes and returns the pages that were waiting for a retry when the last run ended.
     pub fn take_tried(&mut self) -> Vec<PageId> {
         self.tried.drain().collect()
     }
 
-    /// Plans the pages that were being tried again when the last run ended like those of
-    /// which a visit has just come to nothing: whoever looks ahead does not know how
-    /// their tries end.
+    /// Treats the pages that were waiting for a retry as failed. For a preview: it cannot
+    /// know how the retries end.
     pub fn forget_tried(&mut self, now: f64) {
         for page in self.take_tried() {
             self.missed(page, now);
         }
     }
 
-    /// Goes on by another table; `None` if it is the one that is followed, else how many
-    /// of its visits are left out, because there is no copy of their pages.
+    /// Replaces the schedule table. Returns the number of its visits that are skipped
+    /// because there is no copy of their pages; `None` if the table is the current one.
     pub fn follow(&mut self, rows: TableRows, now: f64) -> Option<u64> {
         match &mut self.config.drive {
             Drive::Table { rows: followed, .. } if *followed != rows => followed.clone_from(&rows),
@@ -423,7 +427,7 @@ impl RefreshPlan {
         Some(unknown)
     }
 
-    /// A table by hours, and how many of its visits are of no page of the plan.
+    /// Groups a table by hour. Also returns the number of visits without a known page.
     fn hours(&self, rows: &[(usize, CrawlUrl)]) -> (Vec<Vec<PageId>>, u64) {
         let mut hours = vec![Vec::new(); 7 * 24];
         let mut unknown = 0_u64;
@@ -436,7 +440,7 @@ impl RefreshPlan {
         (hours, unknown)
     }
 
-    /// When to ask for the next page or never_fetched; `None` without either.
+    /// When the next page or never-fetched URL may be due; `None` without either.
     pub fn wake(&self) -> Option<f64> {
         let page = self.page_wake();
         page.into_iter()
@@ -458,8 +462,8 @@ impl RefreshPlan {
         }
     }
 
-    /// The page to visit next, if one is due by now. Time that passed while nobody
-    /// asked is gone through as it would have been.
+    /// The next page that is due at time `now`. Due times since the last call are processed
+    /// in order.
     pub fn next(&mut self, now: f64) -> Option<PageId> {
         if self.set_times.is_some() {
             return self.next_by_set_times(now);
@@ -471,8 +475,8 @@ impl RefreshPlan {
                 self.at = at;
                 return Some(page);
             }
-            // A page that stood too early in the queue moves on and the next one
-            // is asked for; a plan that does not move on is left for later.
+            // A page that was too early in the queue is moved back, and the next one is
+            // tried. If time does not advance, the rest waits for the next call.
             idle = if at > self.at { 0 } else { idle + 1 };
             self.at = at;
             if idle > self.pages.len() {
@@ -482,7 +486,7 @@ impl RefreshPlan {
         None
     }
 
-    /// The page that is visited next if nothing happens until `end`, and when that is.
+    /// The next page that becomes due until `end` if no visit is made before, and when.
     pub fn next_by(&mut self, end: f64) -> Option<(PageId, f64)> {
         let page = self.next(end)?;
         Some((page, self.at))
@@ -509,7 +513,7 @@ impl RefreshPlan {
         None
     }
 
-    /// Requests a day, by the budget or by the table that is followed.
+    /// Requests per day, by the budget or by the schedule table.
     pub fn requests_per_day(&self) -> f64 {
         match &self.set_times {
             Some(SetTimes::Table(table)) => table.visits_a_week() as f64 / 7.0,
@@ -525,20 +529,20 @@ impl RefreshPlan {
         }
     }
 
-    /// Days in which the budget pays for a round.
+    /// The days in which the budget suffices for one round.
     fn period(&self) -> f64 {
         self.pages.len().max(1) as f64 / self.planner.requests_per_day()
     }
 
-    /// The round that is under way. Pages that cannot be had would seem to be of an older
-    /// one for ever.
+    /// The current round. Failing pages are left out: they would always seem to belong to an
+    /// older round.
     fn resume_rounds(&self, now: f64) -> Rounds {
         let pages = 0..self.pages.len() as PageId;
         let had = pages.filter(|page| !self.troubles.contains_key(page));
         Rounds::resume(had.map(|page| self.planner.last(page)), self.period(), now)
     }
 
-    /// The budget is another one: rounds are longer or shorter.
+    /// Adjusts the length of rounds to a changed budget.
     pub(super) fn move_rounds(&mut self) {
         let period = self.period();
         if let Some(SetTimes::Rounds(rounds)) = &mut self.set_times {
@@ -546,9 +550,10 @@ impl RefreshPlan {
         }
     }
 
-    /// Takes a page out of its turn because somebody says that it has changed at
-    /// this time, in days; `None` if there is no reason to. If there is no budget it is
-    /// the next of its site, or of the whole plan. Set times have no such budget.
+    /// Schedules a page early because of a signal that it changed at `modified` (in days).
+    ///
+    /// `None` if the signal is not news. If the budget is used up, the page is the next of
+    /// its site, or of the plan. Fixed times have no such budget.
     pub fn visit_early(&mut self, url: &CrawlUrl, modified: f64, now: f64) -> Option<EarlyVisit> {
         let page = self.pages.find(url)?;
         if !self.would_visit_early(url, modified) {
@@ -569,45 +574,46 @@ impl RefreshPlan {
         }
     }
 
-    /// Whether there is a reason to.
+    /// Whether a signal is news: the page is known, is not being visited, and its last visit
+    /// was before `modified`.
     pub fn would_visit_early(&self, url: &CrawlUrl, modified: f64) -> bool {
         let is_news = |page| modified > self.planner.last(page) && !self.planner.is_out(page);
         self.is_started && self.pages.find(url).is_some_and(is_news)
     }
 
-    /// A page that was handed out could not be visited.
+    /// Notes that a page returned by [`RefreshPlan::next`] could not be visited.
     pub fn missed(&mut self, page: PageId, now: f64) {
         if self.planner.is_out(page) {
             self.planner.failed(page, now + FAILED_REST);
         }
     }
 
-    /// The pages.
+    /// The pages of the plan.
     pub fn pages(&self) -> &Pages {
         &self.pages
     }
 
-    /// The budgets of sites and groups, by the number of their account.
+    /// The budgets of sites and groups, by account number.
     pub fn limits(&self) -> &[Limit] {
         self.budgets.limits()
     }
 
-    /// The plan.
+    /// The planner.
     pub fn planner(&self) -> &Planner<Box<dyn Policy>> {
         &self.planner
     }
 
-    /// The plan, to ask it what it would do.
+    /// The planner, for previews.
     pub fn planner_mut(&mut self) -> &mut Planner<Box<dyn Policy>> {
         &mut self.planner
     }
 
-    /// How it is kept.
+    /// The configuration.
     pub fn config(&self) -> &RefreshConfig {
         &self.config
     }
 
-    /// When the last visit was, in days since 1970.
+    /// The time of the last visit, in days since 1970.
     pub fn last(&self) -> f64 {
         self.last
     }

@@ -1,15 +1,15 @@
-//! Hours of the week in which a plan is silent or reduced, as an operator writes them.
+//! Hours of the week with a reduced request rate, and their syntax in the configuration.
 //!
-//! `22-6` is every night, `Saturday` a day, `Mon-Fri 8-18` working hours; with
-//! `25%` behind it, a quarter of the usual is left. Hours are those of `refresh.timezone`, and those
-//! after midnight belong to the day on which they began.
+//! `22-6` is every night, `Saturday` one day, `Mon-Fri 8-18` office hours. A percentage after
+//! the hours, such as `25%`, is the share of the normal rate; the default is 0. Hours are in
+//! `refresh.timezone`. Hours after midnight belong to the day on which the range began.
 
 use geomi_model::week::{DAYS, hour_of};
 
 use super::table::hour_of_week;
 use crate::{Hours, WEEK_HOURS};
 
-/// How much is left of each hour, in hundredths, from Sunday midnight on.
+/// The share of the normal rate in each hour of the week, in percent, from Sunday 00:00.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct QuietHours([u8; WEEK_HOURS]);
 
@@ -20,7 +20,7 @@ impl Default for QuietHours {
 }
 
 impl QuietHours {
-    /// Takes what one line says: `[DAY[-DAY]] [HOUR-HOUR] [PERCENT%]`.
+    /// Parses and applies one line: `[DAY[-DAY]] [HOUR-HOUR] [PERCENT%]`.
     pub fn add(&mut self, line: &str) -> Result<(), String> {
         let (mut days, mut hours, mut left) = ((0, 7), (0, 24), 0);
         for word in line.split_whitespace() {
@@ -50,14 +50,14 @@ impl QuietHours {
         Ok(())
     }
 
-    /// As the plan takes them, whose weeks begin on 1 January 1970; `None` if all
-    /// hours are alike.
+    /// Converts to the hours of the planner, whose weeks begin on 1 January 1970 (a
+    /// Thursday). `None` if all hours have the normal rate.
     pub(super) fn hours(&self) -> Option<Hours> {
         if *self == Self::default() {
             return None;
         }
         let share = |hour: usize| {
-            // In the middle of the hour: its edge may be rounded to the one before.
+            // The middle of the hour: its start may be rounded to the hour before.
             let at = hour_of_week((hour as f64 + 0.5) / 24.0);
             f64::from(self.0[at]) / 100.0
         };
@@ -65,7 +65,7 @@ impl QuietHours {
     }
 }
 
-/// The first day and how many there are.
+/// The first day of a range and the number of days.
 fn days_of(word: &str) -> Result<(usize, usize), String> {
     let day = |name: &str| hour_of(name, "0").map(|hour| hour / 24);
     let (first, last) = word.split_once('-').unwrap_or((word, word));
@@ -73,7 +73,7 @@ fn days_of(word: &str) -> Result<(usize, usize), String> {
     Ok((first, (last + DAYS.len() - first) % DAYS.len() + 1))
 }
 
-/// The first hour and how many there are.
+/// The first hour of a range and the number of hours.
 fn hours_of(word: &str) -> Result<(usize, usize), String> {
     let wrong = || format!("{word:?} are no hours: write two from 0 to 24, such as 22-6");
     let (first, end) = word.split_once('-').ok_or_else(wrong)?;

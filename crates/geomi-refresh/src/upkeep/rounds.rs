@@ -1,32 +1,31 @@
 //! Rounds over all pages: periodic operation.
 //!
-//! A round begins a period after the one before began and takes every page that was not
-//! seen since. A period is the time in which the budget pays for all pages: as many as there
-//! are, and as much as it is, when a round begins.
+//! A round begins one period after the previous one and visits every page that was not visited
+//! since its begin. A period is the time in which the budget suffices for all pages. It depends
+//! on the number of pages and the budget when the round begins.
 //!
-//! Nothing is kept of them. Which round is under way is read from the times at which pages
-//! were last seen: the oldest copy was made when the last complete round began, or not much
-//! later, and copies that are younger by more than half a period are of the round after it.
-//! So a run that was killed in the middle of a round goes on with the rest of it, also if
-//! pages were found or the budget was changed since.
+//! The state of a round is not stored. It is derived from the times of the last visits: the
+//! oldest copy was made when the last complete round began, or shortly after, and copies that
+//! are more than half a period younger belong to the next round. So a run that was killed in
+//! the middle of a round continues it, even if pages were found or the budget changed since.
 
 use crate::PageId;
 
-/// Where a run stands in its rounds. Times are days since 1970.
+/// The current round. Times are days since 1970.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Rounds {
-    /// When the round that is under way, or the last one, began.
+    /// The begin of the current or last round.
     began: f64,
-    /// Pages that were seen since then are done.
+    /// Pages visited since then are done.
     seen_since: f64,
-    /// How many pages were looked at.
+    /// The number of pages that were considered.
     looked_at: usize,
-    /// When the next one begins.
+    /// The begin of the next round.
     next: f64,
 }
 
 impl Rounds {
-    /// As pages were last seen, of those that can be had.
+    /// Derives the round from the last visits of all pages that do not fail.
     pub(super) fn resume(seen: impl Iterator<Item = f64> + Clone, period: f64, now: f64) -> Self {
         let oldest = seen.clone().reduce(f64::min).unwrap_or(now);
         if oldest + period > now {
@@ -48,15 +47,15 @@ impl Rounds {
         }
     }
 
-    /// Rounds are longer or shorter from now on.
+    /// Changes the length of rounds.
     pub(super) fn set_period(&mut self, period: f64) {
         self.next = self.began + period;
     }
 
-    /// The next page to look at by now, of `pages` in all; `None` when all were.
+    /// The next page to consider, out of `pages`; `None` if all were considered.
     pub(super) fn next(&mut self, now: f64, period: f64, pages: usize) -> Option<PageId> {
         if self.looked_at >= pages && now >= self.next {
-            // A round that was missed altogether is not made up for.
+            // A round that was missed completely is skipped.
             let is_late = now - self.next >= period;
             self.began = if is_late { now } else { self.next };
             self.seen_since = self.began;
@@ -70,12 +69,12 @@ impl Rounds {
         Some((self.looked_at - 1) as PageId)
     }
 
-    /// Whether a page that was last seen at this time has had its visit.
+    /// Whether a page that was last visited at `seen` is done.
     pub(super) fn has_taken(&self, seen: f64) -> bool {
         seen >= self.seen_since
     }
 
-    /// When there is a page to look at.
+    /// The time of the next page to consider.
     pub(super) fn wake(&self, pages: usize) -> f64 {
         if self.looked_at < pages {
             self.began

@@ -1,84 +1,81 @@
-//! What a site says of its own changes, and how often that was true.
+//! Change signals of sites, and how reliable they are.
 //!
-//! *Not modified* is believed, but audited: now and then a page is asked for
-//! without validators. An audit takes the place of a conditional request, so it
-//! costs a server no request more. It tells two things. If the page comes with the
-//! validators we hold, a 304 would have been the answer: was it the same content?
-//! And changes must be admitted as often as audits find them (see `not_modified`), which
-//! catches a server that hides changes behind validators that are always new.
+//! **"Not modified" (304).** These answers are used, but audited: now and then a page is
+//! requested without validators. An audit replaces a conditional request, so it costs no extra
+//! request. It checks two things. If the page arrives with the validators that are stored, the
+//! server would have answered 304: is the content the same? And conditional requests must
+//! report changes as often as audits find them (see `not_modified`), which detects a server
+//! that hides changes behind validators that always differ.
 //!
-//! A site that is not trusted is asked for the content every time. After
-//! [`PAROLE_AFTER`] such requests its word is forgotten and it is asked
-//! conditionally again, a few times if it still hides what it changes and from then on
-//! if it does not.
+//! From a site that is not trusted every page is requested in full. After [`PAROLE_AFTER`] such
+//! requests its record is reset and it is requested conditionally again: a few times if it
+//! still hides changes, permanently if it does not.
 //!
-//! *lastmod* of sitemaps and dates of feeds make a page due at once, as long as such
-//! signals proved true often enough. Sitemaps and feeds are judged apart, for they are
-//! written by different programs: many a sitemap has the time of its own making on
-//! every page, beside a feed that is right. All is counted a site and kept in its
-//! partition's state.
+//! **Dates.** The `lastmod` of a sitemap or the date of a feed makes a page due at once, as long
+//! as enough of these signals were right. Sitemaps and feeds are counted separately, because
+//! different programs write them: many sitemaps have their own creation time on every page,
+//! beside a correct feed. Counts are per site and are kept in the state of its partition.
 
 use geomi_model::{DocumentKind, UrlRecord};
 use serde::{Deserialize, Serialize};
 
 use super::not_modified::NotModifiedRecord;
 
-/// Conditional requests between two audits of a site nobody knows, on average.
+/// Average number of conditional requests between two audits of a new site.
 const AUDIT_EVERY: u32 = 16;
-/// The same of a site that seems to hide changes.
+/// The same for a site that seems to hide changes.
 const AUDIT_EVERY_IN_DOUBT: u32 = 4;
-/// Audits that went well before they become half as frequent.
+/// Number of good audits after which audits become half as frequent.
 const AUDITS_TO_RELAX: u32 = 4;
-/// How often that is done.
+/// How often the frequency is halved at most.
 const RELAXED_MAX: u32 = 4;
-/// How often, to a site that never admitted a change: it may hide rare ones.
+/// The same for a site that never reported a change: it may hide rare changes.
 const RELAXED_MAX_SILENT: u32 = 2;
-/// Audits that are remembered: both counts are halved beyond.
+/// Number of audits at which their counts are halved.
 const AUDITS_REMEMBERED: u32 = 64;
-/// A site below this is asked for the content every time.
+/// Minimum trust. Below it every page is requested in full.
 const TRUST_MIN: f64 = 0.75;
-/// After so many requests for the content it is given another chance.
+/// Number of full requests after which an untrusted site is tried again.
 const PAROLE_AFTER: u32 = 128;
-/// SignalRecord of a site below this are passed over, but for a few.
+/// Minimum reliability. Below it most signals of a source are ignored.
 const RELIABILITY_MIN: f64 = 1.0 / 3.0;
-/// One in so many is followed all the same: a site may mend its ways.
+/// Of the signals below that, one in this number is followed: the source may improve.
 const SIGNALS_SPARED: u32 = 8;
 
-/// What was learned of a site's own words.
+/// The change signals of one site, and how often they were right.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct SiteSignals {
-    /// Answers that said "not modified".
+    /// Number of "not modified" answers.
     pub not_modified: u32,
-    /// Requests since the last audit; of a site that is not trusted, since it was
-    /// last asked conditionally.
+    /// Requests since the last audit. For an untrusted site: since the last conditional
+    /// request.
     pub since_audit: u32,
-    /// Full answers that came with the validators we hold.
+    /// Full answers with the validators that are stored.
     pub audits: u32,
-    /// Those of them whose content had changed nevertheless.
+    /// The number of these whose content had changed nevertheless.
     pub lies: u32,
-    /// What dates of sitemaps came to. Up to the second format those of feeds are
-    /// among them.
+    /// Dates in sitemaps. In formats 1 and 2 those of feeds are included.
     pub sitemaps: SignalRecord,
-    /// What is known of it from the second format on: see
+    /// Fields that were added with format 2: see
     /// the record `c` of the state.
     #[serde(skip)]
     pub later: LaterSignals,
-    /// What dates of feeds came to, from the third format on.
+    /// Dates in feeds, since format 3.
     #[serde(skip)]
     pub feeds: SignalRecord,
 }
 
-/// Who says that a page has changed.
+/// The source of a signal that a page has changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SignalSource {
-    /// A sitemap, or a list of them.
+    /// A sitemap, or a sitemap index.
     Sitemap,
     /// A feed.
     Feed,
 }
 
 impl SignalSource {
-    /// Who it is in a document of this kind.
+    /// The source for a document of this kind.
     pub const fn of(kind: DocumentKind) -> Self {
         match kind {
             DocumentKind::Feed => Self::Feed,
@@ -87,37 +84,37 @@ impl SignalSource {
     }
 }
 
-/// What an answer says of whether its page has changed.
+/// The parts of an answer that show whether its page has changed.
 #[derive(Clone, Copy, Debug)]
 pub struct ComparedAnswer<'a> {
-    /// Whether the page was asked for only if it had changed.
+    /// Whether the request was conditional.
     pub is_conditional: bool,
     /// Whether the answer was "not modified".
     pub is_not_modified: bool,
-    /// Its validators.
+    /// The `ETag` header.
     pub etag: Option<&'a str>,
-    /// The other one.
+    /// The `Last-Modified` header.
     pub last_modified: Option<&'a str>,
 }
 
-/// What came of the signals of one source.
+/// How often the signals of one source were right.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct SignalRecord {
-    /// Those that were followed.
+    /// Signals that were followed.
     pub followed: u32,
-    /// Those of them that proved true.
+    /// Followed signals that were right.
     pub proved: u32,
-    /// Those that were passed over.
+    /// Signals that were ignored.
     pub passed: u32,
 }
 
 impl SignalRecord {
-    /// The share that prove true; 0.5 before anything is known.
+    /// The share of signals that are right; 0.5 without data.
     pub fn reliability(&self) -> f64 {
         share(self.proved, self.followed)
     }
 
-    /// Whether another one is worth a request. Counts those that are not.
+    /// Whether to follow the next signal. Counts ignored ones.
     fn is_heeded(&mut self) -> bool {
         if self.reliability() >= RELIABILITY_MIN {
             return true;
@@ -132,24 +129,23 @@ impl SignalRecord {
     }
 }
 
-/// What records of the first format do not have.
+/// Fields that format 1 does not have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct LaterSignals {
     not_modified_record: NotModifiedRecord,
-    /// Chance for the time of the next audit: were it always the same, a site whose
-    /// pages are visited in turn would always be asked for the same page.
+    /// State of the random numbers for the time of the next audit. With a fixed interval, a
+    /// site whose pages are visited in turn would always be audited with the same page.
     dice: u32,
 }
 
 impl SiteSignals {
-    /// How far its "not modified" can be believed: the share of audits without a lie,
-    /// 0.5 before anything is known, times the share of its changes that it admits.
+    /// How reliable "not modified" is: the share of correct audits (0.5 without data), times
+    /// the share of changes that the site reports.
     pub fn trust(&self) -> f64 {
         share(self.audits - self.lies, self.audits) * self.not_modified_record().share()
     }
 
-    /// Whether it is asked for the content every time. Where no audit told anything
-    /// that is no reason for distrust.
+    /// Whether every page is requested in full. Missing audits alone are no reason.
     pub fn is_distrusted(&self) -> bool {
         let trust = match self.lies {
             0 => self.not_modified_record().share(),
@@ -158,12 +154,12 @@ impl SiteSignals {
         trust < TRUST_MIN
     }
 
-    /// How it answered when it could have hidden a change, and when it could not.
+    /// Its answers to conditional and to full requests.
     pub fn not_modified_record(&self) -> &NotModifiedRecord {
         &self.later.not_modified_record
     }
 
-    /// Whether the next request may ask for changes only. Counts it.
+    /// Whether the next request may be conditional. Counts the request.
     pub fn may_ask_conditionally(&mut self) -> bool {
         self.since_audit += 1;
         if self.is_distrusted() {
@@ -173,7 +169,7 @@ impl SiteSignals {
             self.since_audit = 1;
             self.audits = 0;
             self.lies = 0;
-            self.later.not_modified_record.forget_word();
+            self.later.not_modified_record.reset_answers();
         }
         if self.since_audit < self.audit_gap() {
             return true;
@@ -183,8 +179,7 @@ impl SiteSignals {
         false
     }
 
-    /// Requests from the last audit to the next: from a half to one and a half times
-    /// what is usual.
+    /// The number of requests between two audits: 0.5 to 1.5 times the average.
     fn audit_gap(&self) -> u32 {
         let not_modified_record = self.not_modified_record();
         let every = if not_modified_record.plain_share() < TRUST_MIN {
@@ -196,11 +191,11 @@ impl SiteSignals {
             };
             AUDIT_EVERY << ((self.audits - self.lies) / AUDITS_TO_RELAX).min(most)
         };
-        // The low digits of such dice are poor.
+        // The low bits of this generator are not random enough.
         every / 2 + (self.later.dice >> 16) % (every + 1)
     }
 
-    /// Takes in how a page compares with the copy there was.
+    /// Takes in the answer for a page that was compared with its copy.
     pub fn take_answer(&mut self, before: &UrlRecord, answer: ComparedAnswer<'_>, changed: bool) {
         if answer.is_conditional {
             self.later.not_modified_record.answered(changed);
@@ -228,12 +223,12 @@ impl SiteSignals {
         }
     }
 
-    /// Whether a signal is worth a request. Counts those that are not.
+    /// Whether to follow a signal. Counts ignored ones.
     pub fn heeds_signal(&mut self, source: SignalSource) -> bool {
         self.record(source).is_heeded()
     }
 
-    /// A page that was visited for the sake of a signal had changed, or not.
+    /// Counts whether a followed signal was right.
     pub fn signal_proved(&mut self, source: SignalSource, changed: bool) {
         self.record(source).proved(changed);
     }
@@ -246,12 +241,12 @@ impl SiteSignals {
     }
 }
 
-/// The next throw of the dice.
+/// The next random number.
 const fn scrambled(dice: u32) -> u32 {
     dice.wrapping_mul(1_664_525).wrapping_add(1_013_904_223)
 }
 
-/// Laplace's estimate.
+/// A share by Laplace's rule of succession.
 fn share(good: u32, all: u32) -> f64 {
     (f64::from(good) + 1.0) / (f64::from(all) + 2.0)
 }

@@ -1,40 +1,40 @@
-//! A schedule table that somebody wrote or edited, followed hour by hour.
+//! A schedule table, followed hour by hour.
 //!
-//! At each hour of the week a list of pages is due, and a page that was seen since that
-//! hour began is done. So a run that was killed in the middle of an hour goes on with the
-//! rest of it, and nothing need be kept.
+//! Each hour of the week has a list of pages that are due. A page that was visited since the
+//! hour began is done, so a run that was killed in the middle of an hour continues with the
+//! rest. No state needs to be stored.
 
 use geomi_url::CrawlUrl;
 
 use crate::PageId;
 
-/// Hours of the week, from Sunday midnight on, and URLs.
+/// The visits of a week: the hour of the week, from Sunday 00:00, and the URL.
 pub type TableRows = Vec<(usize, CrawlUrl)>;
 
-/// Hours of a week.
+/// Hours per week.
 const WEEK_HOURS: i64 = 7 * 24;
-/// 1 January 1970 was a Thursday; weeks here begin on Sunday.
+/// The hour of the week at 1970-01-01 00:00, a Thursday. Weeks begin on Sunday.
 const FIRST_HOUR: i64 = 4 * 24;
 
-/// The hour of the week, from Sunday midnight on, of a time in days since 1970.
+/// The hour of the week, from Sunday 00:00, of a time in days since 1970.
 pub fn hour_of_week(days: f64) -> usize {
     let hours = (days * 24.0).floor() as i64;
     (hours + FIRST_HOUR).rem_euclid(WEEK_HOURS) as usize
 }
 
-/// The table, and where a run stands in it.
+/// A schedule table and the current position.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
-    /// Pages by the hour of the week.
+    /// The pages of each hour of the week.
     hours: Vec<Vec<PageId>>,
-    /// The hour that is under way, since 1970.
+    /// The current hour, counted from 1970.
     hour: i64,
-    /// Pages of it that were looked at.
+    /// The number of its pages that were considered.
     looked_at: usize,
 }
 
 impl Table {
-    /// Followed from this time on.
+    /// Starts at time `now`.
     pub(super) fn at(hours: Vec<Vec<PageId>>, now: f64) -> Self {
         Self {
             hours,
@@ -43,15 +43,14 @@ impl Table {
         }
     }
 
-    /// Another table from now on, and the hour that is under way from its begin: those
-    /// who had their visit in it are done.
+    /// Replaces the table. The current hour starts again; pages visited in it are done.
     pub(super) fn replace(&mut self, hours: Vec<Vec<PageId>>, now: f64) {
         self.hours = hours;
         self.hour = self.hour.min(hour_at(now));
         self.looked_at = 0;
     }
 
-    /// The next page to look at by now; `None` when all were.
+    /// The next page to consider; `None` if all were considered.
     pub(super) fn next(&mut self, now: f64) -> Option<PageId> {
         let last = hour_at(now);
         while self.hour <= last {
@@ -65,12 +64,12 @@ impl Table {
         None
     }
 
-    /// Whether a page that was last seen at this time has had its visit of the hour.
+    /// Whether a page that was last visited at `seen` is done in this hour.
     pub(super) fn has_taken(&self, seen: f64) -> bool {
         seen >= begin_of(self.hour)
     }
 
-    /// When the next hour with pages is, which may be this one.
+    /// The begin of the next hour with pages, which may be the current one.
     pub(super) fn wake(&self) -> Option<f64> {
         let is_left = |later: &i64| {
             let looked_at = if *later == 0 { self.looked_at } else { 0 };
@@ -80,7 +79,7 @@ impl Table {
         Some(begin_of(self.hour + later))
     }
 
-    /// Visits of a week.
+    /// Visits per week.
     pub(super) fn visits_a_week(&self) -> usize {
         self.hours.iter().map(Vec::len).sum()
     }
@@ -91,9 +90,9 @@ impl Table {
     }
 }
 
-/// An hour by its number since 1970.
+/// The hour of a time, counted from 1970.
 fn hour_at(days: f64) -> i64 {
-    // The begin of an hour, in days, may be rounded to the hour before.
+    // The begin of an hour in days may be rounded down to the hour before.
     (days * 24.0 + 1e-6).floor() as i64
 }
 

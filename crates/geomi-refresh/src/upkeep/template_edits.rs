@@ -1,42 +1,38 @@
-//! Template edits: a site that is given a new menu changes on every page at once,
-//! and that says nothing of how often its pages change.
+//! Template edits: a new menu changes every page of a site at once, and says nothing about how
+//! often its pages change.
 //!
-//! An edit puts the same words onto many pages, so it shows as changes *alike*: each
-//! page grows, or shrinks, by about as many bytes ([`ALIKE`]), and most of its text is
-//! what it was. Such a change is *slight*: the page is at least [`BYTES_MIN`] bytes
-//! longer or shorter, and the simhashes of its main text are at most [`BITS_MAX`] bits
-//! apart, or it is too short to have one. Each page can show an edit once only, when
-//! its copy is older than the edit.
+//! An edit adds the same text to many pages, so it shows as *similar* changes: each page grows
+//! or shrinks by about the same number of bytes ([`ALIKE`]), and most of its text stays the
+//! same. Such a change is *slight*: the size differs by at least [`BYTES_MIN`] bytes, and the
+//! simhashes of the main text by at most [`BITS_MAX`] bits (very short pages have no simhash).
+//! Each page can show an edit only once, when its copy is older than the edit.
 //!
-//! **The rule.** Any slight change may begin an edit. From then on every comparison of
-//! a page whose copy is older is weighed: a change alike speaks for the edit, anything
-//! else against it, each by how much likelier it is in an edit ([`EDIT_SHARE`] of the
-//! pages show it) than on that site as it usually is. The usual share of changes alike
-//! is followed over the last [`SLOW`] comparisons or so. What speaks against takes the
-//! evidence down to nothing at most, where the suspicion ends and the next slight change
-//! begins another one: this is Page's cumulative sum (1954). From [`EVIDENCE_MIN`] on
-//! changes alike are *edited*. The first three pages count as changed on a site
-//! where changes alike are rare, and fifteen where they are half of all comparisons. By
-//! chance it happens in one of a thousand comparisons at most, and ends with the next few
-//! that are not alike. An edit stands for as long as pages with older copies show it,
-//! however many visits there are to others: pages that are visited once a month show
-//! it a month later.
+//! **The rule.** Any slight change may begin an edit. From then on, every comparison of a page
+//! whose copy is older is weighed: a similar change is evidence for the edit, any other result
+//! is evidence against it. The weight is the likelihood ratio between an edit ([`EDIT_SHARE`] of
+//! the pages show it) and the usual share of similar changes on that site, averaged over about
+//! the last [`SLOW`] comparisons. When the evidence falls to 0 the suspicion ends, and the next
+//! slight change begins a new one: this is Page's cumulative sum (1954). From [`EVIDENCE_MIN`]
+//! on, similar changes are *edited*. The first 3 pages count as changed on a site where similar
+//! changes are rare, and 15 where they are half of all comparisons. By chance this happens in at
+//! most one of a thousand comparisons, and ends with the next few changes that are not similar.
+//! An edit stays in force as long as pages with older copies show it, however many visits there
+//! are to others: pages that are visited once per month show it a month later.
 //!
-//! **What is no edit.** Changes of different sizes, or of most of the text, however many
-//! there are at once: a news site remains one. A price that changes (a few bytes, on
-//! however many pages) is a change of each page. Where comparisons usually find a
-//! change by as many bytes (*in stock*, *sold out*), that is what the site is like.
+//! **What is not an edit.** Changes of different sizes, or of most of the text, however many
+//! there are at once, as on a news site. A price that changes (a few bytes, on any number of
+//! pages) is a change of each page. Where comparisons usually find a change of the same size
+//! (*in stock*, *sold out*), that is normal for the site.
 //!
-//! **Where it fails.** An edit that leaves the size of pages as it was (the year in a
-//! footer) counts as changes of all of them, and so does a new design, which changes
-//! each page by another size, and the smaller part of a site with two templates. A
-//! sale that adds the same label to every page counts as an edit. Of a site that is
-//! visited again for the first time nobody knows what is usual: a change alike of most
-//! pages counts as an edit, once. A page with a change of its own beside the edit has
-//! changed. One edit of a site is known at a time: a page that was last visited before
-//! two of them has changed.
+//! **Where it fails.** These edits count as changes of all pages: one that keeps the size of
+//! pages (the year in a footer), a new design, which changes each page by a different size, and
+//! an edit of the smaller part of a site with two templates. A sale that adds the same label to
+//! every page counts as an edit. The usual share is unknown when a site is revisited for the
+//! first time: a similar change of most pages then counts as an edit, once. A page with its own
+//! change in addition to the edit counts as changed. Only one edit per site is tracked: a page
+//! that was last visited before two edits counts as changed.
 //!
-//! All of it follows from the rows of visits, in their order.
+//! All of this is computed from the rows of visits, in their order.
 
 use geomi_model::{Change, Visit};
 use geomi_url::SiteHash;
@@ -44,47 +40,45 @@ use hashbrown::HashMap;
 
 use super::pages::Sighted;
 
-/// Least bytes by which an edit makes pages longer or shorter: prices, dates and
-/// counters differ by less.
+/// Minimum size change of an edit, in bytes. Prices, dates and counters differ by less.
 const BYTES_MIN: u64 = 24;
-/// Most bits in which the simhashes of an edited page differ, a quarter of them: about
-/// as many as adding as much text as there was would turn over.
+/// Maximum number of bits in which the simhashes of an edited page differ: a quarter of them.
+/// Doubling the text changes about as many.
 const BITS_MAX: u32 = 16;
-/// Sizes that differ by less than one part in so many are alike: in a menu, links and
-/// marks differ from page to page.
+/// Sizes are similar if they differ by at most one part in this number: the links and marks in
+/// a menu differ from page to page.
 const ALIKE: u64 = 8;
-/// Share of the pages with older copies that show an edit alike.
+/// Share of the pages with older copies that show an edit as a similar change.
 const EDIT_SHARE: f32 = 0.8;
-/// The share of changes alike on a site of which nothing is known; none counts for
-/// less.
+/// The share of similar changes on a new site, and the minimum share that is used.
 const USUAL_MIN: f32 = 0.05;
-/// None counts for more, for then nothing could speak for an edit.
+/// The maximum share that is used. With more, nothing could be evidence for an edit.
 const USUAL_MAX: f32 = 0.75;
-/// Comparisons that this first guess counts for.
+/// The number of comparisons that the initial share counts as.
 const SEEN_FIRST: f32 = 16.0;
-/// Comparisons after which what is usual has moved by two thirds.
+/// Number of comparisons after which the average has moved by two thirds.
 const SLOW: f32 = 64.0;
-/// From here on it is an edit: the logarithm of a thousand, which is how many
-/// comparisons there are between two false ones, at least on average.
+/// Evidence from which on it is an edit: the logarithm of 1,000, the minimum average number
+/// of comparisons between two false detections.
 const EVIDENCE_MIN: f32 = 6.9;
-/// More is not kept, so that what was no edit is not believed for long. With two thirds of
-/// it, one edit in ten of a site on which two pages in five change of their own was
-/// given up half-way.
+/// Upper limit of the evidence, so that a false edit ends soon. With two thirds of this value,
+/// one edit in ten was given up half-way on a site where two pages in five also have their own
+/// changes.
 const EVIDENCE_MAX: f32 = 3.0 * EVIDENCE_MIN;
 
-/// How a page compares with its copy, as far as an edit goes.
+/// The comparison of a page with its copy.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Comparison {
-    /// When it was compared, in days since 1970.
+    /// The time of the comparison, in days since 1970.
     at: f64,
-    /// When the copy was made or last found to be right.
+    /// When the copy was made or last confirmed.
     copied: f64,
-    /// By how many bytes the page grew or shrank, if that is a slight change.
+    /// The size change in bytes, if it is a slight change.
     slight: Option<u64>,
 }
 
 impl Comparison {
-    /// What a visit says, to a page whose copy was right at `copied`.
+    /// The comparison made by a visit. The copy was last confirmed at `copied`.
     pub(super) fn of(visit: &Visit, sighted: &Sighted, copied: f64) -> Self {
         let is_slight = |change: &Change| {
             change.changed
@@ -99,14 +93,14 @@ impl Comparison {
     }
 }
 
-/// What the sites are like.
+/// The template edits of all sites.
 #[derive(Debug, Default)]
 pub(super) struct TemplateEdits {
     sites: HashMap<SiteHash, Site>,
 }
 
 impl TemplateEdits {
-    /// Takes in a comparison; whether it is part of an edit of the whole site.
+    /// Takes in a comparison. Returns whether it is part of a template edit.
     pub(super) fn take(&mut self, site: SiteHash, comparison: Comparison) -> bool {
         self.sites.entry(site).or_default().take(comparison)
     }
@@ -114,13 +108,13 @@ impl TemplateEdits {
 
 #[derive(Clone, Copy, Debug)]
 struct Site {
-    /// The last edit, for as long as it stands.
+    /// The current edit.
     edit: Option<Edit>,
-    /// What may be the next one.
+    /// The suspected next edit.
     suspected: Option<Edit>,
-    /// The share of changes alike.
+    /// The average share of similar changes.
     usual: f32,
-    /// Comparisons that it is of.
+    /// The number of comparisons in the average, up to [`SLOW`].
     seen: f32,
 }
 
@@ -146,13 +140,13 @@ impl Site {
         if let Some(is_alike) = of_suspected.or(of_edit) {
             self.count(is_alike);
         }
-        // Evidence grows with changes alike only: this is one.
+        // Evidence grows with similar changes only, so this is one.
         if let Some(edit) = self.suspected.filter(Edit::is_proven) {
             (self.edit, self.suspected) = (Some(edit), None);
             return true;
         }
-        // A change that is not accounted for, because its copy is newer than what was
-        // suspected or because there is nothing, begins another suspicion.
+        // A slight change begins a new suspicion if there is none, or if its copy is newer
+        // than the suspected edit.
         let is_accounted_for = self.suspected.is_some() && of_suspected.is_some();
         if let Some(bytes) = comparison.slight
             && !is_accounted_for
@@ -174,16 +168,16 @@ impl Site {
     }
 }
 
-/// An edit, or what may be one.
+/// An edit, proven or suspected.
 #[derive(Clone, Copy, Debug)]
 struct Edit {
-    /// How much longer or shorter it makes a page.
+    /// The size change in bytes.
     bytes: u64,
-    /// When it was first seen, in days since 1970.
+    /// The time of the first change, in days since 1970.
     since: f64,
-    /// The share of changes alike that was usual then.
+    /// The usual share of similar changes at that time.
     usual: f32,
-    /// How much likelier it makes what was seen since, as a logarithm.
+    /// The evidence for the edit: a logarithm of a likelihood ratio.
     evidence: f32,
 }
 
@@ -192,7 +186,7 @@ impl Edit {
         self.evidence >= EVIDENCE_MIN
     }
 
-    /// Whether a page changed as this edit changes pages.
+    /// Whether a change is similar to this edit.
     fn is_alike(&self, comparison: Comparison) -> bool {
         comparison
             .slight
@@ -200,9 +194,9 @@ impl Edit {
     }
 }
 
-/// Takes a comparison for or against an edit, which is given up when nothing speaks
-/// for it any more. Whether the page changed as it does; `None` where the page cannot
-/// show it.
+/// Weighs a comparison as evidence for or against an edit, and clears the edit if the evidence
+/// falls below 0. Returns whether the change is similar; `None` if the page cannot show the
+/// edit because its copy is newer.
 fn weigh(place: &mut Option<Edit>, comparison: Comparison) -> Option<bool> {
     let edit = place
         .as_mut()

@@ -1,34 +1,34 @@
-//! What the freshness of a page weighs.
+//! The weight of a page in the freshness that the plan maximizes.
 //!
-//! Unless it is said otherwise all pages weigh the same: freshness is then the share
-//! of copies that are right, which is what `geomi refresh report` tells and what all
-//! figures of the laboratory are about. The importance of a page is an estimate made
-//! for another question, what to crawl first; an operator may choose it.
+//! By default all pages have the same weight. Freshness is then the share of copies that are up
+//! to date, which `geomi refresh report` prints and which all figures of the laboratory use.
+//! The importance of a page was estimated for the order of the first crawl. An operator may use
+//! it as a weight.
 
 use geomi_model::PRIORITIES;
 
-/// Where weights are from.
+/// The source of weights.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Weights {
-    /// All the same.
+    /// All pages have the same weight.
     #[default]
     None,
-    /// From the priority with which a page was found: links to it, depth, shape and
-    /// what else the crawl went by. It is in the row of the page's first visit, so that
-    /// a plan that is read anew has the same weights.
+    /// By the priority of the first visit: links to the page, depth, URL shape and the other
+    /// inputs of the prioritizer. It is part of the row of the visit, so a rebuilt plan has
+    /// the same weights.
     Importance,
 }
 
-/// What a seed weighs. The least page weighs as much less than one.
+/// The weight of a seed. The lowest weight is the reciprocal.
 const MOST: f32 = 4.0;
 
 impl Weights {
-    /// All of them.
+    /// All values.
     pub const ALL: [Self; 2] = [Self::None, Self::Importance];
-    /// As they are written.
+    /// The names in the configuration.
     pub const NAMES: [&'static str; 2] = ["none", "importance"];
 
-    /// As it is written.
+    /// The name in the configuration.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -36,12 +36,12 @@ impl Weights {
         }
     }
 
-    /// What a page weighs that was found with this priority; 0 is none.
+    /// The weight of a page with this priority; 0 means that it has none.
     pub(super) fn of(self, priority: u8) -> f32 {
         if self == Self::None || priority == 0 {
             return 1.0;
         }
-        // From 4 for the first priority to 1/4 for the last, each by the same factor.
+        // From 4 for the highest priority to 1/4 for the lowest, by equal factors.
         let last = f32::from(PRIORITIES - 1);
         let place = f32::from(priority.min(PRIORITIES) - 1) / last;
         MOST.powf(1.0 - 2.0 * place)

@@ -129,7 +129,7 @@ fn signals(view: &View, url: &CrawlUrl) -> Result<SiteSignals, String> {
         ),
         _ => format!("not known: {error:#}"),
     })?;
-    let signals = site_signals(&view.config, &view.dir, url.site_hash());
+    let signals = site_signals(&view.config, &view.dir, url);
     signals.map_err(|error| format!("not known: {error}"))
 }
 
