@@ -202,7 +202,7 @@ impl Template {
     }
 
     /// The hash of its text ([`strong_hash`]): what its pages bring decides about others
-    /// of its hash, and anyone can link to a site with a path he made up.
+    /// of its hash, and anyone can link to a site with a path they made up.
     pub fn hash(&self) -> u64 {
         *self.hash.get_or_init(|| strong_hash(self.text.as_bytes()))
     }

@@ -94,6 +94,10 @@ pub(crate) fn may_follow(config: &CrawlConfig, document: &Document, link: &Link)
 
 /// What becomes of a link.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "it is taken apart where it is returned"
+)]
 pub(crate) enum Admission {
     /// Wanted, by this rule.
     Queue(Entry, Rule),
