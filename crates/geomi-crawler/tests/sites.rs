@@ -8,6 +8,8 @@ use geomi_crawler::CrawlConfig;
 use geomi_engine::{Ending, LeftReason, RobotsMode, SiteOverride};
 use geomi_frontier::Delay;
 use geomi_scope::{ScopeKind, SiteScope};
+use geomi_state::{Batch, StateStore as _};
+use geomi_store::{FjallOptions, FjallStore};
 use geomi_testweb::{Robots, SiteBehaviour, WebSpec};
 
 use house::House;
@@ -127,4 +129,38 @@ fn a_party_takes_in_no_more_urls_than_it_may() {
         assert_eq!(again.counters.admitted, 21, "also when run again");
         house.verify();
     }
+}
+
+/// Copies the stored state of one site to where another's would be, as if their hashes
+/// were the same.
+fn forge(house: &House, from: u32, to: u32) {
+    let site_row = |site| {
+        let hash = house.server.web().url(site, "/").site_hash().0;
+        [b"s".as_slice(), &hash.to_be_bytes()].concat()
+    };
+    let folder = house.dir.frontier().join("p0000");
+    let mut store = FjallStore::open(folder, FjallOptions::default()).unwrap();
+    let state = store.get(&site_row(from)).unwrap().unwrap();
+    let mut batch = Batch::new();
+    batch.put(&site_row(to), &state);
+    store.commit(&batch).unwrap();
+}
+
+#[test]
+fn a_site_with_the_hash_of_another_is_refused() {
+    let house = House::new(WebSpec::plain(2, 4));
+    let both = house.config();
+    let mut config = both.clone();
+    config.engine.scope.kind = ScopeKind::Host;
+    config.seeds.truncate(1);
+    house.crawl(&config);
+    assert_eq!((asked(&house, 0), asked(&house, 1)), (4, 0));
+    forge(&house, 0, 1);
+    let status = house.crawl(&both);
+    assert_eq!(
+        asked(&house, 1),
+        0,
+        "it has nothing in common with that site"
+    );
+    assert!(status.counters.refusals["hash-collision"] > 0);
 }

@@ -16,7 +16,7 @@ use geomi_novelty::{
     Sight, SiteNovelty, Ties, telling_numbers,
 };
 use geomi_url::template::Template;
-use geomi_url::{CrawlUrl, SiteHash, registrable_domain};
+use geomi_url::{CrawlUrl, SiteHash, registrable_domain, strong_hash};
 use hashbrown::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -138,7 +138,7 @@ impl NoveltyBook {
         partition: &Partition,
         domain: &str,
     ) -> Result<DomainNovelty, EngineError> {
-        let hash = xxh3_64(domain.as_bytes());
+        let hash = strong_hash(domain.as_bytes());
         match self.domains.get(&hash) {
             Some(known) => Ok(*known),
             None => Ok(partition.domain(hash)?.unwrap_or_default()),
@@ -164,7 +164,7 @@ impl NoveltyBook {
 
 /// The partition's key for a domain: domains are spread like sites.
 pub(crate) fn domain_hash(url: &CrawlUrl) -> u64 {
-    xxh3_64(registrable_domain(url.host()).as_bytes())
+    strong_hash(registrable_domain(url.host()).as_bytes())
 }
 
 /// Why a URL is not worth a request, at least not now.

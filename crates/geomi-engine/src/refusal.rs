@@ -48,6 +48,8 @@ pub enum RefusalRule {
     Spam,
     /// Its page is a near-duplicate.
     NearDuplicate,
+    /// Its site has the hash of another site.
+    HashCollision,
 }
 
 /// The names of all rules, for tables that need a word for each.
@@ -59,7 +61,7 @@ pub fn refusal_names() -> impl Iterator<Item = &'static str> {
 
 impl RefusalRule {
     /// The rules that are neither of scope nor of the trap guard.
-    const OWN: [Self; 17] = [
+    const OWN: [Self; 18] = [
         Self::DomainHosts,
         Self::Robots,
         Self::Address,
@@ -77,6 +79,7 @@ impl RefusalRule {
         Self::TooManyLinks,
         Self::Spam,
         Self::NearDuplicate,
+        Self::HashCollision,
     ];
 
     /// The name in counters, logs and status.json.
@@ -101,6 +104,7 @@ impl RefusalRule {
             Self::TooManyLinks => "too-many-links",
             Self::Spam => "spam",
             Self::NearDuplicate => "near-duplicate",
+            Self::HashCollision => "hash-collision",
         }
     }
 }

@@ -11,7 +11,6 @@
 use geomi_url::template::Template;
 use geomi_url::{CrawlUrl, SiteHash};
 use hashbrown::HashMap;
-use xxhash_rust::xxh3::xxh3_64;
 
 /// Addresses of a template that are tried before it is given up.
 const TEMPLATE_TRIES: u32 = 3;
@@ -34,7 +33,7 @@ struct Tally {
 #[derive(Debug, Default)]
 pub(crate) struct ScriptLinks {
     sites: HashMap<SiteHash, Tally>,
-    templates: HashMap<u64, Tally>,
+    templates: HashMap<(SiteHash, u64), Tally>,
 }
 
 impl ScriptLinks {
@@ -65,8 +64,8 @@ impl ScriptLinks {
     }
 }
 
-fn template(url: &CrawlUrl) -> u64 {
-    xxh3_64(Template::of(url).text().as_bytes()) ^ url.site_hash().0
+fn template(url: &CrawlUrl) -> (SiteHash, u64) {
+    (url.site_hash(), Template::of(url).hash())
 }
 
 #[cfg(test)]

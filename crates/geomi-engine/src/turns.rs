@@ -4,12 +4,16 @@
 //! that have URLs waiting. After each commit, sites that are done or have had
 //! their turn are closed, and the next ones in the lists are opened, one
 //! partition after the other.
+//!
+//! Sites are known by a hash of their name. A URL whose site has the hash of another
+//! known site is refused: it must not share that site's rules, address and credentials.
 
 use geomi_frontier::{Entry, SiteState};
 use geomi_model::Timestamp;
 use geomi_url::CrawlUrl;
 
 use crate::engine::{Around, Engine};
+use crate::refusal::RefusalRule;
 use crate::{EngineError, RobotsMode};
 
 impl Engine {
@@ -28,9 +32,41 @@ impl Engine {
             self.queues.parked += 1;
             return Ok(());
         }
-        self.ensure_open(&entry.url, now)?;
-        self.queues.frontier.admit(entry, now);
+        if self.ensure_open(&entry.url, now)? {
+            self.join(entry, now);
+        } else {
+            self.refuse_collision(&entry.url);
+        }
         Ok(())
+    }
+
+    /// Puts a URL into the queue of its site, which is in memory.
+    fn join(&mut self, entry: Entry, now: Timestamp) {
+        if self.queues.frontier.is_taken(&entry.url) {
+            self.refuse_collision(&entry.url);
+        } else {
+            self.queues.frontier.admit(entry, now);
+        }
+    }
+
+    /// Whether the site that is known by the hash of this URL's site is another one. For a
+    /// site that only has parked URLs the answer is found when it is opened.
+    pub(crate) fn is_taken(&self, url: &CrawlUrl) -> Result<bool, EngineError> {
+        let site = url.site_hash();
+        if self.queues.frontier.is_open(site) {
+            return Ok(self.queues.frontier.is_taken(url));
+        }
+        if self.store.is_parked(site) {
+            return Ok(false);
+        }
+        let known = self.store.site(site)?;
+        Ok(known.is_some_and(|known| !known.key.is_of(url)))
+    }
+
+    /// Counts a URL that is not requested as its site has the hash of another one.
+    pub(crate) fn refuse_collision(&mut self, url: &CrawlUrl) {
+        tracing::warn!(%url, "its site has the hash of another site");
+        self.store.counters.refusal(RefusalRule::HashCollision);
     }
 
     /// Before a commit: lets URLs join their queues that were parked for long, or
@@ -49,7 +85,7 @@ impl Engine {
         let now = around.now;
         for entry in wanted {
             self.queues.parked = self.queues.parked.saturating_sub(1);
-            self.queues.frontier.admit(entry, now);
+            self.join(entry, now);
         }
         Ok(())
     }
@@ -109,20 +145,23 @@ impl Engine {
         Ok(())
     }
 
-    /// Brings the site of a URL into memory, unless it is there.
+    /// Brings the site of a URL into memory, unless it is there. Returns `false` if the
+    /// known site that has its hash, and is in memory now, is another one.
     pub(crate) fn ensure_open(
         &mut self,
         url: &CrawlUrl,
         now: Timestamp,
-    ) -> Result<(), EngineError> {
+    ) -> Result<bool, EngineError> {
         let site = url.site_hash();
         if self.queues.frontier.is_open(site) {
-            return Ok(());
+            return Ok(!self.queues.frontier.is_taken(url));
         }
         let state = self.store.site(site)?;
+        let is_its_own = state.as_ref().is_none_or(|state| state.key.is_of(url));
         let pending = state.as_ref().map_or(0, SiteState::pending);
         self.queues.parked = self.queues.parked.saturating_sub(pending);
-        self.open_site(state.unwrap_or_else(|| SiteState::new(url.site())), now)
+        self.open_site(state.unwrap_or_else(|| SiteState::new(url.site())), now)?;
+        Ok(is_its_own)
     }
 
     /// Brings a site into memory, with what its robots.txt permitted.
@@ -161,7 +200,7 @@ impl Engine {
             .open_site_with(state, rules, not_before, now);
         for entry in self.store.list_open(site)? {
             self.queues.parked = self.queues.parked.saturating_sub(1);
-            self.queues.frontier.admit(entry, now);
+            self.join(entry, now);
         }
         Ok(())
     }

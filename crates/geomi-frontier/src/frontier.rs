@@ -7,6 +7,8 @@
 //! memory, [`look`] and [`why`] only look.
 
 mod calls;
+#[cfg(test)]
+mod collision_tests;
 mod look;
 mod outbox;
 mod place;
@@ -27,7 +29,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use geomi_model::Timestamp;
-use geomi_url::{SiteHash, SiteKey};
+use geomi_url::{CrawlUrl, SiteHash, SiteKey};
 use hashbrown::HashMap;
 
 use crate::address::{Addresses, FrontierId};
@@ -218,6 +220,13 @@ impl Frontier {
         self.sites.contains_key(&site)
     }
 
+    /// Whether the open site that has the hash of a URL's site is another site. Nothing of
+    /// that URL must be mixed into it: its rules, address and credentials are not its own.
+    pub fn is_taken(&self, url: &CrawlUrl) -> bool {
+        let open = self.sites.get(&url.site_hash());
+        open.is_some_and(|open| !open.state.key.is_of(url))
+    }
+
     /// Takes a site in, as it was saved or as new. No request goes to it
     /// before `not_before`: after a crash nobody knows when the last answer
     /// ended, so the caller gives a full delay from now.
@@ -261,11 +270,16 @@ impl Frontier {
         self.place(hash, now);
     }
 
-    /// Queues a URL that is wanted and new. Its site must be open.
-    pub fn admit(&mut self, entry: Entry, now: Timestamp) {
+    /// Queues a URL that is wanted and new. Its site must be open. Returns `false`, and
+    /// does nothing, if the open site is another one with the same hash.
+    pub fn admit(&mut self, entry: Entry, now: Timestamp) -> bool {
+        if self.is_taken(&entry.url) {
+            return false;
+        }
         let hash = entry.url.site_hash();
         self.enqueue(hash, entry);
         self.replace_if_resting(hash, now);
+        true
     }
 
     /// The next thing to do; call again after each action until it says wait.

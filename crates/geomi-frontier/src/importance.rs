@@ -13,6 +13,8 @@
 //! What a URL was given is an estimate and no more: those that lost their place
 //! begin anew, and nothing is kept between runs. What is known of one besides is
 //! right or [`Known::Unknown`], but for two URLs that share 50 bits of their hashes.
+//! Making such a URL takes some 2^50 tries. It can keep another URL from a better place,
+//! or have it visited twice: what is known here does not decide whether it is visited.
 
 use geomi_model::PRIORITIES;
 use geomi_url::UrlHash;

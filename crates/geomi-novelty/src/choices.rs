@@ -9,6 +9,9 @@
 //! query (then every subset of its values is possible), where the same names come in
 //! different orders, where a name pages through a list (its last value is not known),
 //! and where a path has more names or values than are counted.
+//!
+//! Paths, names and values are kept as XXH3-64, of which collisions can be made. They are
+//! of no use to a stranger: a link to the path itself, with any names, counts the same.
 
 use geomi_url::CrawlUrl;
 use geomi_url::template::LIST_NAMES;

@@ -103,6 +103,7 @@ impl Mirrors {
         if sample.is_some_and(|sample| sample.len() >= SAMPLE_MAX) {
             return Met::default();
         }
+        // Collisions can be made, but a site may as well have the very path of another.
         let path = xxh3_64(url.path_and_query().as_bytes());
         if sample.is_some_and(|sample| sample.iter().any(|page| page.path == path)) {
             return Met::default();

@@ -36,5 +36,6 @@ pub fn telling_numbers(url: &CrawlUrl, numbers: &[u64]) -> Option<u64> {
     let is_own = |number: u64| own.iter().any(|own| own.abs_diff(number) <= NEAR);
     let telling = numbers.iter().filter(|number| !is_own(**number));
     let bytes: Vec<u8> = telling.flat_map(|number| number.to_le_bytes()).collect();
+    // Collisions can be made, by whoever writes the page and may as well write the numbers.
     (!bytes.is_empty()).then(|| xxh3_64(&bytes))
 }

@@ -6,9 +6,8 @@
 //! ignored. One disagreement is never forgotten: different pages stay different.
 
 use geomi_url::template::is_id;
-use geomi_url::{CrawlUrl, UrlHash};
+use geomi_url::{CrawlUrl, UrlHash, strong_hash, strong_hash_in};
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::memory::{Note, Notes};
 
@@ -81,7 +80,7 @@ impl Part {
     }
 
     pub(crate) fn key(&self, template: u64) -> u64 {
-        xxh3_64_with_seed(self.name.as_bytes(), template)
+        strong_hash_in(template, self.name.as_bytes())
     }
 }
 
@@ -138,7 +137,7 @@ pub(crate) fn without(url: &CrawlUrl, parts: &[&Part]) -> String {
 
 /// The same as the seen test knows it.
 pub(crate) fn hash_without(url: &CrawlUrl, parts: &[&Part]) -> UrlHash {
-    UrlHash(xxh3_64(without(url, parts).as_bytes()))
+    UrlHash(strong_hash(without(url, parts).as_bytes()))
 }
 
 /// A spelling in lower case. Percent escapes keep their capitals, so that a URL without

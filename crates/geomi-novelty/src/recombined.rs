@@ -5,6 +5,9 @@
 //! no such URL has a `name=value` pair that was not in another URL before. A URL
 //! of a new item has one: its number or name. In paths and in values the same
 //! holds for words: `/tag/red+wool`, `/by/wool/red/`, `?q=red+wool`.
+//!
+//! Pairs and words are kept as XXH3-64, of which collisions can be made. They are of no
+//! use to a stranger: a link to the site that has the pair or word itself counts the same.
 
 use geomi_url::CrawlUrl;
 use serde::{Deserialize, Serialize};

@@ -11,17 +11,22 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::{BuildHasher as _, BuildHasherDefault, Hasher, RandomState};
+use std::sync::LazyLock;
 
 use encoding_rs::Encoding;
 use geomi_model::{Link, LinkKind};
 use geomi_url::{CrawlUrl, with_two_slashes};
 use url::Url;
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::reader::ReadLimits;
 use crate::references::{self, Place};
 use crate::values::followable;
+
+/// The seed of the hashes of links on a page. It is random: a visitor who may write on a
+/// page cannot make a link that has the hash of another one there, and so hides it.
+static SEED: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(0));
 
 /// Room made at once: few pages have more links.
 const USUAL_LINKS: usize = 100;
@@ -163,7 +168,7 @@ impl<'a> LinkCollector<'a> {
         }
         let reference = Reference { text, ..reference };
         let rank = reference.rank();
-        let hash = xxh3_64(reference.text.as_bytes()) ^ rank as u64;
+        let hash = xxh3_64_with_seed(reference.text.as_bytes(), *SEED) ^ rank as u64;
         let is_script = rank == Rank::Script;
         if self.references.len() >= self.links_max {
             let is_new = !self.seen.contains(&hash);

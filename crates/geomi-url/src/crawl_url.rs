@@ -13,15 +13,16 @@
 //!   unreserved character (RFC 3986 §6.2.2); a `%` that begins no escape stays as it
 //!   is, as browsers send it.
 
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use url::Url;
-use xxhash_rust::xxh3::xxh3_64;
 
 use crate::url_text::UrlText;
-use crate::{SiteHash, SiteKey};
+use crate::{SiteHash, SiteKey, strong_hash};
 
 /// A normalised absolute `http` or `https` URL.
 ///
@@ -31,11 +32,16 @@ use crate::{SiteHash, SiteKey};
 /// assert_eq!(page.as_str(), "http://example.com/b?q=1");
 /// assert_eq!(page.join("/c%7ed").unwrap().as_str(), "http://example.com/c~d");
 /// ```
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+///
+/// Its hashes are made with it, where it is parsed: they are asked for several times,
+/// mostly on threads that have more to do. It is stored as its text.
+#[derive(Clone)]
 pub struct CrawlUrl {
     text: UrlText,
     host_end: u32,
     path_start: u32,
+    hash: UrlHash,
+    site_hash: SiteHash,
 }
 
 /// Why a string is not a URL we could visit.
@@ -53,7 +59,7 @@ pub enum UrlError {
     NoHost,
 }
 
-/// 64 bits of a URL's normalised spelling; the key of the seen test.
+/// 64 bits of a URL's normalised spelling ([`strong_hash`]); the key of the seen test.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct UrlHash(pub u64);
 
@@ -83,11 +89,8 @@ impl CrawlUrl {
         if !good_port || !is_plain_host(host) || !is_plain(&text[path_start..]) {
             return None;
         }
-        Some(Self {
-            text: text.into(),
-            host_end: (host_start + host.len()) as u32,
-            path_start: path_start as u32,
-        })
+        let host_end = host_start + host.len();
+        Some(Self::of_parts(text, host_end as u32, path_start as u32))
     }
 
     /// Resolves a reference found on this page.
@@ -117,10 +120,11 @@ impl CrawlUrl {
         if !is_plain(reference) || (reference.starts_with('/') && directory.ends_with('/')) {
             return None;
         }
+        let text = UrlText::concat(directory, reference);
         Some(Self {
-            text: UrlText::concat(directory, reference),
-            host_end: self.host_end,
-            path_start: self.path_start,
+            hash: UrlHash(strong_hash(text.as_bytes())),
+            text,
+            ..*self
         })
     }
 
@@ -158,11 +162,19 @@ impl CrawlUrl {
             text.push('?');
             push_normalised_escapes(&mut text, query);
         }
-        Ok(Self {
-            text: text.as_str().into(),
+        Ok(Self::of_parts(&text, host_end, path_start))
+    }
+
+    fn of_parts(text: &str, host_end: u32, path_start: u32) -> Self {
+        let mut url = Self {
+            text: text.into(),
             host_end,
             path_start,
-        })
+            hash: UrlHash(strong_hash(text.as_bytes())),
+            site_hash: SiteHash(0),
+        };
+        url.site_hash = SiteHash::of(url.site_text());
+        url
     }
 
     /// The normalised spelling.
@@ -230,8 +242,8 @@ impl CrawlUrl {
 
     /// Hash of the site's key, without making the key: what the common case, a
     /// link seen before, needs of its site.
-    pub fn site_hash(&self) -> SiteHash {
-        SiteHash(xxh3_64(self.site_text().as_bytes()))
+    pub const fn site_hash(&self) -> SiteHash {
+        self.site_hash
     }
 
     /// The site's key as it stands in the URL.
@@ -244,8 +256,8 @@ impl CrawlUrl {
     }
 
     /// 64-bit hash of the spelling.
-    pub fn hash64(&self) -> UrlHash {
-        UrlHash(xxh3_64(self.text.as_bytes()))
+    pub const fn hash64(&self) -> UrlHash {
+        self.hash
     }
 
     fn host_start(&self) -> usize {
@@ -390,6 +402,34 @@ fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'~')
 }
 
+// All by the text, which everything else of a URL follows from.
+
+impl PartialEq for CrawlUrl {
+    fn eq(&self, other: &Self) -> bool {
+        self.hash == other.hash && self.text == other.text
+    }
+}
+
+impl Eq for CrawlUrl {}
+
+impl PartialOrd for CrawlUrl {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for CrawlUrl {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.text.cmp(&other.text)
+    }
+}
+
+impl Hash for CrawlUrl {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.hash.hash(state);
+    }
+}
+
 impl fmt::Display for CrawlUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
@@ -437,11 +477,7 @@ impl Visitor<'_> for Stored {
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<CrawlUrl, E> {
         let (host_end, path_start) =
             split_normalised(text).ok_or_else(|| E::custom("not a normalised http(s) URL"))?;
-        Ok(CrawlUrl {
-            text: text.into(),
-            host_end,
-            path_start,
-        })
+        Ok(CrawlUrl::of_parts(text, host_end, path_start))
     }
 }
 
@@ -584,6 +620,7 @@ mod tests {
                 let parsed = base.to_url().join(&reference).unwrap();
                 prop_assert_eq!(quick.clone(), CrawlUrl::from_url(&parsed).unwrap());
                 prop_assert_eq!(quick.origin(), base.origin());
+                prop_assert_eq!(quick.site_hash(), CrawlUrl::from_url(&parsed).unwrap().site_hash());
             }
         }
 
@@ -622,6 +659,7 @@ mod tests {
                 let json = serde_json::to_string(&url).unwrap();
                 let back: CrawlUrl = serde_json::from_str(&json).unwrap();
                 prop_assert_eq!(back.port(), url.port());
+                prop_assert_eq!((back.hash64(), back.site_hash()), (url.hash64(), url.site_hash()));
                 prop_assert_eq!(back, url);
             }
         }

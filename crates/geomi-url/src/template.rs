@@ -1,10 +1,9 @@
 //! The template of a URL: what it has in common with its kind.
 
 use std::fmt::Write as _;
+use std::sync::OnceLock;
 
-use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
-
-use crate::CrawlUrl;
+use crate::{CrawlUrl, strong_hash, strong_hash_in};
 
 /// Parameter names that are written out; a query with more has a long tail.
 const NAMES_MAX: usize = 6;
@@ -59,6 +58,9 @@ pub struct Template {
     nesting: usize,
     /// Parameters of its path segments.
     appended: usize,
+    /// Made when it is first asked for.
+    hash: OnceLock<u64>,
+    shelf: OnceLock<u64>,
 }
 
 /// URLs of different years have one template.
@@ -119,6 +121,8 @@ impl Template {
             is_list,
             nesting: nesting(url.path_and_query()),
             appended: url.path().matches(';').count(),
+            hash: OnceLock::new(),
+            shelf: OnceLock::new(),
         }
     }
 
@@ -197,15 +201,17 @@ impl Template {
         self.segments
     }
 
-    /// The hash of its text.
+    /// The hash of its text ([`strong_hash`]): what its pages bring decides about others
+    /// of its hash, and anyone can link to a site with a path they made up.
     pub fn hash(&self) -> u64 {
-        xxh3_64(self.text.as_bytes())
+        *self.hash.get_or_init(|| strong_hash(self.text.as_bytes()))
     }
 
     /// The hash of all URLs of its section that look alike from afar.
     pub fn shelf(&self) -> u64 {
         let form = (self.segments.min(64) as u64) << 1 | u64::from(self.section_is_query);
-        xxh3_64_with_seed(self.section().as_bytes(), form)
+        let of_section = || strong_hash_in(form, self.section().as_bytes());
+        *self.shelf.get_or_init(of_section)
     }
 }
 

@@ -342,6 +342,7 @@ pub(super) const WORDS: Words = Words {
         ("too-many-links", "too many links on a page"),
         ("spam", "link on a spam page"),
         ("near-duplicate", "link on a near-duplicate page"),
+        ("hash-collision", "site with the hash of another site"),
     ],
     actions: &[
         ("log-in", "log in"),

@@ -334,6 +334,7 @@ pub(super) const WORDS: Words = Words {
         ("too-many-links", "한 페이지에 링크가 너무 많음"),
         ("spam", "스팸 페이지의 링크"),
         ("near-duplicate", "거의 같은 페이지의 링크"),
+        ("hash-collision", "해시가 다른 사이트와 같은 사이트"),
     ],
     actions: &[
         ("log-in", "로그인"),

@@ -7,10 +7,12 @@
 //! base and all its rows hold, or the new base does.
 //!
 //! What is kept of a URL is a key made of its hash, the hash of its site and a
-//! seed that is drawn when a partition admits its first URL. XXH3 is not made to
-//! withstand people: without site and seed, whoever makes a URL of his own with
-//! the hash of another site's page and has it found first would hide that page.
-//! Partitions of earlier versions have no seed; their keys are the hashes of URLs.
+//! seed that is drawn when a partition admits its first URL. A URL or site
+//! cannot be made to have the hash of another one ([`strong_hash`](geomi_url::strong_hash)).
+//! Both together are 128 bits, so a page can only be hidden by a URL of its own site.
+//! XXH3 makes the 64-bit key of them: it gives collisions to those who know the seed,
+//! and the seed is secret. Partitions of earlier versions have no seed; their keys are
+//! the hashes of URLs.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
@@ -178,6 +180,7 @@ impl SeenLog {
 mod tests {
     use geomi_state::MemoryStore;
     use geomi_state::seen::MemoryBases;
+    use geomi_url::CrawlUrl;
 
     use super::*;
 
@@ -194,6 +197,18 @@ mod tests {
         let number = state.commit().unwrap();
         log.committed(number);
         log.durable(state.durable()).unwrap();
+    }
+
+    /// Both have the XXH3-64 89dd7e7b7c1ee53c, which was the hash of URLs once.
+    #[test]
+    fn a_link_made_to_have_the_xxh3_hash_of_a_page_does_not_hide_it() {
+        let page = CrawlUrl::parse("http://victim.test/important.html").unwrap();
+        let made = CrawlUrl::parse("http://victim.test/p?x=xxxxxxxxx2menmsidaaaaaaaaz5mzp2bcaaaaaaaacftqzojcaaaaaaaau1hv33tbaaaaaaaaxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx").unwrap();
+        let bases = MemoryBases::new();
+        let state = State::new(Box::new(MemoryStore::new()));
+        let mut log = open(&state, &bases);
+        assert!(log.first_sight(made.site_hash(), made.hash64()).unwrap());
+        assert!(log.first_sight(page.site_hash(), page.hash64()).unwrap());
     }
 
     #[test]

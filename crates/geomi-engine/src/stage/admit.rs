@@ -94,6 +94,10 @@ pub fn may_follow(config: &EngineConfig, document: &Document, link: &Link) -> bo
 
 /// What becomes of a link.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "it is taken apart where it is returned"
+)]
 pub enum Admission {
     /// Wanted, by this rule.
     Queue(Entry, Rule),

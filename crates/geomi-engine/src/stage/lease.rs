@@ -55,9 +55,12 @@ impl Engine {
                     let len = self.queues.frontier.refill_len();
                     let reading = Reading { len, is_ragged };
                     let (entries, next) = self.store.read_lane(site, lane, from, reading)?;
-                    self.queues
-                        .frontier
-                        .refilled(site, lane, entries, next, now);
+                    let frontier = &mut self.queues.frontier;
+                    let left_out = frontier.refilled(site, lane, entries, next, now);
+                    if left_out > 0 {
+                        let rule = RefusalRule::HashCollision;
+                        self.store.counters.refusals(rule, left_out);
+                    }
                 }
                 Action::Wait(when) => return Ok(Poll::Wait(when)),
             }

@@ -395,6 +395,10 @@ impl Engine {
         around: &mut Around<'_>,
         mut entry: Entry,
     ) -> Result<Taken, EngineError> {
+        if self.is_taken(&entry.url)? {
+            self.refuse_collision(&entry.url);
+            return Ok(Taken::default());
+        }
         let is_exempt = entry.is_seed || (entry.redirects > 0 && entry.kind.is_requisite());
         let template = self
             .learned
@@ -511,6 +515,10 @@ impl Engine {
         let (site, hash) = (entry.url.site_hash(), entry.url.hash64());
         if self.store.has_seen(site, hash)? {
             self.shorten(around, entry)?;
+            return Ok(false);
+        }
+        if self.is_taken(&entry.url)? {
+            self.refuse_collision(&entry.url);
             return Ok(false);
         }
         self.note_path(&mut entry)?;

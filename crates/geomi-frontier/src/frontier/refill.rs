@@ -20,7 +20,8 @@ const REFILL_LEN_MIN: usize = 8;
 
 impl Frontier {
     /// Answers [`Action::Refill`](super::Action::Refill): entries in order, and
-    /// where reading stopped.
+    /// where reading stopped. URLs of another site with the same hash are left out;
+    /// returns how many.
     pub fn refilled(
         &mut self,
         site: SiteHash,
@@ -28,12 +29,15 @@ impl Frontier {
         entries: Vec<(Position, Entry)>,
         mut next: Position,
         now: Timestamp,
-    ) {
+    ) -> u64 {
+        let open = self.sites.get(&site).expect("a refilled site is open");
+        let read = entries.len();
         let mut entries: Vec<Placed> = entries
             .into_iter()
+            .filter(|(_, entry)| open.state.key.is_of(&entry.url))
             .map(|(position, entry)| (position, Arc::new(entry)))
             .collect();
-        let open = self.sites.get(&site).expect("a refilled site is open");
+        let left_out = (read - entries.len()) as u64;
         let from = open.lanes[usize::from(lane)].disk_from();
         let first = self.unsaved.of_lane(site, lane).next();
         if first.is_some_and(|append| next.chunk > append.chunk) {
@@ -53,6 +57,7 @@ impl Frontier {
         self.counts.admitted = self.counts.admitted - before + after;
         self.mark_dirty(site);
         self.place(site, now);
+        left_out
     }
 
     /// How many entries of a lane to read for a refill: fewer where memory is

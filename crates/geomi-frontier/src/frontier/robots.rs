@@ -179,8 +179,9 @@ impl Frontier {
     }
 
     fn add_errand(&mut self, hash: SiteHash, errand: Errand, now: Timestamp) {
+        let is_taken = self.is_taken(&errand.url);
         let site = self.sites.get_mut(&hash).expect("an errand's site is open");
-        if site.state.retired.is_some() {
+        if is_taken || site.state.retired.is_some() {
             self.lose_errand(errand, ROBOTS_LEFT_ALONE);
             return;
         }

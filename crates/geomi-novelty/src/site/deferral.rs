@@ -1,7 +1,7 @@
 //! Which URLs are deferred, and which of them are tried at the end.
 
+use geomi_url::strong_hash;
 use geomi_url::template::Template;
-use xxhash_rust::xxh3::xxh3_64;
 
 use super::SiteNovelty;
 use crate::probe::End;
@@ -215,7 +215,7 @@ impl SiteNovelty {
             NoveltyRefusal::Template
             | NoveltyRefusal::Section
             | NoveltyRefusal::Calendar
-            | NoveltyRefusal::Endless => xxh3_64(template.section().as_bytes()),
+            | NoveltyRefusal::Endless => strong_hash(template.section().as_bytes()),
             NoveltyRefusal::Site | NoveltyRefusal::Budget => 0,
         })
     }

@@ -1,8 +1,7 @@
 //! Parts of URLs that make no difference.
 
 use geomi_url::template::Template;
-use geomi_url::{CrawlUrl, UrlHash};
-use xxhash_rust::xxh3::xxh3_64;
+use geomi_url::{CrawlUrl, UrlHash, strong_hash};
 
 use super::{Kind, Sight, SiteNovelty};
 use crate::memory::{Note, Notes};
@@ -76,7 +75,7 @@ impl SiteNovelty {
                 spelling = lower;
             }
         }
-        (!names.is_empty()).then(|| (UrlHash(xxh3_64(spelling.as_bytes())), names))
+        (!names.is_empty()).then(|| (UrlHash(strong_hash(spelling.as_bytes())), names))
     }
 
     /// Compares a page with those whose URLs differ in capital letters only: some servers
@@ -90,7 +89,7 @@ impl SiteNovelty {
         if lower == sight.url.as_str() {
             return Vec::new();
         }
-        let stripped = xxh3_64(lower.as_bytes());
+        let stripped = strong_hash(lower.as_bytes());
         let was_ignored = self.letter_case.is_ignored(config.pairs_min);
         self.letter_case.compare(
             &mut self.notes,

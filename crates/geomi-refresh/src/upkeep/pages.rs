@@ -257,7 +257,7 @@ impl Pages {
 pub fn facts(visit: &Visit) -> Page {
     let domain = public_suffix(visit.url.host()).map_or(0, |suffix| xxh3_64(suffix.as_bytes()));
     let site = visit.url.site_hash().0;
-    let template = xxh3_64(Template::of(&visit.url).text().as_bytes());
+    let template = Template::of(&visit.url).hash();
     let links = visit
         .link_type
         .map_or(0, |kind| xxh3_64(kind.as_str().as_bytes()));
