@@ -1,8 +1,9 @@
 //! The seeds: what was given, what was found, and what became of each.
 //!
-//! There may be millions. They live in the state of partition 0; of each only its
-//! number and the hash of its URL stay in memory ([`index`]), beside a bounded
-//! number that were in use lately ([`book`]).
+//! There may be millions. Each is in the state of the partition that owns its URL,
+//! numbered there; other partitions have a card of it ([`SeedCard`]). Of each seed
+//! only its number and the hash of its URL stay in memory ([`index`]), beside a
+//! bounded number that were in use lately ([`book`]).
 
 mod book;
 mod index;
@@ -64,7 +65,7 @@ impl SeedCard {
 }
 
 impl Seed {
-    /// One that nothing is known of.
+    /// A seed that was not visited yet.
     fn new(input: &SeedInput, via: Option<&CrawlUrl>) -> Self {
         Self {
             url: input.url.clone(),

@@ -25,8 +25,8 @@ pub enum SeedAdded {
     Refused(String),
 }
 
-/// Seeds taken in between two commits, of an earlier run and of a stream each:
-/// so few that answers do not wait for long, so many that syncing is little of it.
+/// Seeds taken in between two commits, from an earlier run and from a stream each: few
+/// enough that answers do not wait for long, enough that syncing costs little.
 pub const SEEDS_PER_COMMIT: u32 = 1_024;
 
 impl Engine {
@@ -118,8 +118,8 @@ impl Engine {
         seed.party.is_some_and(|(_, last)| last >= started)
     }
 
-    /// A seed that could not be reached in an earlier run gets another chance:
-    /// whoever runs a crawl again has perhaps mended the network.
+    /// Queues a seed again that could not be reached in an earlier run: the network may
+    /// work now.
     fn retry_seed(
         &mut self,
         around: &mut Around<'_>,
