@@ -1,8 +1,8 @@
 //! A crawl explained: what it is doing, or why nothing moves.
 //!
-//! The causes come in the order in which they matter: what somebody wanted
+//! The causes come in the order in which they matter: what the operator wanted
 //! (stopped, paused, a limit), what the machine lacks, what the sites do, and
-//! what became of URLs that are no longer there. The first one is the answer.
+//! what became of URLs that are no longer queued. The first one is the answer.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -300,7 +300,7 @@ impl Knowledge<'_> {
 }
 
 impl Standing<'_> {
-    /// What somebody wanted: it was stopped, paused, or given a limit.
+    /// What the operator wanted: the crawl was stopped, paused, or given a limit.
     fn wanted(&self) -> Option<Reason> {
         if self.is_running {
             return match (self.status.state, self.status.reason) {

@@ -21,7 +21,7 @@ use crate::stage::admit::Standing;
 use crate::{EngineError, RobotsMode};
 use geomi_refresh::upkeep::{Drive, RefreshPlan};
 
-/// Seeds a URL is held against when nobody knows from which it came.
+/// Seeds that a URL is compared with when it is not known from which it came.
 const SEEDS_TRIED_MAX: usize = 10_000;
 
 /// What is known of a URL, and what happens to it next.
@@ -137,7 +137,7 @@ pub enum NextKind {
     OutOfScope,
     /// No link to it was followed.
     NotQueued,
-    /// A kind that this version does not know, told by another one.
+    /// A kind that this version does not know, sent by another version.
     #[serde(other)]
     Unknown,
 }
@@ -614,7 +614,7 @@ fn admitted(is_running: bool) -> NextStep {
     NextStep::new(NextKind::OnItsWay, text)
 }
 
-/// Refusals of a crawl that are told, at most.
+/// Refusals of a crawl that are named, at most.
 const REFUSALS_TOLD_MAX: usize = 4;
 
 /// Nothing is known of it but what the rules would say. Whether pages link to it is not

@@ -1,6 +1,6 @@
-//! What a site's word on its own changes is worth: its "not modified", and what its
-//! sitemaps and feeds say. A plan checks both while it keeps the site fresh
-//! ([`SiteSignals`]); this is what is told of that.
+//! How reliable the change signals of a site are: its 304 answers, its sitemaps and its
+//! feeds. A plan checks them while it keeps the site fresh ([`SiteSignals`]); this is
+//! the report of it.
 
 use geomi_refresh::upkeep::{SignalRecord, SiteSignals};
 use serde::{Deserialize, Serialize};
