@@ -1,9 +1,9 @@
 //! The sites of a partition that have URLs waiting, in the order of their turns.
 //!
-//! Only so many sites are in memory. The list is in the partition's state, one
+//! A bounded number of sites is in memory. The list is in the partition's state, one
 //! numbered row a site, and has every site with URLs waiting, those in memory
 //! included: so opening a crawl reads as many rows as there is room for sites
-//! and no more, and a crash forgets nobody. Sites not in memory that are given
+//! and no more, and a crash loses no site. Sites not in memory that are given
 //! URLs have them *parked*: they gather ([`Gather`]) and are later written to
 //! their queues, many at once, without the site being opened. Sites in memory that
 //! have plenty may have more parked, which join their queues by way of the
