@@ -13,7 +13,7 @@
 //! place in visits/ is a convenience and lags one commit behind.
 //!
 //! A round stays open until the crawl comes to its end; a run that was stopped
-//! or killed is taken up where it was, with or without being told `again`.
+//! or killed continues where it was, with or without `--again`.
 
 use geomi_frontier::Entry;
 use geomi_model::{LinkKind, Timestamp, UrlRecord, Visit};

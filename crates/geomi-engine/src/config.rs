@@ -17,7 +17,7 @@ use crate::refusal::RefusalRule;
 pub struct EngineConfig {
     /// How the pages that are known are kept fresh; not at all unless given.
     pub refresh: Option<RefreshConfig>,
-    /// How they would be, as the configuration says, when somebody asks for it.
+    /// How pages would be kept fresh by this configuration, for questions about a plan.
     pub plan: RefreshConfig,
     /// What is wanted.
     pub scope: ScopeConfig,
@@ -137,8 +137,8 @@ pub enum SitemapMode {
 const ENDLESS_WAIT: Duration = Duration::from_hours(24);
 
 impl EngineConfig {
-    /// Whether the run goes on until somebody stops it. To leave a site alone for
-    /// the rest of such a run would be to leave it alone for ever.
+    /// Whether the run has no end other than a stop by the operator. Retiring a site for
+    /// the rest of such a run would retire it for ever.
     pub(crate) fn is_endless(&self) -> bool {
         self.refresh.as_ref().is_some_and(|refresh| !refresh.once)
     }

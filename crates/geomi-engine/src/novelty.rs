@@ -255,8 +255,8 @@ fn content(read: &Arrival, images: &[u64]) -> Option<Content> {
 }
 
 impl Engine {
-    /// Names of parameters that look like sessions and are none by the links of a page.
-    /// Those of items are none on the whole site.
+    /// Names of parameters that look like sessions but, by the links of a page, are not.
+    /// Those of items are not sessions on the whole site.
     pub(crate) fn not_sessions(
         &mut self,
         url: &CrawlUrl,
@@ -650,8 +650,8 @@ impl Engine {
         Ok(known.standing(&config, &Template::of(url)).is_none())
     }
 
-    /// Whether the site of a URL may be opened, should it be a new one. What
-    /// somebody typed always may, and counts.
+    /// Whether the site of a URL may be opened if it is new. A typed seed always may, and
+    /// counts.
     pub(crate) fn may_open(&mut self, url: &CrawlUrl, is_seed: bool) -> Result<bool, EngineError> {
         let site = url.site_hash();
         if self.queues.frontier.is_open(site) {

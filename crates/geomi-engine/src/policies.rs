@@ -43,7 +43,7 @@ pub struct SitePolicy {
 }
 
 impl SitePolicy {
-    /// The rules the frontier goes by, when so many pages are saved already.
+    /// The rules that the frontier follows once this number of pages is saved.
     pub(crate) fn rules(&self, saved: u64) -> SiteRules {
         SiteRules {
             politeness: self.politeness,

@@ -52,7 +52,7 @@ pub enum RefusalRule {
     HashCollision,
 }
 
-/// The names of all rules, for tables that need a word for each.
+/// The names of all rules, for tables that have a column or row for each.
 pub fn refusal_names() -> impl Iterator<Item = &'static str> {
     let traps = NoveltyRefusal::ALL.into_iter().map(NoveltyRefusal::as_str);
     let own = RefusalRule::OWN.into_iter().map(RefusalRule::as_str);

@@ -167,8 +167,8 @@ const OTHER: &str = "other";
 /// The longest name of a kind.
 const TYPE_CHARS_MAX: usize = 80;
 
-/// What was answered, since the directory was begun. Kept as [`Counters`] are,
-/// in a record of its own: crawls begun before it was counted have none.
+/// Visits by kind of answer, since the directory was begun. Stored like [`Counters`],
+/// in a separate record, which older crawls do not have.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Answers {
     /// Visits by status code. Its digits, because numbers as keys cannot be
@@ -363,7 +363,7 @@ pub struct Status {
     pub refresh: Option<RefreshStatus>,
 }
 
-/// What is told of a crawl that is kept fresh.
+/// The status of a crawl that is kept fresh.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RefreshStatus {
     /// What decides when a page is due.
@@ -581,7 +581,7 @@ mod tests {
             BTreeMap::from([("2xx".to_owned(), 400), ("4xx".to_owned(), 2)])
         );
         assert_eq!(sum.none, 2);
-        // As it is told to other programs, and read by them.
+        // As other programs read it.
         let status = Status {
             answers: sum,
             ..Status::default()

@@ -217,7 +217,7 @@ impl Engine {
             }
         }
         if left == max {
-            // There are none, or nothing is free.
+            // No URL is postponed, or the budget is 0.
             self.upkeep.discovery.postponed *= u64::from(max == 0);
             return Ok(());
         }

@@ -37,7 +37,7 @@ pub struct Found<'a> {
     pub importance: f32,
     /// The seed's home, by which scope is judged.
     pub home: &'a CrawlUrl,
-    /// What is known of the site it leads to, and told of the page itself.
+    /// What is known of the site it leads to, and what sitemaps and feeds say of the page.
     pub standing: Standing,
 }
 
@@ -53,7 +53,7 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// Of a URL whose site nobody knows yet.
+    /// The standing of a URL whose site is unknown.
     pub const UNKNOWN: Self = Self {
         site_success: 1.0,
         traffic: None,

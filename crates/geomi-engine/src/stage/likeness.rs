@@ -44,7 +44,7 @@ impl Engine {
     /// The rule by which a page's links are left alone; they are then counted as
     /// refused.
     pub(crate) fn left_alone(&mut self, entry: &Entry, document: &Document, is_near: bool) -> bool {
-        // What somebody typed is wanted, whatever it is like.
+        // A typed seed is wanted, whatever its content is like.
         let rule = if entry.is_seed || document.links.is_empty() {
             None
         } else {
