@@ -50,8 +50,11 @@ pub struct Round {
 /// What limits are about: visits, not pages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Counted {
+    /// Visits that saved a page or found it unchanged.
     pub saved: u64,
+    /// Bytes received.
     pub wire_bytes: u64,
+    /// Visits that failed.
     pub failed: u64,
 }
 

@@ -68,9 +68,10 @@ impl SiteAccess {
     }
 }
 
-/// What a page may expect.
+/// Whether robots.txt permits a page.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Access {
+    /// The page may be requested.
     Allowed,
     /// By a line of robots.txt.
     Disallowed(String),

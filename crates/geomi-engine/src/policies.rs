@@ -62,6 +62,7 @@ pub struct SitePolicies {
 }
 
 impl SitePolicies {
+    /// The policies of a configuration. Fails if a `[[site]]` table names no valid site.
     pub fn new(config: &EngineConfig) -> Result<Self, EngineError> {
         let names = config.sites.iter().map(|table| table.names.as_slice());
         let names = SiteTables::new(names).map_err(|wrong| {

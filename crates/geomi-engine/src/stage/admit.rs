@@ -26,8 +26,11 @@ pub struct Admit {
 /// A link, or a redirect, and where it was found.
 #[derive(Clone, Copy, Debug)]
 pub struct Found<'a> {
+    /// Where it leads.
     pub url: &'a CrawlUrl,
+    /// The kind of link.
     pub kind: LinkKind,
+    /// Whether it is a redirect.
     pub is_redirect: bool,
     /// A sitemap, as its site's robots.txt or an index of sitemaps names it.
     pub is_sitemap: bool,
@@ -103,10 +106,12 @@ pub enum Admission {
     Queue(Entry, Rule),
     /// Party scope: it leads to another site, and proposes this seed.
     CandidateSeed,
+    /// Refused by this rule.
     Refused(Refusal),
 }
 
 impl Admit {
+    /// The rules of a configuration. Fails if a pattern or limit of its scope is invalid.
     pub fn new(config: &EngineConfig) -> Result<Self, EngineError> {
         let scope = Scope::new(config.scope.clone()).map_err(EngineError::Scope)?;
         let prefer = (!config.prefer.is_empty()).then(|| {

@@ -18,6 +18,7 @@ use crate::{EngineError, SeedInput};
 /// What became of a seed that an operator added.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SeedAdded {
+    /// It is new and was queued.
     Queued,
     /// Known already, as a seed or as a page.
     Known,
