@@ -21,7 +21,7 @@ pub struct Story {
     pub via: Option<CrawlUrl>,
     /// Links from the seed.
     pub depth: u16,
-    /// The priority it was queued with, 0 the highest.
+    /// The priority it was queued with, from 1, the highest.
     pub priority: u8,
     /// Which try it was, from 1.
     pub attempt: u8,
