@@ -27,15 +27,15 @@
 //!
 //! | part | owns |
 //! |---|---|
-//! | [`Rules`] | configuration, scope, policies of sites |
-//! | [`Partition`] | durable state, seen test, outbox, counters |
-//! | [`Queues`] | the frontier and what is beside it |
-//! | [`SiteFacts`] | robots.txt, addresses, cookies, credentials, failures |
-//! | [`Learned`] | the trap guard, addresses in scripts, soft 404s |
-//! | [`Seeds`] | seeds of this partition, and cards of seeds elsewhere |
-//! | [`Upkeep`] | the refresh plan, change signals, the discovery budget |
-//! | [`Rounds`] | visiting all known pages again |
-//! | [`Outgoing`] | what waits for its commit to become durable |
+//! | `Rules` | configuration, scope, policies of sites |
+//! | `Partition` | durable state, seen test, outbox, counters |
+//! | `Queues` | the frontier and what is beside it |
+//! | `SiteFacts` | robots.txt, addresses, cookies, credentials, failures |
+//! | `Learned` | the trap guard, addresses in scripts, soft 404s |
+//! | `Seeds` | seeds of this partition, and cards of seeds elsewhere |
+//! | `Upkeep` | the refresh plan, change signals, the discovery budget |
+//! | `Rounds` | visiting all known pages again |
+//! | `Outgoing` | what waits for its commit to become durable |
 
 mod commit;
 mod open;

@@ -6,7 +6,7 @@
 
 use crate::{Batch, CommitNo, Operation, Scan, StateError, StateStore};
 
-/// A store and the operations of its next commit. See the [module](self).
+/// A store and the operations of its next commit. See the module.
 pub struct State {
     store: Box<dyn StateStore>,
     batch: Batch,
