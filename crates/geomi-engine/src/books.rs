@@ -93,7 +93,7 @@ pub(crate) struct RobotsBook {
     bytes: usize,
     /// Open sites whose rules were dropped from memory.
     dropped: HashSet<SiteHash>,
-    /// Sites whose sitemaps were not asked for yet in this run.
+    /// Sites whose sitemaps were not requested yet in this run.
     unasked: HashSet<SiteHash>,
 }
 

@@ -243,7 +243,7 @@ pub(crate) struct Learned {
 /// The seeds of the partition.
 pub(crate) struct Seeds {
     pub(crate) book: SeedBook,
-    /// Seeds of an earlier run that were not looked at again yet.
+    /// Seeds of an earlier run that were not reviewed yet.
     pub(crate) known: std::ops::Range<u32>,
 }
 
@@ -329,7 +329,7 @@ impl Engine {
         self.queues.frontier.overview(now)
     }
 
-    /// The frontier, to be looked at.
+    /// The frontier, read-only.
     pub const fn frontier(&self) -> &Frontier {
         &self.queues.frontier
     }
@@ -349,7 +349,7 @@ impl Engine {
         }
     }
 
-    /// Whether seeds of an earlier run are still to be looked at.
+    /// Whether seeds of an earlier run are still to be reviewed.
     pub fn awaits_seeds(&self) -> bool {
         !self.seeds.known.is_empty()
     }
@@ -368,7 +368,7 @@ impl Engine {
         self.upkeep.plan.as_ref()
     }
 
-    /// New pages that were asked for, and those that wait for their budget.
+    /// Counts of new pages that were requested, and of those that wait for their budget.
     pub const fn discovered(&self) -> (u64, u64) {
         let discovery = &self.upkeep.discovery;
         (discovery.requested, discovery.postponed)
@@ -465,7 +465,7 @@ impl Engine {
             || self.store.others_wait() && self.queues.frontier.has_room()
     }
 
-    /// When the plan or a postponed URL wants to be looked at again.
+    /// When the plan or a postponed URL is due next.
     pub fn wakeup(&self, now: Timestamp) -> Option<Timestamp> {
         let plan = self.refresh_wakeup();
         plan.into_iter().chain(self.discovery_wakeup(now)).min()

@@ -209,7 +209,7 @@ pub(crate) fn mirror_place(key: &[u8]) -> Option<(SiteHash, u8)> {
     Some((SiteHash(u64::from_be_bytes(*site)), *place.first()?))
 }
 
-/// A URL that is held back on account of its site, or of its domain.
+/// A URL that is deferred because of its site or domain.
 pub(crate) fn held(holder: SiteHash, url: UrlHash) -> Vec<u8> {
     key(b'y', &[&holder.0.to_be_bytes(), &url.0.to_be_bytes()])
 }

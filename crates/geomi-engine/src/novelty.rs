@@ -34,7 +34,7 @@ use crate::{EngineConfig, EngineError};
 const SAVE_EVERY: u32 = 256;
 /// Domains held in memory; all of them are on disk.
 const DOMAINS_MAX: usize = 1 << 18;
-/// Links of a page that are looked at for support.
+/// Links of a page that are examined for support.
 const LINKS_LOOKED_AT: usize = 64;
 /// Of these, records that are looked up.
 const RECORDS_LOOKED_UP: usize = 16;
@@ -64,7 +64,7 @@ pub(crate) struct NoveltyBook {
     called: HashSet<u64>,
     /// The same, until they are fetched.
     fetching: HashSet<u64>,
-    /// Deferred URLs, as far as they are to be looked at again.
+    /// Deferred URLs that are to be judged again.
     pub(crate) held: HeldBook,
 }
 
@@ -573,7 +573,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether a URL was asked for although no page links to it.
+    /// Whether a URL was requested although no page links to it.
     pub(crate) fn is_probe(&self, url: &CrawlUrl, template: &Template) -> bool {
         let known = self.learned.novelty.sites.get(&url.site_hash());
         known.is_some_and(|known| known.is_probe(url, template))
@@ -680,7 +680,7 @@ impl Engine {
         self.with_domain(url, |domain| !config.is_on || domain.left(&config) > 0)
     }
 
-    /// Does something with a domain, and keeps what became of it.
+    /// Changes what is known of a domain, and records the change.
     fn with_domain<T>(
         &mut self,
         url: &CrawlUrl,

@@ -18,7 +18,7 @@ pub enum RefusalRule {
     DomainHosts,
     /// robots.txt forbids it.
     Robots,
-    /// The address of its host may not be asked.
+    /// The address of its host is forbidden.
     Address,
     /// Its site has the same pages as another.
     Mirror,

@@ -340,14 +340,14 @@ pub struct Status {
     pub sites_ready: u64,
     /// Sites resting between requests.
     pub sites_waiting: u64,
-    /// Sites left alone after failures.
+    /// Sites that wait longer after failures.
     pub sites_backing_off: u64,
-    /// Sites left alone for this run, and why: 100 of them at most.
+    /// Sites retired for this run, and why: at most 100.
     pub sites_retired: Vec<(String, String)>,
     /// The kinds of these reasons, in the same order.
     #[serde(default)]
     pub sites_retired_reasons: Vec<LeftReason>,
-    /// How many sites are left alone for this run.
+    /// Number of sites retired for this run.
     #[serde(default)]
     pub sites_retired_count: u64,
     /// Sites whose last requests all failed, and how many did: the ten worst. Three
@@ -372,7 +372,7 @@ pub struct RefreshStatus {
     /// elsewhere; `None` without one, or if the run was of an earlier version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<String>,
-    /// The rule a plan goes by.
+    /// The policy of a plan.
     pub policy: String,
     /// Whether the run ends with what was due when it began.
     pub once: bool,
@@ -383,7 +383,7 @@ pub struct RefreshStatus {
     /// First requests a day that may be made for new pages, beside those.
     #[serde(default)]
     pub discovery_per_day: Option<f64>,
-    /// New pages that were asked for since the crawl is kept fresh.
+    /// New pages that were requested since the crawl is kept fresh.
     #[serde(default)]
     pub discovered: u64,
     /// New pages that wait for that budget.

@@ -23,7 +23,7 @@ use crate::status::{Counters, Ending, Phase, Status};
 pub struct CrawlView {
     /// Whether a process is at work on it.
     pub running: bool,
-    /// What it is doing, or was doing when last heard of.
+    /// What it is doing, or was doing at its last report.
     pub state: Phase,
     /// Why it ended, or is ending.
     pub reason: Option<Ending>,
@@ -135,7 +135,7 @@ struct Standing<'a> {
     disk: Disk,
 }
 
-/// Sites named that a run left alone.
+/// Names of sites that a run retired.
 const RETIRED_TOLD: usize = 10;
 
 /// The sites with something to do.
@@ -179,7 +179,7 @@ impl Knowledge<'_> {
         }
     }
 
-    /// Why no URL of the crawl is asked for, whatever its site does.
+    /// Why no URL of the crawl is requested, whatever its site does.
     pub(super) fn crawl_holds(&self) -> Option<Reason> {
         self.standing().wanted()
     }

@@ -41,7 +41,7 @@ pub enum Reason {
         /// Which.
         sites: Vec<(String, u32)>,
     },
-    /// Pages were not asked for because their robots.txt was answered with an error.
+    /// Pages were not requested because their robots.txt was answered with an error.
     RobotsUnreachable {
         /// How many visits.
         visits: u64,
@@ -503,7 +503,7 @@ pub enum Held {
         /// The delay.
         seconds: f64,
     },
-    /// The end of a wait that it asked for.
+    /// The end of a wait that it requested.
     Throttled,
     /// The end of a wait after failures.
     BackOff {

@@ -53,7 +53,7 @@ pub struct UrlReport {
     pub queue: Option<QueuePlace>,
     /// What happens next.
     pub next: NextStep,
-    /// What URLs of its template have brought.
+    /// What URLs of its template were worth.
     pub novelty: TemplateStanding,
     /// Why it is not worth a request, where it is not.
     pub not_worth: Option<String>,
@@ -436,7 +436,7 @@ impl Place<'_> {
         }))
     }
 
-    /// What robots.txt says; `None` if it was not asked for yet.
+    /// What robots.txt says; `None` if it was not requested yet.
     fn robots_of(&self, url: &CrawlUrl) -> Result<Option<Access>, EngineError> {
         if self.all.config.robots == RobotsMode::Ignore {
             return Ok(Some(Access::Allowed));

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct SiteWord {
     /// How far its "not modified" can be believed, from 0 to 1.
     pub trust: f64,
-    /// Whether it is asked for the content every time.
+    /// Whether every request asks for the content.
     pub is_distrusted: bool,
     /// Answers that said "not modified".
     pub not_modified: u32,

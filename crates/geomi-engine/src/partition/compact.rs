@@ -116,7 +116,7 @@ impl Chunk {
         self.len
     }
 
-    /// What it takes in memory.
+    /// Bytes it takes in memory.
     pub(super) const fn memory_bytes(&self) -> usize {
         self.bytes.capacity()
     }

@@ -52,7 +52,7 @@ pub(crate) struct SiteList {
     cursor: u64,
     bounds: Bounds,
     written: Bounds,
-    /// The first row of a site that is left alone: it is there for the next run.
+    /// The first row of a retired site: it is there for the next run.
     left_alone: Option<u64>,
     /// URLs of sites that are not in memory and not in their queues yet.
     gather: Gather,
@@ -164,7 +164,7 @@ impl SiteList {
         state.delete(&keys::listed(row));
     }
 
-    /// The row of a site that is left alone stays for the next run.
+    /// The row of a retired site stays for the next run.
     pub(super) fn keep_row(&mut self, row: u64) {
         self.left_alone = Some(self.left_alone.map_or(row, |first| first.min(row)));
     }

@@ -89,7 +89,7 @@ impl Engine {
         self.store.is_refused(&url)
     }
 
-    /// When the plan wants to be asked again; `None` if it does not.
+    /// When the plan is due next; `None` if it has nothing to do.
     pub(crate) fn refresh_wakeup(&self) -> Option<Timestamp> {
         let plan = self.upkeep.plan.as_ref().filter(|_| self.may_refresh())?;
         let wake = plan.wake()?;
@@ -147,7 +147,7 @@ impl Engine {
         self.queue_known(around, plan, (plan.pages(), page), 1)
     }
 
-    /// The same for what never came, which can wait for everything else.
+    /// The same for pages that were never fetched, which have the lowest precedence.
     fn queue_never_fetched(
         &mut self,
         around: &mut Around<'_>,

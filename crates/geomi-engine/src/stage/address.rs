@@ -34,7 +34,7 @@ pub enum LookedUp {
 }
 
 impl Engine {
-    /// Takes in what a look-up brought.
+    /// Takes the result of a look-up.
     pub fn looked_up(&mut self, lease: Lease, looked_up: LookedUp, around: &mut Around<'_>) {
         self.queues.in_flight -= 1;
         let now = around.now;

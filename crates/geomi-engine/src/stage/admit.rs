@@ -44,7 +44,7 @@ pub struct Found<'a> {
     pub standing: Standing,
 }
 
-/// What speaks for a URL beside its links and its spelling.
+/// What raises the priority of a URL beside its links and its spelling.
 #[derive(Clone, Copy, Debug)]
 pub struct Standing {
     /// Success of its site.

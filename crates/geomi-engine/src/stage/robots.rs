@@ -14,7 +14,7 @@ use crate::stage::arrival::{Answer, Arrival};
 use crate::stage::row::Story;
 use crate::stage::settle::{signal, timing};
 
-/// What to do after a robots.txt was asked for.
+/// What to do after a robots.txt was requested.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum RobotsWord {
     /// Ask again later.

@@ -31,7 +31,7 @@ pub struct Story {
     pub links_admitted: u32,
     /// How it differs from the visit before.
     pub changed: Option<Change>,
-    /// The near-duplicate met before.
+    /// The near-duplicate fetched before.
     pub near: Option<NearDuplicate>,
 }
 
@@ -57,7 +57,7 @@ impl Story {
     }
 }
 
-/// What a visit brought.
+/// The result of a visit.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<'a> {
     /// The URL that was requested.

@@ -76,7 +76,7 @@ pub fn retry_wait(first: Duration, attempts: u8) -> Duration {
 }
 
 impl Engine {
-    /// Takes in what a job brought.
+    /// Takes the result of a job.
     pub fn arrived(
         &mut self,
         arrival: Arrival,

@@ -50,7 +50,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Queues a seed that an operator adds to a running crawl; says what became of it.
+    /// Queues a seed that an operator adds to a running crawl, and returns its outcome.
     pub fn add_seed(
         &mut self,
         input: &SeedInput,
