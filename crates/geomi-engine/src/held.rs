@@ -3,9 +3,9 @@
 //! A deferred URL is kept under its holder: its site, or its domain where that has
 //! opened too many hosts. It is queued after all in one of two cases:
 //!
-//! * Its holder is open again ([`HeldBook::reopen`]): a few hundred URLs are looked
-//!   at between two rounds of the loop.
-//! * Nothing else is left to fetch ([`Journey::call_last`]). Then each account of a
+//! * Its holder is open again ([`HeldBook::reopen`]): a few hundred URLs are judged
+//!   between two rounds of the loop.
+//! * Nothing else is left to fetch ([`Engine::call_last`]). Then each account of a
 //!   holder may fetch its URLs that may lead on, one after the
 //!   other, each later than the one before and no more than
 //!   `geomi_novelty::NoveltyConfig::last_calls`. Where no such URL is left, there

@@ -1,7 +1,7 @@
-//! One partition of the URL space: its state, its seen test, its post.
+//! The durable side of a partition: its state, its seen test, its outbox and inbox.
 //!
-//! Everything a round changes in a partition is collected in one batch and
-//! becomes durable at once. Nothing here decides what to change.
+//! Everything a round changes in a partition is collected in one batch, which is
+//! committed atomically. Nothing here decides what to change.
 
 mod compact;
 mod gather;

@@ -72,7 +72,7 @@ pub struct QueuePlace {
     pub priority: u8,
     /// URLs before it: of its priority, or of its depth with breadth-first order.
     pub ahead: u64,
-    /// What its priority is made of, as things stand.
+    /// The parts of its priority, with what is known now.
     pub score: ScoreReport,
     /// Links away from its seed.
     pub depth: u16,
@@ -88,8 +88,8 @@ pub struct QueuePlace {
     pub not_before: Option<String>,
 }
 
-/// What the priority of a URL is made of, in percent: each part as things stand,
-/// and their weighted mean.
+/// The parts of the priority of a URL, in percent, with what is known now, and their
+/// weighted mean.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ScoreReport {
     /// All of it.
@@ -117,7 +117,7 @@ pub struct ScoreReport {
 pub enum NextKind {
     /// It waits in its queue.
     Queued,
-    /// The trap guard keeps it back.
+    /// The trap guard defers it.
     Deferred,
     /// It waits for the budget of new pages.
     Postponed,

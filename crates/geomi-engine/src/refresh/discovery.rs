@@ -1,4 +1,4 @@
-//! Discovery: pages that were never fetched have a budget of their own.
+//! Discovery: the separate budget of pages that were never fetched.
 //!
 //! Pages of the plan lead to new ones, and a calendar leads to new ones for ever. So
 //! while a crawl is kept fresh, first requests for URLs come out of an allowance that

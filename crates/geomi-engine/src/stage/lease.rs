@@ -1,5 +1,5 @@
-//! Lease: take what the frontier says may be done now, ask robots.txt, and
-//! send it on its way.
+//! Lease: the next entry that the frontier permits, checked against robots.txt and given
+//! to the worker as a job.
 
 use std::sync::Arc;
 
