@@ -191,6 +191,8 @@ pub(crate) struct Queues {
     pub(crate) in_flight: usize,
     /// Pages being visited, by the hash of their URL.
     pub(crate) under_way: HashSet<u64>,
+    /// URLs that are queued a second time.
+    pub(crate) superseded: u64,
     /// Whether URLs were ever promoted in this crawl.
     pub(crate) has_promoted: bool,
     /// After an unclean stop, sites rest a full delay from here.
@@ -209,7 +211,7 @@ impl Queues {
     pub(crate) fn counts(&self) -> Counts {
         let counts = self.frontier.counts();
         Counts {
-            waiting: counts.waiting + self.parked,
+            waiting: (counts.waiting + self.parked).saturating_sub(self.superseded),
             ..counts
         }
     }
