@@ -186,6 +186,11 @@ impl Template {
         self.pairs >= 2
     }
 
+    /// Query pairs.
+    pub(crate) const fn pairs(&self) -> usize {
+        self.pairs
+    }
+
     /// Path segments and query pairs.
     pub(crate) const fn parts(&self) -> usize {
         self.segments + self.pairs
@@ -197,6 +202,11 @@ impl Template {
 
     pub(crate) fn hash(&self) -> u64 {
         xxh3_64(self.text.as_bytes())
+    }
+
+    /// The hash of the template that its URLs have with a number for the year.
+    pub(crate) fn hash_of_numbers(&self) -> u64 {
+        xxh3_64(self.text.replacen("{year}", "{n}", 1).as_bytes())
     }
 
     /// The hash of all URLs of its section that look alike from afar.
@@ -357,6 +367,12 @@ fn korean_date(name: &str) -> Option<Kind> {
 
 fn is_year(text: &str) -> bool {
     (text.starts_with("19") || text.starts_with("20")) && text.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// Whether a part of a URL contains what a machine drew: `s~9f8a7b6c5d`.
+pub(crate) fn contains_id(text: &str) -> bool {
+    let mut pieces = text.split(|c: char| !c.is_ascii_alphanumeric());
+    is_id(text) || pieces.any(is_id)
 }
 
 /// Whether a part of a URL looks as if a machine had drawn it: long, without

@@ -365,7 +365,11 @@ pub(crate) fn all() -> Vec<Trap> {
                 let link = format!("/docs/page-{}", char::from(b'a' + (draws % 20) as u8));
                 let cased = link.chars().enumerate().map(|(place, letter)| {
                     let is_capital = place > 5 && draws >> (place % 60) & 2 > 0;
-                    if is_capital { letter.to_ascii_uppercase() } else { letter }
+                    if is_capital {
+                        letter.to_ascii_uppercase()
+                    } else {
+                        letter
+                    }
                 });
                 cased.collect()
             });
