@@ -251,6 +251,8 @@ pub(crate) struct Seeds {
 pub(crate) struct Upkeep {
     /// The plan, where the crawl is kept fresh.
     pub(crate) plan: Option<RefreshPlan>,
+    /// The share of the crawl's budget that the partition may spend.
+    pub(crate) share: f64,
     /// What new pages may cost while the crawl is kept fresh.
     pub(crate) discovery: Discovery,
     /// Change signals of sites, as far as they were used lately.
@@ -366,6 +368,11 @@ impl Engine {
     /// The refresh plan, where the crawl is kept fresh.
     pub const fn plan(&self) -> Option<&RefreshPlan> {
         self.upkeep.plan.as_ref()
+    }
+
+    /// The share of the crawl's refresh budget that it may spend.
+    pub const fn budget_share(&self) -> f64 {
+        self.upkeep.share
     }
 
     /// New pages that were asked for, and those that wait for their budget.

@@ -99,6 +99,7 @@ impl Engine {
             seeds: Seeds { book, known },
             upkeep: Upkeep {
                 plan: None,
+                share: 1.0 / f64::from(map.count()),
                 discovery: Discovery::load(&store)?,
                 signals: HashMap::new(),
                 early_visits: HashMap::new(),

@@ -119,7 +119,11 @@ impl SiteNovelty {
                 continue;
             }
             let was_ignored = learned.is_ignored(config.pairs_min);
-            let note = Note::new(way.notes, strong_hash(plain.as_bytes()), sight.content.exact);
+            let note = Note::new(
+                way.notes,
+                strong_hash(plain.as_bytes()),
+                sight.content.exact,
+            );
             learned.compare(&mut self.notes, note);
             if !was_ignored && learned.is_ignored(config.pairs_min) {
                 known.extend(self.notes.take(way.notes).into_iter().map(UrlHash));
