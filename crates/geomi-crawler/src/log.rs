@@ -30,17 +30,6 @@ pub(crate) struct Numbered {
     pub(crate) loose_since: Option<Timestamp>,
 }
 
-impl Numbered {
-    /// Those of a crawl of one partition.
-    pub(crate) const fn whole(last: u64) -> Self {
-        Self {
-            partition: None,
-            last,
-            loose_since: None,
-        }
-    }
-}
-
 /// The log being written.
 #[derive(Debug)]
 pub(crate) struct VisitLog {
@@ -170,6 +159,13 @@ mod tests {
         }
     }
 
+    /// Those of a crawl of one partition that has no visits.
+    const NONE: Numbered = Numbered {
+        partition: None,
+        last: 0,
+        loose_since: None,
+    };
+
     fn numbered(partition: u16, last: u64, is_loose: bool) -> Numbered {
         Numbered {
             partition: Some(partition),
@@ -195,13 +191,13 @@ mod tests {
     fn a_crawl_of_one_partition_has_lines_as_ever() {
         let folder = tempfile::tempdir().unwrap();
         let dir = CrawlDir::create(folder.path()).unwrap();
-        let mut log = VisitLog::open(dir.log(), 1 << 20, &[Numbered::whole(0)]).unwrap();
+        let mut log = VisitLog::open(dir.log(), 1 << 20, &[NONE]).unwrap();
         log.add(None, &visit(1)).unwrap();
         log.flush().unwrap();
         let text = std::fs::read_to_string(dir.log()).unwrap();
         assert!(text.starts_with("{\"n\":1,\"time\":"), "{text}");
         // A frontier that was deleted begins to number behind its segments.
-        let mut log = VisitLog::open(dir.log(), 1 << 20, &[Numbered::whole(0)]).unwrap();
+        let mut log = VisitLog::open(dir.log(), 1 << 20, &[NONE]).unwrap();
         log.add(None, &visit(1)).unwrap();
         log.flush().unwrap();
         let twice = std::fs::read_to_string(dir.log()).unwrap();

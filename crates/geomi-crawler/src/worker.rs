@@ -227,6 +227,7 @@ impl Worker<'_> {
         let is_clean = self.engines.iter().all(Engine::began_clean);
         let round = Round::wanted(rounds, self.config.again && has_visits, is_clean);
         self.each_engine(|engine, around| engine.begin(round, around))?;
+        self.share_budget(self.clock.now());
         let given = std::mem::take(&mut self.config.seeds);
         for some in given.chunks(SEEDS_PER_COMMIT as usize) {
             self.admit_given(some)?;

@@ -192,6 +192,8 @@ pub(crate) struct Queues {
     pub(crate) in_flight: usize,
     /// Pages being visited, by the hash of their URL.
     pub(crate) under_way: HashSet<u64>,
+    /// URLs that are queued a second time.
+    pub(crate) superseded: u64,
     /// Whether URLs were ever promoted in this crawl.
     pub(crate) has_promoted: bool,
     /// After an unclean stop, sites rest a full delay from here.
@@ -210,7 +212,7 @@ impl Queues {
     pub(crate) fn counts(&self) -> Counts {
         let counts = self.frontier.counts();
         Counts {
-            waiting: counts.waiting + self.parked,
+            waiting: (counts.waiting + self.parked).saturating_sub(self.superseded),
             ..counts
         }
     }
@@ -251,6 +253,8 @@ pub(crate) struct Seeds {
 pub(crate) struct Upkeep {
     /// The plan, where the crawl is kept fresh.
     pub(crate) plan: Option<RefreshPlan>,
+    /// The share of the crawl's budget that the partition may spend.
+    pub(crate) share: f64,
     /// What new pages may cost while the crawl is kept fresh.
     pub(crate) discovery: Discovery,
     /// Change signals of sites, as far as they were used lately.
@@ -366,6 +370,11 @@ impl Engine {
     /// The refresh plan, where the crawl is kept fresh.
     pub const fn plan(&self) -> Option<&RefreshPlan> {
         self.upkeep.plan.as_ref()
+    }
+
+    /// The share of the crawl's refresh budget that it may spend.
+    pub const fn budget_share(&self) -> f64 {
+        self.upkeep.share
     }
 
     /// Counts of new pages that were requested, and of those that wait for their budget.

@@ -23,10 +23,22 @@ impl Engine {
             .reconfigure(new.frontier.politeness, wait_max, own, now);
         if let Some(plan) = &mut self.upkeep.plan {
             let now = plan.days(now);
-            plan.reconfigure(&self.rules.config.plan, &new.plan, now);
+            let share = self.upkeep.share;
+            let before = self.rules.config.plan.shared(share);
+            plan.reconfigure(&before, &new.plan.shared(share), now);
         }
         self.rules.config.change(new);
         Ok(())
+    }
+
+    /// Spends another share of the crawl's refresh budget from now on.
+    pub fn share_budget(&mut self, share: f64, now: Timestamp) {
+        let before = std::mem::replace(&mut self.upkeep.share, share);
+        let (Some(plan), Some(whole)) = (&mut self.upkeep.plan, &self.rules.config.refresh) else {
+            return;
+        };
+        let now = plan.days(now);
+        plan.reconfigure(&whole.shared(before), &whole.shared(share), now);
     }
 
     /// Follows another schedule; how many of its visits are of unknown pages, or `None`

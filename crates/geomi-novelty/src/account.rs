@@ -89,6 +89,8 @@ pub struct Account {
     pub unsupported: u32,
     /// Deferred URLs that were fetched at the end although they may lead on.
     pub last_calls: u32,
+    /// Of these, those that were given back because they led to something.
+    pub refunds: u32,
     /// The last of these that led nowhere new, in a row.
     pub ends: u32,
     /// How often that has opened it again.

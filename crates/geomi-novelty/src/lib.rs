@@ -75,10 +75,15 @@
 //! A generator answers the probe and leads on from there. That decides:
 //!
 //! * **There is no end:** the template is deferred at once. Where paths grow, the longer
-//!   ones are; where paths combine filters, those with two filters or more are. What the
-//!   template has repeated is not held against the rest of the site.
-//! * **There is an end:** the template is never deferred for what its pages say, however
-//!   alike they are. Only the budget of its site remains.
+//!   ones are, and after three such sections those of all other sections without support;
+//!   where paths combine filters, those with two filters or more are. Where query pairs
+//!   are combined, the URLs of the section with two pairs or more are, except templates
+//!   that have proven themselves: a list keeps its pages. What the template has repeated
+//!   is not held against the rest of the site.
+//! * **There is an end:** the template is not deferred for what its pages say, however
+//!   alike they are, only by the budget of its site. One probe can be of the wrong kind,
+//!   so the server is asked again when four times as many pages have led on (240 at
+//!   least), then sixteen times, and so on.
 //! * **Nothing was decided** (no probe can be made, robots.txt forbids it, failures): the
 //!   evidence counts.
 //!
@@ -115,6 +120,9 @@
 //!
 //! A parameter whose value a machine draws (eight characters or more, with a digit)
 //! is ignored on the whole site if it made no difference on three pages of any template.
+//! The same holds for a path segment with a drawn part in it (`s~9f8a7b6c5d`). All pairs
+//! of a query are ignored together on a template where they made no difference on three
+//! pages: several of them may change from link to link.
 //!
 //! # Where it fails
 //!

@@ -5,7 +5,7 @@
 //! or did not; a part over which enough pairs agreed and none disagreed is
 //! ignored. One disagreement is never forgotten: different pages stay different.
 
-use geomi_url::template::is_id;
+use geomi_url::template::contains_id;
 use geomi_url::{CrawlUrl, UrlHash, strong_hash, strong_hash_in};
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +13,8 @@ use crate::memory::{Note, Notes};
 
 /// Parts of one URL that are looked at.
 const PARTS_MAX: usize = 8;
+/// What all pairs of a query together are called; no name of a parameter has a space.
+pub(crate) const WHOLE_QUERY: &str = "the whole query";
 /// Pages a part must have made no difference to before it is ignored.
 const PAGES_MIN: u32 = 3;
 
@@ -63,6 +65,8 @@ impl Param {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Part {
     pub(crate) name: String,
+    /// Whether it is a pair of the query.
+    pub(crate) is_pair: bool,
     from: usize,
     to: usize,
 }
@@ -80,8 +84,13 @@ impl Part {
     }
 
     pub(crate) fn key(&self, template: u64) -> u64 {
-        strong_hash_in(template, self.name.as_bytes())
+        key(&self.name, template)
     }
+}
+
+/// What notes of a part are kept under.
+pub(crate) fn key(name: &str, template: u64) -> u64 {
+    strong_hash_in(template, name.as_bytes())
 }
 
 /// The parts of a URL that may make no difference, in order.
@@ -93,9 +102,14 @@ pub(crate) fn parts(url: &CrawlUrl) -> Vec<Part> {
     let mut from = path_start;
     for (at, segment) in url.path().split('/').enumerate() {
         let to = from + segment.len();
-        if is_id(segment) {
+        if contains_id(segment) {
             let name = format!("path:{at}");
-            found.push(Part { name, from, to });
+            found.push(Part {
+                name,
+                is_pair: false,
+                from,
+                to,
+            });
         }
         from = to + 1;
     }
@@ -104,7 +118,12 @@ pub(crate) fn parts(url: &CrawlUrl) -> Vec<Part> {
         let to = from + pair.len();
         let name = pair.split('=').next().unwrap_or(pair).to_owned();
         debug_assert_eq!(&text[from..to], pair);
-        found.push(Part { name, from, to });
+        found.push(Part {
+            name,
+            is_pair: true,
+            from,
+            to,
+        });
         from = to + 1;
     }
     found.truncate(PARTS_MAX);
@@ -159,6 +178,16 @@ pub(crate) fn in_lower_case(url: &str) -> String {
     url.chars().map(lower).collect()
 }
 
+/// A URL without repeated slashes in its path and without one at its end.
+pub(crate) fn with_few_slashes(url: &str) -> String {
+    let scheme = url.find("://").map_or(0, |at| at + "://".len());
+    let end = url.find('?').unwrap_or(url.len());
+    let (path, query) = (&url[scheme..end], &url[end..]);
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    let slash = if parts.len() == 1 { "/" } else { "" };
+    format!("{}{}{slash}{query}", &url[..scheme], parts.join("/"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -178,6 +207,13 @@ mod tests {
         assert_eq!(less(&[1, 2, 3]), "http://e.com/s/9f8a7b6c5d/x");
         assert_eq!(less(&[]), url.as_str());
         assert_eq!(in_lower_case("/A%EA%B0%80B?Q=%2F"), "/a%EA%B0%80b?q=%2F");
+        for (url, plain) in [
+            ("http://e.com//a///b//?x=//", "http://e.com/a/b?x=//"),
+            ("http://e.com/", "http://e.com/"),
+            ("http://e.com/a", "http://e.com/a"),
+        ] {
+            assert_eq!(with_few_slashes(url), plain);
+        }
         let plain = CrawlUrl::parse("http://e.com/p?a=1&sid=2").unwrap();
         let sid = &parts(&plain)[1];
         let kept = CrawlUrl::parse("http://e.com/p?a=1").unwrap();

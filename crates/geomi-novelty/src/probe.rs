@@ -8,16 +8,17 @@
 //!
 //! | the page | the probe |
 //! |---|---|
-//! | leads further down, or to a URL that contains its own | the step from the page to its link, two more times |
+//! | leads further down, or to a URL that contains its own | the step from the page to its link, eight more times |
 //! | bears a date | the same date in the years 2090 and 1850 |
 //! | leads to combinations of filters or words | those of two of its links together, in another order |
-//! | has a number | the number that steps from page to page, a thousand times larger |
-//! | nothing of that | two URLs with another name of the same form |
+//! | has numbers | each number that steps from page to page, a thousand times larger |
+//! | nothing of that, or names that differ from page to page, too | two URLs with another name of the same form |
 //!
 //! It **leads on** if its answer is a page with a link, not known yet, that goes further
-//! in the same direction. Then there is no end, and the template is deferred at once.
+//! in the same direction: beyond the number, with as many query pairs. Then there is no end, and the template is deferred at once.
 //! Otherwise, and if all probes of the page say so, there is an end: nothing the pages
-//! say is held against the template any more. Links of a probe are not followed.
+//! say is held against the template any more, until it has grown four times as large: then
+//! the server is asked again. Links of a probe are not followed.
 //!
 //! Redirects of a combination, failures and what robots.txt forbids decide nothing.
 
@@ -25,7 +26,7 @@ use std::cmp::Ordering;
 use std::fmt::Write as _;
 
 use geomi_url::CrawlUrl;
-use geomi_url::template::{Template, is_id};
+use geomi_url::template::{Template, contains_id, is_id};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -37,7 +38,20 @@ const LINKS_MAX: usize = 32;
 /// Digits of a number that is multiplied; longer ones are names.
 const DIGITS_MAX: usize = 6;
 /// Probes of one subject, those that decide nothing included.
-const ASKED_MAX: u8 = 5;
+const ASKED_MAX: u8 = 6;
+/// Numbers of one URL that are moved.
+const NUMBERS_MAX: usize = 3;
+/// A longer part of a URL may be a name.
+const NAME_MIN: usize = 3;
+/// How often a step is repeated: further than the levels of a tree whose levels have the
+/// same names.
+const STEPS: usize = 8;
+/// Numbers of pages alike that are this far apart count nothing.
+const DRAWN_MIN: u64 = 10_000;
+/// How many times as many pages must lead on, and how many at least, before an end that
+/// was found is doubted again.
+const DOUBT_FACTOR: u32 = 4;
+const DOUBT_MIN: u32 = 240;
 
 /// What is known of whether there is an end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -51,12 +65,23 @@ pub enum End {
     Missing,
 }
 
+/// What has no end, where that is not all of a template or section.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Verdict {
+    /// Paths from so many segments on.
+    Grows(usize),
+    /// Combinations of query pairs or words.
+    Combines,
+}
+
 /// How a probe was made, and so what its links must be like to lead on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 enum Form {
     Date(u16),
     /// Which of the URL's numbers is far out.
     Far(usize),
+    /// The same of a number that does not count.
+    Drawn(usize),
     Combined,
     /// With the segments from which on paths grow.
     Grown(usize),
@@ -77,6 +102,10 @@ pub(crate) struct Probes {
     awaited: Option<(u64, Form)>,
     /// What a first probe with another name led to.
     led_to: Option<u64>,
+    /// Whether an answer is wanted, even if evidence is no longer against the part.
+    has_begun: bool,
+    /// Pages that led on after which it is asked (again).
+    doubt_at: u32,
 }
 
 /// A page that leads on, and of which a probe may be made.
@@ -90,6 +119,8 @@ pub(crate) struct Suspect<'a> {
     pub(crate) links: &'a [&'a CrawlUrl],
     /// Whether it is or leads to combinations of what other URLs have.
     pub(crate) combines: bool,
+    /// Whether its year may be a number: pages whose URLs have a number there are known.
+    pub(crate) is_number: bool,
     /// Whether a URL of the site was found before.
     pub(crate) is_known: &'a dyn Fn(&CrawlUrl) -> bool,
 }
@@ -97,7 +128,22 @@ pub(crate) struct Suspect<'a> {
 impl Probes {
     /// Whether another probe may be made.
     pub(crate) fn may_ask(&self) -> bool {
-        self.end == End::Unknown && self.awaited.is_none() && self.asked < ASKED_MAX
+        self.end != End::Missing && self.awaited.is_none() && self.asked < ASKED_MAX
+    }
+
+    /// Whether it is asked or to be asked, whatever the evidence says.
+    pub(crate) const fn has_begun(&self) -> bool {
+        self.has_begun
+    }
+
+    /// Doubts that there is an end, found or not, when its part has grown several times as
+    /// large: another page may show another way in which it grows.
+    pub(crate) fn doubt(&mut self, led_on: u32) {
+        if led_on >= self.doubt_at.max(DOUBT_MIN) && self.awaited.is_none() {
+            self.doubt_at = led_on.saturating_mul(DOUBT_FACTOR);
+            (self.asked, self.ended, self.led_to) = (0, 0, None);
+            self.has_begun = true;
+        }
     }
 
     /// The next probe, if one can be made of this page. If all were answered, there is
@@ -107,19 +153,23 @@ impl Probes {
             return None;
         }
         let probes = candidates(suspect);
+        let grows = (probes.iter()).any(|(_, form)| matches!(form, Form::Grown(_)));
+        let needs_combining = !grows && needs_combining(suspect);
         let done = usize::from(self.ended) + usize::from(self.led_to.is_some());
         let Some((url, form)) = probes.into_iter().nth(done) else {
-            if done == 0 && needs_combining(suspect) {
+            if done == 0 && needs_combining {
                 // Another page may have links that can be combined.
                 return None;
             }
-            if self.ended > 0 && !needs_combining(suspect) {
+            if self.ended > 0 && !needs_combining {
                 self.end = End::Exists;
             }
             self.asked = ASKED_MAX;
+            self.has_begun = false;
             return None;
         };
         self.asked += 1;
+        self.has_begun = true;
         self.awaited = Some((url.hash64().0, form));
         Some(url)
     }
@@ -158,33 +208,41 @@ impl Probes {
                 };
                 step(own, other) == Some(towards)
             }
-            Form::Far(at) => step(own, other).is_some_and(|step| {
-                // Numbers before the one that was moved may be drawn at random.
-                step.is_gt() || nth_number(other, at) > nth_number(own, at)
-            }),
+            // A page that only repeats a number it ignores does not go on from it.
+            Form::Far(at) | Form::Drawn(at) => nth_number(other, at) > nth_number(own, at),
             Form::Redirect => false,
             Form::Token => Template::of(link) == Template::of(probe),
-            Form::Combined | Form::Grown(_) => {
-                Template::of(link).section() == Template::of(probe).section()
+            Form::Combined => {
+                let (probe, link) = (Template::of(probe), Template::of(link));
+                // Fewer pairs are no more combined than what the page links to anyway.
+                link.section() == probe.section() && link.pairs() >= probe.pairs()
             }
+            Form::Grown(_) => Template::of(link).section() == Template::of(probe).section(),
         }
     }
 
-    /// Takes in the answer. If paths grow without an end, that concerns the longer ones
-    /// only: says from how many segments on.
-    pub(crate) fn answered(&mut self, answer: ProbeAnswer<'_>) -> Option<usize> {
+    /// Takes in the answer. If paths grow or combinations are made without an end, that
+    /// concerns these only.
+    pub(crate) fn answered(&mut self, answer: ProbeAnswer<'_>) -> Option<Verdict> {
         let (_, form) = self.awaited.take()?;
         match (answer, form) {
             (ProbeAnswer::Redirect, Form::Redirect) => self.end = End::Missing,
             (_, Form::Redirect) => self.end = End::Exists,
             (ProbeAnswer::Undecided, _) | (ProbeAnswer::Redirect, Form::Combined) => {}
-            (ProbeAnswer::NoPage | ProbeAnswer::Redirect | ProbeAnswer::Page([]), _) => {
-                self.ended += 1;
+            // A page for any number: other names tell whether they mean anything.
+            (ProbeAnswer::Page([]), Form::Drawn(_)) => self.ended += 1,
+            (ProbeAnswer::NoPage | ProbeAnswer::Redirect | ProbeAnswer::Page([]), form) => {
+                let is_number = matches!(form, Form::Drawn(_));
+                self.ended += if is_number { ASKED_MAX } else { 1 };
             }
             (ProbeAnswer::Page(_), Form::Grown(segments)) => {
                 // A server that answers any path says nothing by other answers.
                 self.asked = ASKED_MAX;
-                return Some(segments);
+                return Some(Verdict::Grows(segments));
+            }
+            (ProbeAnswer::Page(_), Form::Combined) => {
+                self.asked = ASKED_MAX;
+                return Some(Verdict::Combines);
             }
             (ProbeAnswer::Page(onward), Form::Token) => {
                 // A site that shows its newest pages under any name shows the same twice.
@@ -227,25 +285,119 @@ fn candidates(suspect: Suspect<'_>) -> Vec<(CrawlUrl, Form)> {
     let is_known = |text: &str| parse(url, text).is_some_and(|url| (suspect.is_known)(&url));
     if let Some((grown, from)) = growth(text, &links.collect::<Vec<_>>(), is_known) {
         add(Some(grown), Form::Grown(from));
+        if suspect.combines && url.query().is_none() {
+            // Folders that are filters may stand in one order only, and once.
+            let steps = steps(text, suspect.links);
+            if steps.len() >= STEPS {
+                let folder = &text[..=text.rfind('/').unwrap_or(0)];
+                let in_order = steps[..STEPS].concat();
+                let reversed: String = steps[..STEPS].iter().rev().copied().collect();
+                add(Some(format!("{folder}{in_order}")), Form::Grown(from));
+                add(Some(format!("{folder}{reversed}")), Form::Grown(from));
+            }
+        }
     }
-    if template.year().is_some() {
+    let is_dated = template.year().is_some() && !suspect.is_number;
+    if is_dated {
         add(in_year(text, FUTURE), Form::Date(FUTURE));
         add(in_year(text, PAST), Form::Date(PAST));
     }
     if suspect.combines {
         add(combined(suspect.links), Form::Combined);
     }
-    if template.year().is_none() {
-        let via = suspect.via.map(CrawlUrl::path_and_query);
-        if let Some((far, at)) = far(text, via) {
-            add(Some(far), Form::Far(at));
+    if !is_dated {
+        let mut all = all_far(suspect);
+        all.sort_by_key(|(_, at)| is_drawn(suspect, *at));
+        for (far, at) in all {
+            let form = if is_drawn(suspect, at) {
+                Form::Drawn(at)
+            } else {
+                Form::Far(at)
+            };
+            add(Some(far), form);
         }
     }
-    if probes.is_empty() && !needs_combining(suspect) {
+    let has_drawn = probes
+        .last()
+        .is_some_and(|(_, form)| matches!(form, Form::Drawn(_)));
+    let is_named =
+        probes.is_empty() || has_drawn || has_id(text) || (!suspect.combines && has_name(suspect));
+    if is_named && !needs_combining(suspect) {
         let probe = |turn| Some((parse(url, &renamed(text, turn)?)?, Form::Token));
         probes.extend((1..=2).filter_map(probe));
     }
     probes
+}
+
+/// The page with each of its numbers far out that steps from page to page: first the one
+/// that [`far`] finds, then those in which its links of the same template differ from it.
+fn all_far(suspect: Suspect<'_>) -> Vec<(String, usize)> {
+    let text = suspect.url.path_and_query();
+    let via = suspect.via.map(CrawlUrl::path_and_query);
+    let is_alike = |link: &&&CrawlUrl| Template::of(link) == *suspect.template;
+    let links = suspect.links.iter().take(LINKS_MAX).filter(is_alike);
+    let links = links.map(|link| link.path_and_query());
+    let mut found: Vec<(String, usize)> = Vec::new();
+    found.extend(far(text, via));
+    for link in links {
+        let (own, theirs): (Vec<_>, Vec<_>) = (counted(text).collect(), counted(link).collect());
+        if own.len() != theirs.len() {
+            continue;
+        }
+        let moving = own.iter().zip(&theirs).filter(|(a, b)| a.0 != b.0);
+        for (number, _) in moving {
+            let new = moved(text, *number);
+            found.extend(new.filter(|(_, at)| found.iter().all(|(_, known)| known != at)));
+        }
+    }
+    found.truncate(NUMBERS_MAX);
+    found
+}
+
+/// Whether a number of the page is far from that of pages like it: it counts nothing, and
+/// may mean nothing.
+fn is_drawn(suspect: Suspect<'_>, at: usize) -> bool {
+    let is_alike = |other: &&CrawlUrl| Template::of(other) == *suspect.template;
+    let alike = suspect.via.into_iter().chain(suspect.links.iter().copied());
+    let of = |url: &CrawlUrl| nth_number(url.path_and_query(), at).map(|(number, _)| number);
+    let is_far = |own: u64| {
+        let mut others = alike.filter(is_alike).filter_map(of);
+        others.any(|other| other.abs_diff(own) >= DRAWN_MIN)
+    };
+    of(suspect.url).is_some_and(is_far)
+}
+
+/// The folders right below a page, each once, where its links end in a slash.
+fn steps<'a>(page: &str, links: &[&'a CrawlUrl]) -> Vec<&'a str> {
+    let folder = &page[..=page.rfind('/').unwrap_or(0)];
+    let mut steps: Vec<&str> = Vec::new();
+    for link in links {
+        let step = link.path_and_query().strip_prefix(folder);
+        let is_folder = |step: &&str| step.find('/').is_some_and(|at| at + 1 == step.len());
+        steps.extend(step.filter(is_folder).filter(|step| !steps.contains(step)));
+    }
+    steps
+}
+
+/// Whether a part of a URL was drawn by a machine.
+fn has_id(text: &str) -> bool {
+    text.split(is_mark).any(contains_id)
+}
+
+/// Whether words tell the pages of a template apart, too, whatever their numbers: the last
+/// part of a page has other letters than that of a page like it.
+fn has_name(suspect: Suspect<'_>) -> bool {
+    let last = |url: &CrawlUrl| {
+        let part = url.path_and_query().rsplit(is_mark).next();
+        part.unwrap_or_default().to_owned()
+    };
+    let letters = |part: &str| part.replace(|c: char| c.is_ascii_digit(), "");
+    let is_alike = |other: &&CrawlUrl| Template::of(other) == *suspect.template;
+    let via = suspect.via.into_iter();
+    let mut alike = via.chain(suspect.links.iter().copied()).filter(is_alike);
+    let own = last(suspect.url);
+    let is_other = |other: &CrawlUrl| letters(&last(other)) != letters(&own);
+    own.len() > NAME_MIN && alike.any(is_other)
 }
 
 /// Whether only a combination could tell whether there is an end, and none was made: the
@@ -312,9 +464,13 @@ fn in_year(text: &str, year: u16) -> Option<String> {
     Some(format!("{}{year}{}", &text[..start], &text[start + 4..]))
 }
 
-/// The number that stands at a place among the numbers of a text.
-fn nth_number(text: &str, at: usize) -> Option<u64> {
-    numbers(text).nth(at).map(|(value, _)| value)
+/// The number that stands at a place among the numbers of a text, with its decimals.
+fn nth_number(text: &str, at: usize) -> Option<(u64, Option<u64>)> {
+    let mut all = numbers(text).skip(at);
+    let (value, (start, len)) = all.next()?;
+    let is_decimal = |from: usize| text[start + len..from] == *".";
+    let decimals = all.next().filter(|(_, (from, _))| is_decimal(*from));
+    Some((value, decimals.map(|(value, _)| value)))
 }
 
 /// The URL with the number far out that steps from the page before it: the last that
@@ -324,10 +480,15 @@ fn far(text: &str, via: Option<&str>) -> Option<(String, usize)> {
     let before: Vec<_> = via.map(|via| counted(via).collect()).unwrap_or_default();
     let steps = own.len() == before.len();
     let differs = own.iter().zip(&before).rev().find(|(a, b)| a.0 != b.0);
-    let (value, (start, len)) = *match differs.filter(|_| steps) {
+    let number = *match differs.filter(|_| steps) {
         Some((moving, _)) => moving,
         None => own.last()?,
     };
+    moved(text, number)
+}
+
+/// The URL with one of its numbers far out, and the place of that number.
+fn moved(text: &str, (value, (start, len)): (u64, (usize, usize))) -> Option<(String, usize)> {
     if len > DIGITS_MAX {
         return None;
     }
@@ -351,7 +512,7 @@ const fn is_mark(c: char) -> bool {
     matches!(c, '/' | '?' | '&' | '=')
 }
 
-/// The step from a page to a link that contains it, or that is further down, two more
+/// The step from a page to a link that contains it, or that is further down, some more
 /// times; and from which [depth](Template::depth) on such URLs grow.
 fn growth(page: &str, links: &[&str], is_known: impl Fn(&str) -> bool) -> Option<(String, usize)> {
     let (path, _) = page.split_once('?').unwrap_or((page, ""));
@@ -359,7 +520,7 @@ fn growth(page: &str, links: &[&str], is_known: impl Fn(&str) -> bool) -> Option
     if let Some(step) = appended.filter(|step| step.starts_with(';')) {
         // Parameters of a segment, one after the other.
         let segments = path.matches('/').count();
-        return Some((format!("{page}{step}{step}{step}"), segments + 2));
+        return Some((format!("{page}{}", step.repeat(STEPS)), segments + 2));
     }
     if path.len() > 1 {
         let quoted = quote(page);
@@ -386,7 +547,7 @@ fn growth(page: &str, links: &[&str], is_known: impl Fn(&str) -> bool) -> Option
             let stepped = own.iter().copied().take_while(is_step).count();
             let added = before.matches('/').count();
             let from = own.len() - stepped + 2 * added;
-            return Some((format!("{before}{before}{before}{page}"), from));
+            return Some((format!("{}{page}", before.repeat(STEPS)), from));
         }
     }
     let only_path = |text: &'_ str| text.find('?').unwrap_or(text.len());
@@ -428,7 +589,7 @@ fn quote(text: &str) -> String {
     quoted
 }
 
-/// The step from a page to a link further down, two more times: what a link that is
+/// The step from a page to a link further down, some more times: what a link that is
 /// relative by mistake leads to.
 fn grown(page: &str, link: &str) -> Option<String> {
     let folder = |path: &str| path.rfind('/').map_or(0, |at| at + 1);
@@ -437,8 +598,12 @@ fn grown(page: &str, link: &str) -> Option<String> {
     if !page.starts_with(above) || !is_further {
         return None;
     }
-    let once = format!("{}{step}", &link[..folder(link)]);
-    Some(format!("{}{step}", &once[..folder(&once)]))
+    let mut grown = link.to_owned();
+    for _ in 0..STEPS {
+        grown.truncate(folder(&grown));
+        grown.push_str(step);
+    }
+    Some(grown)
 }
 
 /// From how many segments on the paths of growing links grow: where the segments begin
@@ -530,7 +695,7 @@ fn renamed(text: &str, turn: u8) -> Option<String> {
         parts.push((from, part));
         from += part.len() + 1;
     }
-    let is_name = |part: &str| is_id(part) || part.len() > 3;
+    let is_name = |part: &str| contains_id(part) || part.len() > NAME_MIN;
     let (start, part) = parts.into_iter().rev().find(|(_, part)| is_name(part))?;
     let (stem, rest) = part
         .rsplit_once('.')
@@ -580,6 +745,7 @@ mod tests {
             via: Some(&via),
             links: &links,
             combines: !links.is_empty(),
+            is_number: false,
             is_known: &|_| false,
         });
         let probes = probes.into_iter();
@@ -633,9 +799,16 @@ mod tests {
                 "/p/x",
                 &["/p/x/related/3/related/4"],
                 &[
-                    "/p/x/related/3/related/3/related/3/related/4",
+                    "/p/x/related/3/related/3/related/3/related/3/related/3/related/3/related/3/\
+                     related/3/related/3/related/4",
                     "/p/x/related/4007",
                 ],
+            ),
+            (
+                "/map?x=5&y=7",
+                "/",
+                &["/map?x=6&y=7", "/map?x=5&y=8"],
+                &["/map?x=5&y=8007", "/map?x=6007&y=7"],
             ),
             (
                 "/list?year=2021&dept=CS",
@@ -646,6 +819,11 @@ mod tests {
         ] {
             assert_eq!(probes(page, via, links), expected, "{page}");
         }
+        let sessions = probes("/s~9f8a7b6c5d/doc/7", "/s~1a2b3c4d5e/doc/6", &[]);
+        assert_eq!(sessions[0], "/s~9f8a7b6c5d/doc/8007");
+        assert!(sessions.len() == 3 && sessions[1].ends_with("/doc/7"));
+        let words = probes("/party-winter-31", "/time-year-7", &[]);
+        assert_eq!((&*words[0], words.len()), ("/party-winter-32007", 3));
         let tokens = probes("/maze/9f8a7b6c5d", "/maze/1a2b3c4d5e", &[]);
         assert_eq!(tokens.len(), 2);
         assert!(
@@ -654,6 +832,124 @@ mod tests {
                 .all(|it| it.starts_with("/maze/") && it.len() == 16)
         );
         assert_ne!(tokens[0], tokens[1]);
+    }
+
+    #[test]
+    fn filters_in_a_path_are_also_asked_for_once_each() {
+        let links: Vec<String> = (0..9).map(|at| format!("/by/red/f{at}/")).collect();
+        let links: Vec<&str> = links.iter().map(String::as_str).collect();
+        let probes = probes("/by/red/", "/by/", &links);
+        assert!(probes[0].starts_with("/by/red/f0/f0/f0/"));
+        assert_eq!(probes[1], "/by/red/f0/f1/f2/f3/f4/f5/f6/f7/");
+        assert_eq!(probes[2], "/by/red/f7/f6/f5/f4/f3/f2/f1/f0/");
+    }
+
+    #[test]
+    fn numbers_that_pass_years_are_numbers() {
+        let page = url("/2001/");
+        let template = Template::of(&page);
+        let suspect = |is_number| Suspect {
+            url: &page,
+            template: &template,
+            via: None,
+            links: &[],
+            combines: false,
+            is_number,
+            is_known: &|_| false,
+        };
+        let paths = |probes: Vec<(CrawlUrl, Form)>| -> Vec<String> {
+            probes
+                .iter()
+                .map(|(url, _)| url.path().to_owned())
+                .collect()
+        };
+        assert_eq!(paths(candidates(suspect(false))), ["/2090/", "/1850/"]);
+        assert_eq!(paths(candidates(suspect(true))), ["/2002007/"]);
+    }
+
+    #[test]
+    fn a_number_that_a_page_only_repeats_leads_nowhere() {
+        let asked = |form, probe: &str, link: &str| {
+            let probes = Probes {
+                awaited: Some((0, form)),
+                ..Probes::default()
+            };
+            probes.leads_on(&url(probe), &url(link))
+        };
+        // The list of a board below a post: posts of any list page link to their neighbours.
+        assert!(!asked(
+            Form::Far(1),
+            "/b?no=12&page=3007",
+            "/b?no=13&page=3007"
+        ));
+        assert!(asked(
+            Form::Far(1),
+            "/b?no=12&page=3007",
+            "/b?no=12&page=3008"
+        ));
+        assert!(asked(
+            Form::Far(0),
+            "/map?lat=38007.81",
+            "/map?lat=38007.91"
+        ));
+        // A page that answers any pairs links to what has fewer of them.
+        let post = "/view?p=3&t=1&sid=7&start=0";
+        assert!(!asked(Form::Combined, post, "/view?p=4&sid=7"));
+        assert!(asked(Form::Combined, post, "/view?p=3&t=1&sid=7&start=15"));
+    }
+
+    #[test]
+    fn a_number_that_counts_nothing_is_asked_for_twice_more() {
+        let page = url("/p/15?print=1&from=526231");
+        let via = url("/p/15?print=1&from=26769");
+        let template = Template::of(&page);
+        let suspect = Suspect {
+            url: &page,
+            template: &template,
+            via: Some(&via),
+            links: &[],
+            combines: false,
+            is_number: false,
+            is_known: &|_| false,
+        };
+        let mut probes = Probes::default();
+        let far = probes.next(suspect).unwrap();
+        assert_eq!(far.path_and_query(), "/p/15?print=1&from=526232007");
+        let mut items = probes.clone();
+        items.answered(ProbeAnswer::NoPage);
+        assert_eq!((items.next(suspect), items.end), (None, End::Exists));
+        probes.answered(ProbeAnswer::Page(&[]));
+        for from in ["1", "2"] {
+            probes.next(suspect).unwrap();
+            let onward = url(&format!("/p/15?print=1&from={from}"));
+            probes.answered(ProbeAnswer::Page(&[onward]));
+        }
+        assert_eq!(probes.end, End::Missing);
+    }
+
+    #[test]
+    fn an_end_is_doubted_when_its_part_has_grown_much_since() {
+        let page = url("/p/12");
+        let template = Template::of(&page);
+        let suspect = Suspect {
+            url: &page,
+            template: &template,
+            via: None,
+            links: &[],
+            combines: false,
+            is_number: false,
+            is_known: &|_| false,
+        };
+        let mut probes = Probes::default();
+        probes.next(suspect).unwrap();
+        probes.answered(ProbeAnswer::NoPage);
+        assert_eq!((probes.next(suspect), probes.end), (None, End::Exists));
+        probes.doubt(60);
+        probes.doubt(239);
+        assert_eq!(probes.next(suspect), None);
+        probes.doubt(240);
+        assert!(probes.next(suspect).is_some());
+        assert_eq!(probes.end, End::Exists, "until the answer says otherwise");
     }
 
     #[test]
@@ -703,6 +999,7 @@ mod tests {
             via: None,
             links: &[],
             combines: false,
+            is_number: false,
             is_known: &|_| false,
         };
         let mut probes = Probes::default();
@@ -733,6 +1030,7 @@ mod tests {
             via: None,
             links: &[],
             combines: true,
+            is_number: false,
             is_known: &|_| false,
         };
         let mut probes = Probes::default();
@@ -750,6 +1048,7 @@ mod tests {
             via: None,
             links: &[],
             combines: false,
+            is_number: false,
             is_known: &|_| false,
         };
         let mut probes = Probes::default();

@@ -19,7 +19,7 @@ use crate::probe::{End, Probes};
 use crate::recombined::{Combines, Parts};
 use crate::{Account, NoveltyConfig, Param, SiteStanding, TemplateStanding};
 use deferral::is_ahead;
-use spelling::learn;
+use spelling::{SPELLINGS, learn};
 
 /// Templates a site may have.
 const TEMPLATES_MAX: usize = 256;
@@ -193,6 +193,8 @@ struct Section {
     probes: Probes,
     /// The depth from which on its URLs grow without an end.
     grows_from: Option<usize>,
+    /// Whether its query pairs are combined without an end.
+    combines: bool,
 }
 
 /// All that is learned of a site.
@@ -212,12 +214,15 @@ pub struct SiteNovelty {
     /// Names of parameters whose values a machine draws and which make no difference on
     /// any template.
     drawn: Vec<String>,
-    /// Whether capital letters in paths and queries make a difference.
-    letter_case: Param,
+    /// Whether the ways of spelling make a difference that some servers do not tell apart.
+    spellings: [Param; SPELLINGS],
     /// Names of parameters that look like sessions and are not: they tell pages apart.
     identifiers: Vec<String>,
     /// Probes made so far.
     probed: u32,
+    /// Sections whose paths grow without an end, and the depth from which all of them do.
+    growing: u32,
+    grows_from: usize,
     /// Pages with new content that led on without support, of all templates, less
     /// what support has given back.
     unsupported: u32,
@@ -296,7 +301,7 @@ impl SiteNovelty {
             known = learn(kind, &mut self.notes, config, hash, sight);
         }
         known.extend(self.learn_drawn(config, sight.url));
-        known.extend(self.learn_letter_case(config, sight));
+        known.extend(self.learn_spellings(config, sight));
         Observation {
             is_new: worth.is_new(),
             is_supported: worth == Worth::Supported,

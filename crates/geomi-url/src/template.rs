@@ -191,6 +191,11 @@ impl Template {
         self.pairs >= 2
     }
 
+    /// Query pairs.
+    pub const fn pairs(&self) -> usize {
+        self.pairs
+    }
+
     /// Path segments and query pairs.
     pub const fn parts(&self) -> usize {
         self.segments + self.pairs
@@ -205,6 +210,11 @@ impl Template {
     /// of its hash, and anyone can link to a site with a path they made up.
     pub fn hash(&self) -> u64 {
         *self.hash.get_or_init(|| strong_hash(self.text.as_bytes()))
+    }
+
+    /// The hash of the template that its URLs have with a number for the year.
+    pub fn hash_of_numbers(&self) -> u64 {
+        strong_hash(self.text.replacen("{year}", "{n}", 1).as_bytes())
     }
 
     /// The hash of all URLs of its section that look alike from afar.
@@ -366,6 +376,12 @@ fn korean_date(name: &str) -> Option<Kind> {
 
 fn is_year(text: &str) -> bool {
     (text.starts_with("19") || text.starts_with("20")) && text.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// Whether a part of a URL contains what a machine drew: `s~9f8a7b6c5d`.
+pub fn contains_id(text: &str) -> bool {
+    let mut pieces = text.split(|c: char| !c.is_ascii_alphanumeric());
+    is_id(text) || pieces.any(is_id)
 }
 
 /// Whether a part of a URL looks as if a machine had drawn it: long, without

@@ -23,6 +23,7 @@ impl Worker<'_> {
         }
         self.reporter.next = now + self.clock.passes_in(REPORT_EVERY);
         self.reread_table();
+        self.share_budget(now);
         let status = self.status(self.phase(), None, now);
         self.reporter.write(&status, now)?;
         self.publish(now)?;
@@ -106,6 +107,23 @@ impl Worker<'_> {
             timezone: config.timezone.name().to_owned(),
             next_due: next_due.map(|wake| config.timezone.instant(wake).to_rfc3339_millis()),
         })
+    }
+
+    /// Cuts the refresh budget among the partitions by their pages.
+    pub(super) fn share_budget(&mut self, now: Timestamp) {
+        /// A share is changed when it is off by more than this part of it.
+        const TOLERANCE: f64 = 0.05;
+        if self.engines.len() == 1 || self.config.engine.refresh.is_none() {
+            return;
+        }
+        let pages = |engine: &Engine| 1 + engine.plan().map_or(0, |plan| plan.pages().len());
+        let all: usize = self.engines.iter().map(pages).sum();
+        for engine in &mut self.engines {
+            let share = pages(engine) as f64 / all as f64;
+            if (engine.budget_share() / share - 1.0).abs() > TOLERANCE {
+                engine.share_budget(share, now);
+            }
+        }
     }
 
     /// Reads the schedule again if its file has changed.

@@ -78,6 +78,7 @@ impl Engine {
                 parked: 0,
                 in_flight: 0,
                 under_way: HashSet::new(),
+                superseded: store.meta(promotion::SUPERSEDED_META)?.unwrap_or_default(),
                 has_promoted: store.meta(promotion::META)?.unwrap_or_default(),
                 unclean_since: is_unclean.then_some(now),
                 sent: HashMap::new(),
@@ -98,6 +99,7 @@ impl Engine {
             seeds: Seeds { book, known },
             upkeep: Upkeep {
                 plan: None,
+                share: 1.0 / f64::from(map.count()),
                 discovery: Discovery::load(&store)?,
                 signals: HashMap::new(),
                 early_visits: HashMap::new(),

@@ -106,9 +106,12 @@ impl Discovery {
     }
 }
 
-/// New pages a day, of a plan that may spend so much and an operator who says this.
-pub(crate) fn per_day(said: Option<u64>, requests_per_day: f64) -> f64 {
-    said.map_or(requests_per_day.max(PER_DAY_MIN), |said| said as f64)
+/// New pages per day in a partition with this share of the crawl: as configured, or as
+/// many as its plan may request.
+pub(crate) fn per_day(said: Option<u64>, requests_per_day: f64, share: f64) -> f64 {
+    said.map_or(requests_per_day.max(PER_DAY_MIN * share), |said| {
+        said as f64 * share
+    })
 }
 
 impl Engine {
@@ -122,6 +125,7 @@ impl Engine {
         Some(per_day(
             book.config().discovery_per_day,
             book.requests_per_day_of(pages),
+            self.upkeep.share,
         ))
     }
 
@@ -288,8 +292,8 @@ mod tests {
 
     #[test]
     fn a_plan_gives_as_much_to_new_pages_as_to_known_ones() {
-        assert!((per_day(None, 268.0) - 268.0).abs() < 1e-9);
-        assert!((per_day(None, 0.5) - PER_DAY_MIN).abs() < 1e-9);
-        assert!(per_day(Some(0), 268.0) < 1e-9);
+        assert!((per_day(None, 268.0, 1.0) - 268.0).abs() < 1e-9);
+        assert!((per_day(None, 0.5, 1.0) - PER_DAY_MIN).abs() < 1e-9);
+        assert!(per_day(Some(0), 268.0, 1.0) < 1e-9);
     }
 }

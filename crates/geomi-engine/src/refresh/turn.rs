@@ -35,6 +35,7 @@ impl Engine {
         let Some(config) = self.rules.config.refresh.clone() else {
             return Ok(());
         };
+        let config = config.shared(self.upkeep.share);
         let mut plan = RefreshPlan::new(&config);
         let tries = self.rules.config.tries;
         for visit in around.world.visits(self.id, 0, self.outgoing.last_visit)? {

@@ -120,6 +120,7 @@ impl SiteNovelty {
         template: &Template,
     ) -> &mut Account {
         match refusal {
+            NoveltyRefusal::Endless if self.grows_everywhere(template) => &mut self.account,
             NoveltyRefusal::Template
             | NoveltyRefusal::Section
             | NoveltyRefusal::Calendar
@@ -172,11 +173,14 @@ impl SiteNovelty {
     }
 
     /// A last call that has led to something that is not deferred may be followed by
-    /// another.
+    /// another. Not for ever: two parts of a trap may lead to each other in turn.
     pub(super) fn refund_last_call(&mut self, config: &NoveltyConfig, template: &Template) {
         if let Some(refusal) = self.standing(config, template) {
             let account = self.calling_account(refusal, template);
-            account.last_calls = account.last_calls.saturating_sub(1);
+            if account.refunds < config.last_calls {
+                account.refunds += 1;
+                account.last_calls = account.last_calls.saturating_sub(1);
+            }
         }
     }
 
@@ -212,6 +216,7 @@ impl SiteNovelty {
     /// What tells the accounts apart that count last calls.
     pub fn holding_account(&self, config: &NoveltyConfig, template: &Template) -> Option<u64> {
         Some(match self.standing(config, template)? {
+            NoveltyRefusal::Endless if self.grows_everywhere(template) => 0,
             NoveltyRefusal::Template
             | NoveltyRefusal::Section
             | NoveltyRefusal::Calendar

@@ -5,13 +5,35 @@ use geomi_url::{CrawlUrl, UrlHash, strong_hash};
 
 use super::{Kind, Sight, SiteNovelty};
 use crate::memory::{Note, Notes};
-use crate::params::{Part, hash_without, in_lower_case, is_drawn, parts, without};
+use crate::params::{
+    Part, WHOLE_QUERY, hash_without, in_lower_case, is_drawn, key, parts, with_few_slashes, without,
+};
 use crate::{NoveltyConfig, Param};
 
 /// Parts of a template that are learned about.
 const PARAMS_MAX: usize = 16;
-/// Which notes are about capital letters.
-const LETTER_CASE: u64 = 0x6c65_7474_6572_7321;
+/// Ways of spelling that some servers do not tell apart.
+pub(super) const SPELLINGS: usize = 2;
+
+/// A way of spelling: its name, which notes are about it, and the plain form of a URL.
+struct Spelling {
+    name: &'static str,
+    notes: u64,
+    plain: fn(&str) -> String,
+}
+
+const ALL_SPELLINGS: [Spelling; SPELLINGS] = [
+    Spelling {
+        name: "letter case",
+        notes: 0x6c65_7474_6572_7321,
+        plain: in_lower_case,
+    },
+    Spelling {
+        name: "number of slashes",
+        notes: 0x736c_6173_6865_7321,
+        plain: with_few_slashes,
+    },
+];
 
 impl SiteNovelty {
     /// Looks whether a drawn part of a page's URL makes no difference on the site as a
@@ -56,58 +78,74 @@ impl SiteNovelty {
         let kind = self.kinds.get(&template.hash());
         let params = || kind.into_iter().flat_map(|kind| &kind.params);
         let has_ignored = params().any(|param| param.is_ignored(config.pairs_min));
-        let ignores_case = self.letter_case.is_ignored(config.pairs_min);
-        if !has_ignored && self.drawn.is_empty() && !ignores_case {
+        let spellings = || {
+            let all = ALL_SPELLINGS.iter().zip(&self.spellings);
+            all.filter(|(_, learned)| learned.is_ignored(config.pairs_min))
+        };
+        if !has_ignored && self.drawn.is_empty() && spellings().next().is_none() {
             return None;
         }
         let all = parts(url);
         let is_ignored = |part: &&Part| {
-            params().any(|param| param.name == part.name && param.is_ignored(config.pairs_min))
-                || (self.drawn.contains(&part.name) && is_drawn(part.value(url)))
+            params().any(|param| {
+                let is_it = param.name == part.name || (part.is_pair && param.name == WHOLE_QUERY);
+                is_it && param.is_ignored(config.pairs_min)
+            }) || (self.drawn.contains(&part.name) && is_drawn(part.value(url)))
         };
         let ignored: Vec<_> = all.iter().filter(is_ignored).collect();
         let mut names: Vec<_> = ignored.iter().map(|part| part.name.clone()).collect();
         let mut spelling = without(url, &ignored);
-        if ignores_case {
-            let lower = in_lower_case(&spelling);
-            if lower != spelling {
-                names.push("letter case".to_owned());
-                spelling = lower;
+        for (way, _) in spellings() {
+            let plain = (way.plain)(&spelling);
+            if plain != spelling {
+                names.push(way.name.to_owned());
+                spelling = plain;
             }
         }
         (!names.is_empty()).then(|| (UrlHash(strong_hash(spelling.as_bytes())), names))
     }
 
-    /// Compares a page with those whose URLs differ in capital letters only: some servers
-    /// do not tell them apart. Returns the spellings that count as seen.
-    pub(super) fn learn_letter_case(
+    /// Compares a page with those whose URLs differ in a way of spelling only. Returns the
+    /// plain forms that count as seen.
+    pub(super) fn learn_spellings(
         &mut self,
         config: &NoveltyConfig,
         sight: &Sight<'_>,
     ) -> Vec<UrlHash> {
-        let lower = in_lower_case(sight.url.as_str());
-        if lower == sight.url.as_str() {
-            return Vec::new();
+        let mut known = Vec::new();
+        for (way, learned) in ALL_SPELLINGS.iter().zip(&mut self.spellings) {
+            let plain = (way.plain)(sight.url.as_str());
+            if plain == sight.url.as_str() {
+                continue;
+            }
+            let was_ignored = learned.is_ignored(config.pairs_min);
+            let note = Note::new(
+                way.notes,
+                strong_hash(plain.as_bytes()),
+                sight.content.exact,
+            );
+            learned.compare(&mut self.notes, note);
+            if !was_ignored && learned.is_ignored(config.pairs_min) {
+                known.extend(self.notes.take(way.notes).into_iter().map(UrlHash));
+            }
         }
-        let stripped = strong_hash(lower.as_bytes());
-        let was_ignored = self.letter_case.is_ignored(config.pairs_min);
-        self.letter_case.compare(
-            &mut self.notes,
-            Note::new(LETTER_CASE, stripped, sight.content.exact),
-        );
-        match (was_ignored, self.letter_case.is_ignored(config.pairs_min)) {
-            (false, true) => self
-                .notes
-                .take(LETTER_CASE)
-                .into_iter()
-                .map(UrlHash)
-                .collect(),
-            _ => Vec::new(),
-        }
+        known
     }
 }
 
-/// Compares a page with those whose URLs differ in one part only.
+/// What may make no difference: each part, and all pairs of a query together, where several
+/// of them change from link to link.
+fn subjects(parts: &[Part]) -> Vec<(&str, Vec<&Part>)> {
+    let mut subjects: Vec<(&str, Vec<&Part>)> =
+        parts.iter().map(|part| (&*part.name, vec![part])).collect();
+    let pairs: Vec<&Part> = parts.iter().filter(|part| part.is_pair).collect();
+    if pairs.len() > 1 {
+        subjects.push((WHOLE_QUERY, pairs));
+    }
+    subjects
+}
+
+/// Compares a page with those whose URLs differ in one part only, or in the query only.
 pub(super) fn learn(
     kind: &mut Kind,
     notes: &mut Notes,
@@ -116,11 +154,11 @@ pub(super) fn learn(
     sight: &Sight<'_>,
 ) -> Vec<UrlHash> {
     let mut known = Vec::new();
-    for part in parts(sight.url) {
-        let at = kind.params.iter().position(|param| param.name == part.name);
+    for (name, taken) in subjects(&parts(sight.url)) {
+        let at = kind.params.iter().position(|param| param.name == name);
         let Some(at) = at.or_else(|| {
             (kind.params.len() < PARAMS_MAX).then(|| {
-                let name = part.name.clone();
+                let name = name.to_owned();
                 kind.params.push(Param {
                     name,
                     ..Param::default()
@@ -131,7 +169,7 @@ pub(super) fn learn(
             continue;
         };
         let param = &mut kind.params[at];
-        let (of, stripped) = (part.key(template), hash_without(sight.url, &[&part]));
+        let (of, stripped) = (key(name, template), hash_without(sight.url, &taken));
         let was_ignored = param.is_ignored(config.pairs_min);
         param.compare(notes, Note::new(of, stripped.0, sight.content.exact));
         if !was_ignored && param.is_ignored(config.pairs_min) {

@@ -110,6 +110,23 @@ impl Drive {
     }
 }
 
+impl RefreshConfig {
+    /// What a partition with this share of the pages may spend of what is set for the
+    /// whole crawl. Limits per page, site and group of sites stay as they are.
+    #[must_use]
+    pub fn shared(&self, share: f64) -> Self {
+        let part = |whole: u64| ((whole as f64 * share).round() as u64).max(1);
+        Self {
+            budget: match self.budget {
+                Budget::PerPage(visits) => Budget::PerPage(visits),
+                Budget::PerDay(requests) => Budget::PerDay(requests * share),
+            },
+            requests_per_hour: self.requests_per_hour.map(part),
+            ..self.clone()
+        }
+    }
+}
+
 impl Default for RefreshConfig {
     fn default() -> Self {
         Self {

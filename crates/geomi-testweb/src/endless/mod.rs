@@ -34,6 +34,8 @@ pub enum Endless {
     SessionInQuery,
     /// `/(S(...))/` before every path, another on every page.
     SessionInPath,
+    /// `/s~...` before every path, another on every page.
+    SessionInFolder,
     /// Folders within themselves by relative links; the path stands in the text.
     FolderInItself,
     /// Thirty filters, any subset in any order, a sentence of its own on each.
@@ -61,11 +63,17 @@ pub enum Endless {
     SoftMissing,
     /// List pages without an entry that have a next one.
     EmptyLists,
+    /// A map of any place at any scale.
+    MapTiles,
+    /// Every path is answered with 200 and an apology with links to names at random.
+    SoftMissingNames,
+    /// Filters on the lists of the site themselves.
+    FilteredLists,
 }
 
 impl Endless {
     /// All of them.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 24] = [
         Self::MonthsByQuery,
         Self::Weeks,
         Self::MonthOffset,
@@ -86,6 +94,10 @@ impl Endless {
         Self::SoftMissing,
         Self::EmptyLists,
         Self::RandomCase,
+        Self::SessionInFolder,
+        Self::MapTiles,
+        Self::SoftMissingNames,
+        Self::FilteredLists,
     ];
 
     /// What its pages say.
@@ -97,6 +109,7 @@ impl Endless {
             | Self::FacetPath
             | Self::SortOrders
             | Self::RelatedSearches
+            | Self::FilteredLists
             | Self::TagSets => TrapText::Recombines,
             _ => TrapText::Repeats,
         }
@@ -134,18 +147,20 @@ impl Endless {
             | Self::FacetPath
             | Self::SortOrders
             | Self::RelatedSearches
+            | Self::FilteredLists
             | Self::TagSets => small::shop(language, seed),
             Self::SessionAfterPath | Self::SessionInQuery | Self::ReplyForms => {
                 small::board(language, seed)
             }
-            Self::SessionInPath | Self::FolderInItself | Self::SoftMissing => {
-                small::docs(language, seed)
-            }
-            Self::MonthsByQuery | Self::Weeks => small::gallery(language, seed),
+            Self::SessionInPath
+            | Self::SessionInFolder
+            | Self::FolderInItself
+            | Self::SoftMissing
+            | Self::SoftMissingNames
+            | Self::RandomCase => small::docs(language, seed),
+            Self::MonthsByQuery | Self::Weeks | Self::MapTiles => small::gallery(language, seed),
             Self::MonthOffset | Self::IntoThePast => small::blog(language, seed),
-            Self::PrintVariants | Self::EmptyLists | Self::RandomCase => {
-                small::questions(language, seed)
-            }
+            Self::PrintVariants | Self::EmptyLists => small::questions(language, seed),
         };
         if self.mouth() != "/" {
             site.door = Some((self.mouth(), site.words.t("더 보기", "More").to_owned()));
@@ -170,10 +185,14 @@ impl Endless {
             Self::TagSets => "/tag/t1",
             Self::SoftMissing => "/help/",
             Self::EmptyLists => "/results?page=1",
+            Self::MapTiles => "/map?lat=37.50&lon=127.00&z=10",
+            Self::SoftMissingNames => "/old-name-17",
             Self::SessionAfterPath
             | Self::SessionInQuery
             | Self::SessionInPath
+            | Self::SessionInFolder
             | Self::RandomCase
+            | Self::FilteredLists
             | Self::PrintVariants => "/",
         }
         .to_owned()
@@ -187,6 +206,9 @@ impl Endless {
         if self == Self::PrintVariants {
             return variants::answer(&site, host, target);
         }
+        if self == Self::FilteredLists {
+            return variants::filtered(&site, host, target);
+        }
         if self == Self::RandomCase {
             return variants::in_any_case(&site, host, target);
         }
@@ -194,8 +216,13 @@ impl Endless {
             return site.page(200, &sheet, Timestamp::EPOCH);
         }
         let answer = site.answer(host, target, Timestamp::EPOCH);
-        if self == Self::SoftMissing && answer.status == 404 {
-            return site.page(200, &variants::apology(site.words), Timestamp::EPOCH);
+        let apology = match self {
+            Self::SoftMissing => variants::apology(site.words),
+            Self::SoftMissingNames => variants::apology_with_names(site.words, target),
+            _ => return answer,
+        };
+        if answer.status == 404 {
+            return site.page(200, &apology, Timestamp::EPOCH);
         }
         answer
     }
@@ -217,11 +244,15 @@ impl Endless {
             Self::TagSets => choices::tag_sets(words, at),
             Self::ReplyForms => variants::reply_form(words, at),
             Self::EmptyLists => variants::empty_list(words, at),
+            Self::MapTiles => variants::map_tile(words, at),
             Self::SessionAfterPath
             | Self::SessionInQuery
             | Self::SessionInPath
             | Self::PrintVariants
+            | Self::SessionInFolder
             | Self::RandomCase
+            | Self::FilteredLists
+            | Self::SoftMissingNames
             | Self::SoftMissing => None,
         }
     }

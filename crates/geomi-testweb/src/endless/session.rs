@@ -13,6 +13,8 @@ pub(super) enum Session {
     AfterPath,
     Query,
     Path,
+    /// In the first folder, after a word.
+    Folder,
 }
 
 impl Session {
@@ -21,6 +23,7 @@ impl Session {
             Endless::SessionAfterPath => Some(Self::AfterPath),
             Endless::SessionInQuery => Some(Self::Query),
             Endless::SessionInPath => Some(Self::Path),
+            Endless::SessionInFolder => Some(Self::Folder),
             _ => None,
         }
     }
@@ -30,6 +33,7 @@ impl Session {
             Self::AfterPath => ";jsessionid=[0-9A-F]+",
             Self::Query => "[?&]sid=[0-9a-f]+",
             Self::Path => r"/\(S\([0-9a-z]+\)\)",
+            Self::Folder => "/s~[0-9a-f]+",
         }
     }
 
@@ -46,6 +50,7 @@ impl Session {
             Self::AfterPath => cut(";jsessionid=", ""),
             Self::Query => cut("?sid=", "").or_else(|| cut("&sid=", "")),
             Self::Path => cut("/(S(", "))"),
+            Self::Folder => cut("/s~", ""),
         };
         plain.unwrap_or_else(|| target.to_owned())
     }
@@ -59,6 +64,7 @@ impl Session {
             Self::Query if link.contains('?') => format!("{link}&amp;sid={id:032x}"),
             Self::Query => format!("{link}?sid={id:032x}"),
             Self::Path => format!("/(S({id:024x})){link}"),
+            Self::Folder => format!("/s~{id:026x}{link}"),
         }
     }
 
@@ -95,7 +101,12 @@ mod tests {
 
     #[test]
     fn a_session_is_put_in_and_taken_out() {
-        for session in [Session::AfterPath, Session::Query, Session::Path] {
+        for session in [
+            Session::AfterPath,
+            Session::Query,
+            Session::Path,
+            Session::Folder,
+        ] {
             for link in ["/", "/a/b", "/a.php?id=free&no=3"] {
                 let with = session.with_id(link, 0xABC).replace("&amp;", "&");
                 assert_ne!(with, link);

@@ -98,6 +98,92 @@ pub(super) fn empty_list(words: Words, at: &Target) -> Option<Sheet> {
     Some(sheet)
 }
 
+/// A part of a map: its neighbours and its scales.
+pub(super) fn map_tile(words: Words, at: &Target) -> Option<Sheet> {
+    if at.path != "/map" {
+        return None;
+    }
+    let hundredths = |name| -> Option<i64> { at.value(name)?.replace('.', "").parse().ok() };
+    let (north, east) = (hundredths("lat")?, hundredths("lon")?);
+    let scale: i64 = at.value("z")?.parse().ok()?;
+    let place = |at: i64| format!("{}.{:02}", at / 100, at % 100);
+    let mut sheet = Sheet::new(words.t("지도", "Map"));
+    sheet.p(format!("{}, {}", place(north), place(east)));
+    let near = [
+        (north + 10, east, scale),
+        (north - 10, east, scale),
+        (north, east + 10, scale),
+        (north, east - 10, scale),
+        (north, east, scale + 1),
+        (north, east, scale - 1),
+    ];
+    for (north, east, scale) in near.into_iter().filter(|near| near.0 >= 0 && near.1 >= 0) {
+        let (north, east) = (place(north), place(east));
+        sheet.a(
+            format!("/map?lat={north}&lon={east}&z={scale}"),
+            format!("{north} {east}"),
+        );
+    }
+    Some(sheet)
+}
+
+/// A list of the site with filters of its own, which change nothing but the address.
+pub(super) fn filtered(site: &FiniteSite, host: &str, target: &str) -> Answer {
+    const NAMES: [&str; 6] = ["color", "size", "made", "sort", "mode", "limit"];
+    let name = |pair: &str| pair.split('=').next().unwrap_or(pair).to_owned();
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let pairs: Vec<&str> = query.split('&').filter(|pair| !pair.is_empty()).collect();
+    let (chosen, plain): (Vec<&str>, Vec<&str>) =
+        pairs.iter().partition(|pair| NAMES.contains(&&*name(pair)));
+    let mark = if plain.is_empty() { "" } else { "?" };
+    let plain = format!("{path}{mark}{}", plain.join("&"));
+    let mut answer = site.answer(host, &plain, Timestamp::EPOCH);
+    if answer.status != 200 || !path.starts_with("/c/") {
+        return answer;
+    }
+    let mut links = String::new();
+    for own in NAMES {
+        for value in 1..=4 {
+            let others = pairs.iter().filter(|pair| name(pair) != own);
+            let mut next: Vec<String> = others.map(ToString::to_string).collect();
+            next.push(format!("{own}={value}"));
+            next.sort();
+            let query = next.join("&amp;");
+            links.push_str(&format!("<a href=\"{path}?{query}\">{own} {value}</a>\n"));
+        }
+    }
+    // What is chosen stays chosen on the next page of the list.
+    let chosen: String = chosen.iter().map(|pair| format!("&amp;{pair}")).collect();
+    let html = change_links(&answer.body, |link| match link.contains("page=") {
+        true => format!("{link}{chosen}"),
+        false => link.to_owned(),
+    });
+    answer.body = html.replace("</main>", &format!("{links}</main>")).into();
+    answer
+}
+
+/// An apology that leads to other names at random.
+pub(super) fn apology_with_names(words: Words, target: &str) -> Sheet {
+    let mut sheet = apology(words);
+    sheet.main.clear();
+    sheet.p(words.t("찾는 페이지가 없습니다.", "That page is not here."));
+    let start = target
+        .bytes()
+        .fold(9, |draw, byte| hash64(draw ^ u64::from(byte)));
+    for at in 0..6 {
+        let draw = hash64(start.wrapping_add(at));
+        let letters = |from: u64| -> String {
+            let places = (0..6).map(|place| (draw >> (from + place * 4)) % 16);
+            places
+                .map(|letter| char::from(b'a' + letter as u8))
+                .collect()
+        };
+        let name = format!("{}-{}-{}", letters(0), letters(24), draw % 1000);
+        sheet.a(format!("/{name}"), name);
+    }
+    sheet
+}
+
 /// What stands where nothing is.
 pub(super) fn apology(words: Words) -> Sheet {
     let mut sheet = Sheet::new(words.t("죄송합니다", "We are sorry"));

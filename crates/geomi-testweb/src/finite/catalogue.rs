@@ -32,6 +32,7 @@ impl FiniteSite {
         little_text(&mut all);
         ways(&mut all);
         folders(&mut all);
+        far(&mut all);
         all.0
     }
 
@@ -164,11 +165,13 @@ fn by_date(all: &mut Shelf) {
         first_year: 2024,
         years: 2,
         by_query: false,
+        only_first: None,
     });
     all.put(Events {
         first_year: 2022,
         years: 3,
         by_query: true,
+        only_first: None,
     });
 }
 
@@ -357,6 +360,29 @@ fn folders(all: &mut Shelf) {
             depth,
             branches,
             leaf,
+            alike: false,
         });
     }
+}
+
+/// Sites that end further out than a guess reaches.
+fn far(all: &mut Shelf) {
+    // Its numbers come past those of years.
+    all.put(Numbered {
+        before: "/",
+        after: "/",
+        ..numbered("web comic by number", 2_600, Says::Comic, Reached::Chain)
+    });
+    all.put(Tree {
+        depth: 6,
+        branches: 3,
+        leaf: false,
+        alike: true,
+    });
+    all.put(Events {
+        first_year: 1990,
+        years: 35,
+        by_query: true,
+        only_first: Some(60),
+    });
 }

@@ -9,6 +9,8 @@ pub(crate) struct Events {
     pub(crate) years: u32,
     /// Whether dates stand in a parameter instead of the path.
     pub(crate) by_query: bool,
+    /// Whether only the first months have events, and only days with one have a page.
+    pub(crate) only_first: Option<u32>,
 }
 
 impl Events {
@@ -18,6 +20,12 @@ impl Events {
 
     fn year_and_month(&self, at: u32) -> (u32, u32) {
         (self.first_year + at / 12, at % 12 + 1)
+    }
+
+    fn has_page(&self, site: &FiniteSite, at: u32, day: u32) -> bool {
+        let draw = || site.words.draw(&[101, at.into(), day.into()]);
+        let within = |first: u32| at < first && draw().is_multiple_of(29);
+        self.only_first.is_none_or(within)
     }
 
     fn month_path(&self, at: u32) -> String {
@@ -42,7 +50,9 @@ impl Events {
         let (year, month) = self.year_and_month(at);
         let mut sheet = Sheet::new(format!("{year}. {month}."));
         for day in 1..=days_of(year, month) {
-            sheet.a(self.day_path(at, day), day);
+            if self.has_page(site, at, day) {
+                sheet.a(self.day_path(at, day), day);
+            }
         }
         sheet.neighbours(site.words, at + 1, self.months(), |at| {
             self.month_path(at - 1)
@@ -56,7 +66,7 @@ impl Events {
         let mut sheet =
             Sheet::new(format!("{year}. {month}. {day}.")).under(self.month_path(at), "month");
         let draw = words.draw(&[100, at.into(), day.into()]);
-        if draw.is_multiple_of(9) {
+        if draw.is_multiple_of(9) || self.only_first.is_some() {
             sheet.h2(words.name(draw));
             sheet.p(words.text(draw, 2));
         } else {
@@ -99,8 +109,15 @@ impl Plan for Events {
     }
 
     fn menu(&self, site: &FiniteSite) -> Vec<Link> {
-        let middle = self.month_path(self.months() / 2);
-        vec![(middle, site.words.t("행사 달력", "Calendar").to_owned())]
+        let start = if self.only_first.is_some() {
+            self.months() - 1
+        } else {
+            self.months() / 2
+        };
+        vec![(
+            self.month_path(start),
+            site.words.t("행사 달력", "Calendar").to_owned(),
+        )]
     }
 
     fn reply(&self, site: &FiniteSite, at: &Target) -> Option<Reply> {
@@ -110,18 +127,22 @@ impl Plan for Events {
             )));
         }
         let (month, day) = self.asked(at)?;
+        if day.is_some_and(|day| !self.has_page(site, month, day)) {
+            return None;
+        }
         Some(Reply::Page(match day {
             Some(day) => self.day(site, month, day),
             None => self.month(site, month),
         }))
     }
 
-    fn pages(&self, _: &FiniteSite) -> Vec<String> {
+    fn pages(&self, site: &FiniteSite) -> Vec<String> {
         let mut pages = vec!["/".to_owned()];
         for at in 0..self.months() {
             pages.push(self.month_path(at));
             let (year, month) = self.year_and_month(at);
-            pages.extend((1..=days_of(year, month)).map(|day| self.day_path(at, day)));
+            let days = (1..=days_of(year, month)).filter(|day| self.has_page(site, at, *day));
+            pages.extend(days.map(|day| self.day_path(at, day)));
         }
         pages
     }

@@ -9,10 +9,15 @@ pub(crate) struct Tree {
     pub(crate) branches: u32,
     /// Whether each folder at the end has one page besides its index.
     pub(crate) leaf: bool,
+    /// Whether the folders of every level have the same names, as those of a law.
+    pub(crate) alike: bool,
 }
 
 impl Tree {
-    fn name(site: &FiniteSite, at: u32, way: &[u32]) -> String {
+    fn name(&self, site: &FiniteSite, at: u32, way: &[u32]) -> String {
+        if self.alike {
+            return format!("art{}", at + 1);
+        }
         let draw = way
             .iter()
             .fold(0, |draw, step| draw * 31 + u64::from(*step) + 1);
@@ -20,10 +25,10 @@ impl Tree {
         format!("{word}{at}")
     }
 
-    fn path(site: &FiniteSite, way: &[u32]) -> String {
+    fn path(&self, site: &FiniteSite, way: &[u32]) -> String {
         let mut path = "/".to_owned();
         for (depth, at) in way.iter().enumerate() {
-            path.push_str(&Self::name(site, *at, &way[..depth]));
+            path.push_str(&self.name(site, *at, &way[..depth]));
             path.push('/');
         }
         path
@@ -33,7 +38,7 @@ impl Tree {
     fn way(&self, site: &FiniteSite, parts: &[&str]) -> Option<Vec<u32>> {
         let mut way = Vec::new();
         for part in parts {
-            let at = (0..self.branches).find(|at| Self::name(site, *at, &way) == *part)?;
+            let at = (0..self.branches).find(|at| self.name(site, *at, &way) == *part)?;
             way.push(at);
         }
         (way.len() <= self.depth as usize).then_some(way)
@@ -77,7 +82,7 @@ impl Plan for Tree {
             if way.len() != self.depth as usize {
                 return None;
             }
-            let mut sheet = Sheet::new(Self::path(site, &way).replace('/', " "));
+            let mut sheet = Sheet::new(self.path(site, &way).replace('/', " "));
             sheet.p(words.text(
                 words.draw(&[141, way.iter().map(|at| u64::from(*at)).sum()]),
                 2,
@@ -86,16 +91,25 @@ impl Plan for Tree {
         }
         let way = self.way(site, &parts)?;
         let mut sheet = Sheet::new(parts.last().map_or("Top", |last| last));
+        if self.alike {
+            sheet.p(words.text(
+                words.draw(&[
+                    143,
+                    way.iter().fold(7, |draw, at| draw * 5 + u64::from(*at)),
+                ]),
+                1,
+            ));
+        }
         if way.len() < self.depth as usize {
             // Relative to the folder.
             sheet.list((0..self.branches).map(|at| {
-                let name = Self::name(site, at, &way);
+                let name = self.name(site, at, &way);
                 (format!("{name}/"), name)
             }));
         } else if self.leaf {
             sheet.a("about.html", words.t("소개", "About"));
         } else {
-            sheet.p(words.text(words.draw(&[142, Self::path(site, &way).len() as u64]), 1));
+            sheet.p(words.text(words.draw(&[142, self.path(site, &way).len() as u64]), 1));
         }
         Some(Reply::Page(sheet))
     }
@@ -103,7 +117,7 @@ impl Plan for Tree {
     fn pages(&self, site: &FiniteSite) -> Vec<String> {
         let mut pages = Vec::new();
         for way in self.all() {
-            let path = Self::path(site, &way);
+            let path = self.path(site, &way);
             if self.leaf && way.len() == self.depth as usize {
                 pages.push(format!("{path}about.html"));
             }
