@@ -37,7 +37,7 @@ pub struct Entry {
     pub revision: Revision,
 }
 
-/// Control and event messages. See the [module](self) for what is promised.
+/// Control and event messages. See the module for what is promised.
 pub trait Bus: Send {
     /// Tells the present subscribers. Never waits for one of them.
     fn publish(&self, subject: &str, body: &[u8]) -> Result<(), ClusterError>;

@@ -1,7 +1,7 @@
 //! Who owns which part of the URL space, mail between the parts, and control
 //! messages.
 //!
-//! The URL space is cut into [`Partitions`] by the hash of the site. At any
+//! The URL space is cut into [`Partitions`] by the hash of the registrable domain. At any
 //! time one worker owns a partition ([`Ownership`], with an [`Epoch`] that
 //! grows at every change of hands); [`placement`] says which worker it should
 //! be. Links that belong to another partition travel as [`Mail`] through a

@@ -42,7 +42,7 @@ pub enum Published {
     Full,
 }
 
-/// Carries mail between partitions. See the [module](self) for the contract.
+/// Carries mail between partitions. See the module for the contract.
 ///
 /// A handle remembers what it has handed out to each receiver. A new handle
 /// hands out everything again that is not acknowledged.

@@ -67,7 +67,7 @@ pub enum Standing {
 }
 
 /// One worker's hand in the ownership of partitions. See the
-/// [module](self) for states and transitions.
+/// module for states and transitions.
 pub trait Ownership: Send {
     /// Asks for a partition.
     fn claim(&mut self, partition: PartitionId, now: Timestamp) -> Result<Claim, ClusterError>;

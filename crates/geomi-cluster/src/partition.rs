@@ -17,7 +17,7 @@ impl fmt::Display for PartitionId {
 /// How the URL space is cut.
 ///
 /// The number of partitions is chosen when a crawl is created and then stays:
-/// a different number puts sites elsewhere.
+/// a different number puts domains elsewhere.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Partitions {
     count: u16,
@@ -39,9 +39,8 @@ impl Partitions {
         self.count
     }
 
-    /// The partition a site belongs to. Each one holds a contiguous range of
-    /// hashes, in order, so a partition's sites are also neighbours in any
-    /// table sorted by site.
+    /// The partition that a hash belongs to. Each partition holds a contiguous range of
+    /// hashes, in order. A crawl gives the hash of the registrable domain.
     pub fn partition_of(self, site: SiteHash) -> PartitionId {
         let scaled = u128::from(site.0) * u128::from(self.count);
         PartitionId((scaled >> 64) as u16)

@@ -2,9 +2,9 @@
 //!
 //! The console has a small runtime of its own, so that inside the process of a
 //! crawl it competes with nothing but the machine. Every connection is
-//! accepted and a bounded number is kept ([`door`]). A handshake, the header of
+//! accepted and a bounded number is kept (`door`). A handshake, the header of
 //! a request and (in the guard) its body have deadlines, and so has every write
-//! ([`progress`]). A stop does not wait for those who watch.
+//! (`progress`). A stop does not wait for those who watch.
 
 pub(crate) mod door;
 mod progress;

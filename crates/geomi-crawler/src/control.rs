@@ -81,7 +81,7 @@ impl Control {
         std::mem::take(&mut self.lock().orders)
     }
 
-    /// No more orders: whoever waits for an answer is told that none will come.
+    /// Takes no more orders: callers that wait for an answer get an error.
     pub(crate) fn close(&self) {
         let mut shared = self.lock();
         shared.is_over = true;

@@ -1,37 +1,37 @@
-//! The journey of a URL: the one crawl loop of the whole program.
+//! The worker: it hosts the engines of partitions and is the one crawl loop of geomi.
 //!
 //! ```text
-//! link found ─ admit ─▶ in scope? ─▶ whose partition? ─▶ seen? ─▶ priority ─▶ the site's queue
-//! site's queue ─ lease ─▶ robots? ─▶ fetch ─▶ read ─▶ judge ─▶ keep ─▶ settle ─▶ links ─▶ admit
+//! engine ─ job ─▶ fetch ─▶ read ─ arrival ─▶ engine (judge ─▶ keep ─▶ settle ─▶ links) ─▶ commit ─▶ effects
 //! ```
 //!
-//! [`journey`] wires it and is the file to read first; `stage/` has one file a
-//! stage. Crawling, refreshing and observing differ in configuration, not in
+//! `worker.rs` has the loop and is the file to read first; `stage/` has what the worker
+//! does between an engine's job and its arrival. Everything else that happens to a URL is
+//! in `geomi-engine`. Crawling, refreshing and observing differ in configuration, not in
 //! loops.
 //!
-//! [`probe`] takes one URL through the same stages and tells what each decided;
-//! it leases, admits and writes nothing.
+//! [`probe()`] takes one URL through the same stages and reports what each decided; it
+//! leases, admits and writes nothing.
 //!
 //! # Threads
 //!
-//! | thread | does | talks over |
+//! | thread | does | is connected by |
 //! |---|---|---|
-//! | owner (the caller of [`run`]) | frontier, judging, keeping, committing | takes events, gives work |
-//! | network runtime | look-ups and fetches | one task a lease, bounded by `connections` |
-//! | readers, one a core | charset, links, digests, compression | bounded channels on both sides |
+//! | owner (the caller of [`run`]) | engines, archive files, mail, committing | takes events, gives jobs |
+//! | network runtime | look-ups and fetches | one task per lease, at most `connections` |
+//! | readers, one per core | charset, links, digests, compression | bounded channels on both sides |
 //!
-//! Nothing is shared behind a lock but the [`Control`] a user holds. A lease
-//! stays open until what it brought is durable, so no more than `connections`
-//! requests are ever repeated after a crash.
+//! Nothing is shared behind a lock but the [`Control`] a user holds. A lease stays open
+//! until its result is committed, so at most `connections` requests are repeated after a
+//! crash.
 //!
 //! # What is durable when
 //!
-//! In each round the owner takes the visits that have finished, writes and
-//! syncs their WARC records, then commits one batch a partition with
-//! everything they changed, then publishes mail to other partitions, then
-//! writes the log. [`DurableStep`] names the moments between; a test crashes
-//! the crawl at each of them. A crash repeats work and loses none: WARC records
-//! that no commit speaks of are cut off when the directory is opened again.
+//! In each round the owner takes the visits that have finished, writes and syncs their
+//! WARC records, then commits one batch per partition with everything they changed. A
+//! commit is readable at once and durable when the store says so; only then do letters to
+//! other partitions leave, and visits enter the log. [`DurableStep`] names the moments
+//! between; a test crashes the crawl at each of them. A crash repeats work and loses none:
+//! WARC records that no commit refers to are cut off when the directory is opened again.
 
 mod archive;
 mod clock;

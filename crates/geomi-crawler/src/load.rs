@@ -121,7 +121,7 @@ impl LoadRun {
         std::mem::take(&mut self.commits)
     }
 
-    /// Makes up the links of so many pages and throws them away: what that costs is not
+    /// Makes up the links of this number of pages and drops them: what that costs is not
     /// the engine's.
     pub fn make_up(&mut self, pages: u32) -> usize {
         let (made, dice) = (self.made, self.dice.0);
@@ -133,7 +133,7 @@ impl LoadRun {
         bytes
     }
 
-    /// Goes on until so many URLs have been admitted.
+    /// Goes on until this number of URLs has been admitted.
     pub fn run_to(&mut self, urls: u64) -> Result<(), CrawlError> {
         if self.made == 0 {
             let seed = SeedInput {

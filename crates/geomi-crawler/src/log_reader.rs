@@ -233,7 +233,7 @@ fn io_error(path: &Path) -> impl Fn(io::Error) -> StoreError + '_ {
     |source| StoreError::from_io("read", path, source)
 }
 
-/// A line that cannot be read is nobody's visit.
+/// A line that cannot be read belongs to no visit.
 fn parse(line: &[u8]) -> Option<LoggedVisit> {
     serde_json::from_slice(line).ok()
 }

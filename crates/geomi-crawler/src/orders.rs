@@ -1,4 +1,4 @@
-//! What a running crawl is told between two rounds: other settings, more
+//! Orders to a running crawl, carried out between two rounds: other settings, more
 //! seeds, questions.
 
 use geomi_engine::explain::{
@@ -22,7 +22,7 @@ pub enum Order {
     Explain(Topic),
     /// List sites.
     Sites(SitesQuery),
-    /// Name some of the URLs that wait, so many at most.
+    /// Name some of the URLs that wait, at most this number.
     Queued(usize),
 }
 

@@ -13,7 +13,7 @@
 //! the time since: with some million captures the index is merged every few minutes,
 //! and what it lacks is in `index/parts/` and `index/recent.cdxj` meanwhile.
 //!
-//! Each file is replaced as a whole, and only committed visits are told of.
+//! Each file is replaced as a whole and has committed visits only.
 
 use std::thread::{self, JoinHandle};
 
@@ -24,7 +24,7 @@ use crate::CrawlError;
 use crate::seeds::write_seeds;
 use crate::worker::Worker;
 
-/// One part in so many of the time may be spent on each file.
+/// One in this number of parts of the time may be spent on each file.
 const COST_SHARE: u32 = 50;
 
 /// What was published, and when more is due.

@@ -13,7 +13,7 @@
 //! place in visits/ is a convenience and lags one commit behind.
 //!
 //! A round stays open until the crawl comes to its end; a run that was stopped
-//! or killed is taken up where it was, with or without being told `again`.
+//! or killed continues where it was, with or without `--again`.
 
 use geomi_frontier::Entry;
 use geomi_model::{LinkKind, Timestamp, UrlRecord, Visit};
@@ -50,8 +50,11 @@ pub struct Round {
 /// What limits are about: visits, not pages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Counted {
+    /// Visits that saved a page or found it unchanged.
     pub saved: u64,
+    /// Bytes received.
     pub wire_bytes: u64,
+    /// Visits that failed.
     pub failed: u64,
 }
 

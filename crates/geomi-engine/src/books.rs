@@ -42,7 +42,7 @@ impl SiteAccess {
         }
     }
 
-    /// Whether nobody knows what the site wants, because asking it failed.
+    /// Whether the rules of the site are unknown because requesting them failed.
     pub const fn is_failure(&self) -> bool {
         match self {
             Self::NoAnswer { .. } => true,
@@ -68,9 +68,10 @@ impl SiteAccess {
     }
 }
 
-/// What a page may expect.
+/// Whether robots.txt permits a page.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Access {
+    /// The page may be requested.
     Allowed,
     /// By a line of robots.txt.
     Disallowed(String),
@@ -92,7 +93,7 @@ pub(crate) struct RobotsBook {
     bytes: usize,
     /// Open sites whose rules were dropped from memory.
     dropped: HashSet<SiteHash>,
-    /// Sites whose sitemaps were not asked for yet in this run.
+    /// Sites whose sitemaps were not requested yet in this run.
     unasked: HashSet<SiteHash>,
 }
 
@@ -161,8 +162,8 @@ impl RobotsBook {
         self.sites.contains_key(&site) || self.dropped.contains(&site)
     }
 
-    /// Whether our agent may ask this site for that path. A site nobody asked
-    /// about is allowed: its robots.txt is being ignored.
+    /// Whether our agent may request that path of this site. A site whose robots.txt was
+    /// never requested is allowed: its robots.txt is being ignored.
     pub(crate) fn access(&self, site: SiteHash, agent: &str, path_and_query: &str) -> Access {
         self.sites
             .get(&site)

@@ -17,13 +17,13 @@ use crate::refusal::RefusalRule;
 pub struct EngineConfig {
     /// How the pages that are known are kept fresh; not at all unless given.
     pub refresh: Option<RefreshConfig>,
-    /// How they would be, as the configuration says, when somebody asks for it.
+    /// How pages would be kept fresh by this configuration, for questions about a plan.
     pub plan: RefreshConfig,
     /// What is wanted.
     pub scope: ScopeConfig,
     /// What a site may cost that brings nothing new.
     pub novelty: NoveltyConfig,
-    /// Parameters that links lose before they are looked at.
+    /// Parameters that are removed from links before anything else.
     pub drop_params: DropParams,
     /// URLs taken into one party, at most; seeds are always taken.
     pub party_urls_max: Option<u64>,
@@ -37,15 +37,15 @@ pub struct EngineConfig {
     pub frontier: geomi_frontier::Config,
     /// What differs on some sites; the scope has its own share of these tables.
     pub sites: Vec<SiteOverride>,
-    /// Whether robots.txt is asked for and obeyed.
+    /// Whether robots.txt is requested and obeyed.
     pub robots: RobotsMode,
     /// Our name in robots.txt.
     pub agent: String,
     /// Whether cookies are taken and sent.
     pub cookies: bool,
-    /// Which sitemaps are asked for.
+    /// Which sitemaps are requested.
     pub sitemaps: SitemapMode,
-    /// Whether links marked `nofollow` are left alone.
+    /// Whether links marked `nofollow` are not followed.
     pub respect_nofollow: bool,
     /// Which other links are followed.
     pub follow: FollowRules,
@@ -62,18 +62,18 @@ pub struct EngineConfig {
 /// What follows from what pages and sites are like; nothing by default.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LikenessRules {
-    /// Whether links of pages that say nearly what another said are left alone.
+    /// Whether links of near-duplicates are not followed.
     pub skip_near_duplicates: bool,
     /// Whether URLs of sites that have the same pages as another are refused.
     pub skip_mirrors: bool,
-    /// Spam score in hundredths above which a page's links are left alone.
+    /// Spam score in hundredths above which a page's links are not followed.
     pub spam_percent_max: Option<u8>,
 }
 
 /// Which links are followed that some crawls do without.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FollowRules {
-    /// Whether GET forms in which nothing is to be filled in are links.
+    /// Whether GET forms that need no input are links.
     pub forms: bool,
     /// Whether links in blocks that are called advertisements are followed.
     pub adverts: bool,
@@ -116,7 +116,7 @@ pub enum RobotsMode {
     /// Asked for first, and obeyed.
     #[default]
     Respect,
-    /// Not asked for: only for hosts one owns.
+    /// It is not requested: only for the operator's own hosts.
     Ignore,
 }
 
@@ -137,8 +137,8 @@ pub enum SitemapMode {
 const ENDLESS_WAIT: Duration = Duration::from_hours(24);
 
 impl EngineConfig {
-    /// Whether the run goes on until somebody stops it. To leave a site alone for
-    /// the rest of such a run would be to leave it alone for ever.
+    /// Whether the run has no end other than a stop by the operator. Retiring a site for
+    /// the rest of such a run would retire it for ever.
     pub(crate) fn is_endless(&self) -> bool {
         self.refresh.as_ref().is_some_and(|refresh| !refresh.once)
     }

@@ -2,7 +2,7 @@
 //!
 //! A URL may be found by a long path first and by a shorter one later. Where depth
 //! matters (pages are visited breadth-first, or a limit of depth is set), the shortest
-//! path is kept per URL, also of URLs refused as too deep and of those held back. When
+//! path is kept per URL, also of URLs refused as too deep and of deferred ones. When
 //! a shorter one appears,
 //!
 //! * a URL that waits or is under way gets the new depth, and breadth-first also queues

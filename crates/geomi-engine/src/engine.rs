@@ -27,15 +27,15 @@
 //!
 //! | part | owns |
 //! |---|---|
-//! | [`Rules`] | configuration, scope, policies of sites |
-//! | [`Partition`] | durable state, seen test, outbox, counters |
-//! | [`Queues`] | the frontier and what is beside it |
-//! | [`SiteFacts`] | robots.txt, addresses, cookies, credentials, failures |
-//! | [`Learned`] | the trap guard, addresses in scripts, soft 404s |
-//! | [`Seeds`] | seeds of this partition, and cards of seeds elsewhere |
-//! | [`Upkeep`] | the refresh plan, change signals, the discovery budget |
-//! | [`Rounds`] | visiting all known pages again |
-//! | [`Outgoing`] | what waits for its commit to become durable |
+//! | `Rules` | configuration, scope, policies of sites |
+//! | `Partition` | durable state, seen test, outbox, counters |
+//! | `Queues` | the frontier and what is beside it |
+//! | `SiteFacts` | robots.txt, addresses, cookies, credentials, failures |
+//! | `Learned` | the trap guard, addresses in scripts, soft 404s |
+//! | `Seeds` | seeds of this partition, and cards of seeds elsewhere |
+//! | `Upkeep` | the refresh plan, change signals, the discovery budget |
+//! | `Rounds` | visiting all known pages again |
+//! | `Outgoing` | what waits for its commit to become durable |
 
 mod commit;
 mod open;
@@ -72,7 +72,7 @@ pub use commit::Effects;
 pub use open::Place;
 pub(crate) use open::frontier_config;
 
-/// What surrounds an engine during one call.
+/// The time and the outside world, given to an engine with each call.
 pub struct Around<'a> {
     /// Now.
     pub now: Timestamp,
@@ -82,18 +82,18 @@ pub struct Around<'a> {
     pub world: &'a mut dyn World,
 }
 
-/// What the engines of a worker share. Limits per address are exact. The rest makes
-/// better guesses and may be forgotten at any time.
+/// State that the engines of a worker share. Limits per address are exact. The rest
+/// improves estimates and may be lost at any time.
 pub struct Shared {
     /// Connections per address.
     pub addresses: Addresses,
-    /// What links say of how important URLs are.
+    /// Importance of URLs, estimated from links.
     pub importance: Importance,
-    /// What pages met lately say.
+    /// Fingerprints of recent pages, to find near-duplicates.
     pub nearby: Nearby,
     /// Which sites have the same pages as another.
     pub mirrors: Mirrors,
-    /// Contents whose keeper is another partition, which has not been told yet.
+    /// Contents whose keeper is another partition, until its letter has arrived there.
     pub contents: HashMap<Digest, Stored>,
 }
 
@@ -137,9 +137,10 @@ pub type VisitRows = Box<dyn Iterator<Item = Result<Visit, EngineError>>>;
 /// What an engine has to do next.
 #[derive(Debug)]
 pub enum Poll {
-    /// Carry this out; the lease comes back with what it brought.
+    /// Carry out this job; its lease comes back with the result.
     Start(Box<Job>),
-    /// Nothing before this time, unless something arrives; without a time, nothing.
+    /// There is no job before this time unless something arrives. `None`: only an
+    /// arrival can bring one.
     Wait(Option<Timestamp>),
 }
 
@@ -148,7 +149,7 @@ pub enum Poll {
 pub struct Job {
     /// The number of the partition.
     pub engine: usize,
-    /// What is to be done.
+    /// What to request.
     pub lease: Lease,
     /// What the request carries beside its URL.
     pub extras: Extras,
@@ -172,7 +173,7 @@ pub struct Engine {
     pub(crate) is_running: bool,
 }
 
-/// What the partition is crawled by.
+/// Configuration, scope and policies of sites.
 pub(crate) struct Rules {
     /// As given, and as changed since.
     pub(crate) config: EngineConfig,
@@ -182,7 +183,7 @@ pub(crate) struct Rules {
     pub(crate) started: Timestamp,
 }
 
-/// The frontier and what is beside it.
+/// The frontier, and the work under way.
 pub(crate) struct Queues {
     pub(crate) frontier: Frontier,
     /// URLs of sites that are not in memory.
@@ -217,7 +218,7 @@ impl Queues {
     }
 }
 
-/// What is known of single sites, apart from the trap guard.
+/// What is known of single sites, except what the trap guard knows.
 pub(crate) struct SiteFacts {
     pub(crate) robots: RobotsBook,
     /// Sites that cannot be asked at any address, and why; of those in memory.
@@ -226,7 +227,8 @@ pub(crate) struct SiteFacts {
     pub(crate) keyring: Keyring,
     /// Sites whose last requests all failed.
     pub(crate) failing: FailingSites,
-    /// Sites of other partitions whose robots.txt is asked for here, and who asked.
+    /// Sites of other partitions whose robots.txt is requested here, and the partition
+    /// that asked for it.
     pub(crate) errands: HashMap<SiteHash, PartitionId>,
 }
 
@@ -234,16 +236,16 @@ pub(crate) struct SiteFacts {
 pub(crate) struct Learned {
     /// The trap guard.
     pub(crate) novelty: NoveltyBook,
-    /// What addresses found in scripts came to.
+    /// How often addresses found in scripts led to a page.
     pub(crate) script_links: ScriptLinks,
-    /// What sites say of pages they do not have.
+    /// How sites answer for pages that do not exist.
     pub(crate) missing: Missing,
 }
 
 /// The seeds of the partition.
 pub(crate) struct Seeds {
     pub(crate) book: SeedBook,
-    /// Seeds of an earlier run that were not looked at again yet.
+    /// Seeds of an earlier run that were not reviewed yet.
     pub(crate) known: std::ops::Range<u32>,
 }
 
@@ -259,7 +261,7 @@ pub(crate) struct Upkeep {
     pub(crate) signals: HashMap<SiteHash, SiteSignals>,
     /// Pages that are visited because a sitemap or feed says so.
     pub(crate) early_visits: HashMap<u32, SignalledVisit>,
-    /// Whether everything was queued that was to be visited once.
+    /// Whether `--once` has queued every page.
     pub(crate) is_over: bool,
 }
 
@@ -298,7 +300,7 @@ pub struct SeedCounts {
     pub failed: u64,
 }
 
-/// What the worker asks and tells besides the crawl itself.
+/// Questions and settings of the worker, besides the crawl itself.
 impl Engine {
     /// Which partition it is.
     pub const fn id(&self) -> PartitionId {
@@ -331,7 +333,7 @@ impl Engine {
         self.queues.frontier.overview(now)
     }
 
-    /// The frontier, to be looked at.
+    /// The frontier, read-only.
     pub const fn frontier(&self) -> &Frontier {
         &self.queues.frontier
     }
@@ -351,7 +353,7 @@ impl Engine {
         }
     }
 
-    /// Whether seeds of an earlier run are still to be looked at.
+    /// Whether seeds of an earlier run are still to be reviewed.
     pub fn awaits_seeds(&self) -> bool {
         !self.seeds.known.is_empty()
     }
@@ -375,7 +377,7 @@ impl Engine {
         self.upkeep.share
     }
 
-    /// New pages that were asked for, and those that wait for their budget.
+    /// Counts of new pages that were requested, and of those that wait for their budget.
     pub const fn discovered(&self) -> (u64, u64) {
         let discovery = &self.upkeep.discovery;
         (discovery.requested, discovery.postponed)
@@ -472,7 +474,7 @@ impl Engine {
             || self.store.others_wait() && self.queues.frontier.has_room()
     }
 
-    /// When the plan or a postponed URL wants to be looked at again.
+    /// When the plan or a postponed URL is due next.
     pub fn wakeup(&self, now: Timestamp) -> Option<Timestamp> {
         let plan = self.refresh_wakeup();
         plan.into_iter().chain(self.discovery_wakeup(now)).min()

@@ -31,7 +31,7 @@ struct Failing {
 }
 
 impl FailingSites {
-    /// Takes in what a request brought.
+    /// Takes the result of a request.
     pub(crate) fn note(&mut self, url: &CrawlUrl, answer: &Answer) {
         let site = url.site_hash();
         let code = answer.code.filter(|_| answer.state.is_answer());

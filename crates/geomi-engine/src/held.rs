@@ -1,11 +1,11 @@
-//! URLs that the trap guard defers, and when they are looked at again.
+//! URLs that the trap guard defers, and when they are judged again.
 //!
 //! A deferred URL is kept under its holder: its site, or its domain where that has
 //! opened too many hosts. It is queued after all in one of two cases:
 //!
-//! * Its holder is open again ([`HeldBook::reopen`]): a few hundred URLs are looked
-//!   at between two rounds of the loop.
-//! * Nothing else is left to fetch ([`Journey::call_last`]). Then each account of a
+//! * Its holder is open again ([`HeldBook::reopen`]): a few hundred URLs are judged
+//!   between two rounds of the loop.
+//! * Nothing else is left to fetch ([`Engine::call_last`]). Then each account of a
 //!   holder may fetch its URLs that may lead on, one after the
 //!   other, each later than the one before and no more than
 //!   `geomi_novelty::NoveltyConfig::last_calls`. Where no such URL is left, there
@@ -30,7 +30,7 @@ use crate::EngineError;
 use crate::engine::{Around, Engine};
 use crate::novelty::domain_hash;
 
-/// URLs looked at between two commits.
+/// URLs judged between two commits.
 const ROWS_MAX: usize = 512;
 /// URLs remembered as held, so that a link on every page is written once.
 const RECENT_MAX: usize = 1 << 16;
@@ -55,11 +55,11 @@ struct Look {
     again: bool,
 }
 
-/// Holders to be looked at again.
+/// Holders to be judged again.
 #[derive(Debug, Default)]
 pub(crate) struct HeldBook {
     looks: HashMap<SiteHash, Look>,
-    /// The same holders, the first to be looked at first.
+    /// The same holders, in the order in which they are judged.
     line: VecDeque<SiteHash>,
     recent: HashSet<(u64, u64)>,
     /// Holders whose last calls were all made and of which nothing was released.
@@ -83,7 +83,7 @@ impl HeldBook {
         }
     }
 
-    /// Whether something is to be looked at.
+    /// Whether a holder is to be judged.
     pub(crate) fn is_due(&self) -> bool {
         !self.line.is_empty()
     }
@@ -108,17 +108,17 @@ struct Survey {
 struct LastCalls {
     /// The first URL of each account that may lead on, and its rank.
     leading: HashMap<Option<u64>, (Rank, Entry)>,
-    /// URLs that lead nowhere, as far as one can tell.
+    /// URLs that seem to have no links.
     ends: Vec<Entry>,
 }
 
 impl Engine {
-    /// Keeps a URL back on account of its site.
+    /// Defers a URL because of its site.
     pub(crate) fn hold(&mut self, entry: &Entry) {
         self.hold_by(entry.url.site_hash(), entry);
     }
 
-    /// Keeps a URL back on account of its domain.
+    /// Defers a URL because of its domain.
     pub(crate) fn hold_for_domain(&mut self, entry: &Entry) {
         self.hold_by(SiteHash(domain_hash(&entry.url)), entry);
     }
@@ -133,7 +133,7 @@ impl Engine {
         }
     }
 
-    /// Whether held URLs are to be looked at now.
+    /// Whether deferred URLs are to be judged now.
     pub(crate) fn is_releasing(&self) -> bool {
         self.learned.novelty.held.is_due() && self.is_running
     }

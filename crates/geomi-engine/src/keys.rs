@@ -7,7 +7,7 @@
 //!
 //! | key | value |
 //! |---|---|
-//! | `m` name | counters, the WARC position, and other single records |
+//! | `m` name | counters, the WARC position, the layout and other single records |
 //! | `s` site | [`SiteState`](geomi_frontier::SiteState) |
 //! | `r` site | how its robots.txt was answered |
 //! | `q` site lane chunk | queue entries, in order, in format 2 (`partition/compact.rs`) |
@@ -23,12 +23,12 @@
 //! | `d` digest | where that content is stored |
 //! | `h` number | keys of the URLs admitted in one commit: the seen test's log |
 //! | `v` number | a visit not yet in a Parquet file, in format 4 |
-//! | `o` partition number | mail to that partition |
-//! | `i` partition | number of the last mail taken from there |
-//! | `e` number | a seed, in format 2 |
+//! | `o` partition number | the body of a mail to that partition: a list of letters (`letters.rs`); deleted when the receiver has acknowledged it |
+//! | `i` partition | number of the last mail taken in from there |
+//! | `e` number | a seed of the partition, or the card of a seed of another one, in format 3 |
 //! | `t` site | what was learned of its URLs |
 //! | `w` domain | how many of its hosts were opened |
-//! | `j` site place | a page of the site's sample, by which mirrors are told; at place 255, that the site is one |
+//! | `j` site place | a page of the site's sample, by which mirrors are found; at place 255, that the site is one |
 //! | `y` holder url | the queue entry of a URL that is not worth a request as things stand; the holder is its site, or its domain |
 //! | `x` `h` | the seed of the keys in `h` (`partition/seen_log.rs`) |
 //! | `x` `k` | the first row of `k` that is of use |
@@ -107,7 +107,7 @@ pub(crate) fn too_deep(site: SiteHash, url: UrlHash) -> Vec<u8> {
     key(b'g', &[&site.0.to_be_bytes(), &url.0.to_be_bytes()])
 }
 
-/// What was learned of a site's own words.
+/// How reliable the change signals of a site are.
 pub(crate) fn signals(site: SiteHash) -> Vec<u8> {
     key(b'c', &[&site.0.to_be_bytes()])
 }
@@ -215,7 +215,7 @@ pub(crate) fn mirror_place(key: &[u8]) -> Option<(SiteHash, u8)> {
     Some((SiteHash(u64::from_be_bytes(*site)), *place.first()?))
 }
 
-/// A URL that is held back on account of its site, or of its domain.
+/// A URL that is deferred because of its site or domain.
 pub(crate) fn held(holder: SiteHash, url: UrlHash) -> Vec<u8> {
     key(b'y', &[&holder.0.to_be_bytes(), &url.0.to_be_bytes()])
 }
@@ -313,7 +313,7 @@ pub(crate) fn encode<T: Serialize>(value: &T) -> Vec<u8> {
     encode_as(FORMAT, value)
 }
 
-/// The same in a format of its own.
+/// A value in its stored form, with the format given.
 pub(crate) fn encode_as<T: Serialize>(format: u8, value: &T) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(VALUE_BYTES_USUAL);
     bytes.push(format);
@@ -355,7 +355,7 @@ pub(crate) fn decode<T: DeserializeOwned>(kind: &str, bytes: &[u8]) -> Result<T,
     decode_as(FORMAT, kind, bytes)
 }
 
-/// The same in a format of its own.
+/// Reads a stored value that must have the format given.
 pub(crate) fn decode_as<T: DeserializeOwned>(
     format: u8,
     kind: &str,

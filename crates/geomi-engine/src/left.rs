@@ -18,7 +18,7 @@ use crate::EngineError;
 use crate::engine::Engine;
 use crate::status::plural;
 
-/// Why URLs are left, the first to be told first.
+/// Why URLs are left, in the order in which reports name the reasons.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LeftReason {

@@ -1,9 +1,9 @@
-//! Letters: what one partition tells another.
+//! Letters: messages from one partition to another.
 //!
 //! Letters are written with the commit that causes them, leave when it is durable, and
 //! are taken in once: the sender's outbox keeps them until the receiver's cursor, which
-//! is in its state, has passed them. They may arrive twice or late, never in part. What
-//! they ask for is idempotent all the same.
+//! is in its state, has passed them. They may arrive twice or late, never in part. All
+//! of them are idempotent besides.
 //!
 //! Seeds are numbered within a partition, so a link travels with a *card*: what the
 //! other side needs to know of its seed.
@@ -27,7 +27,7 @@ const SENT_MAX: usize = 1 << 20;
 /// Sites for which another partition asks this one for a robots.txt.
 const ERRANDS_MAX: usize = 1 << 14;
 
-/// One piece of news for another partition.
+/// One message for another partition.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) enum Letter {
     /// A link leads there.
@@ -41,7 +41,7 @@ pub(crate) enum Letter {
     },
     /// A content whose digest belongs there is stored here.
     Content { digest: Digest, stored: Stored },
-    /// What became of a seed of that partition, which redirected here.
+    /// The outcome of a seed of that partition that redirected here.
     Seed {
         url: CrawlUrl,
         outcome: SeedOutcome,
@@ -50,16 +50,16 @@ pub(crate) enum Letter {
     },
     /// The robots.txt of a site here is at a site there.
     AskRobots(RobotsErrand),
-    /// It is at yet another site: ask there.
+    /// It redirects to yet another site: it must be requested there.
     RobotsMoved(RobotsErrand),
-    /// What a robots.txt that was asked for says.
+    /// The rules of a robots.txt that was asked for.
     Robots {
         for_site: SiteHash,
         access: SiteAccess,
         until: Timestamp,
     },
-    /// A robots.txt that was asked for cannot be had: not before that time or, without
-    /// one, not in this run.
+    /// A robots.txt that was asked for could not be fetched. It may be requested again at
+    /// `until`; `None`: not in this run.
     RobotsLost {
         for_site: SiteHash,
         attempts: u8,
@@ -72,11 +72,11 @@ pub(crate) enum Letter {
 pub(crate) struct LinkLetter {
     pub(crate) entry: Entry,
     pub(crate) card: SeedCard,
-    /// When it changed, as a sitemap or feed here says.
+    /// When it changed, according to a sitemap or feed here.
     pub(crate) told: Option<ChangeSignal>,
 }
 
-/// A robots.txt to ask for on account of another site.
+/// A robots.txt to request for a site of another partition.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct RobotsErrand {
     pub(crate) url: CrawlUrl,
@@ -231,7 +231,7 @@ impl Engine {
         }
     }
 
-    /// Queues a seed that a party proposes, if it is new; or tells its partition.
+    /// Queues a seed that a party proposes if it is new, or sends it to its partition.
     pub(crate) fn propose_seed(
         &mut self,
         around: &mut Around<'_>,
@@ -255,7 +255,7 @@ impl Engine {
         }
     }
 
-    /// Tells the partition of a seed what became of it, where it redirected to this one.
+    /// Reports the outcome of a seed that redirected here to the partition of the seed.
     pub(crate) fn report_seed(
         &mut self,
         number: u32,
@@ -331,7 +331,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Tells other partitions that a robots.txt they asked for cannot be had.
+    /// Reports to other partitions that a robots.txt they asked for cannot be fetched.
     pub(crate) fn report_lost_errands(&mut self) {
         for lost in self.queues.frontier.take_lost_errands() {
             let for_site = lost.errand.for_site;

@@ -1,10 +1,10 @@
-//! Mirrors of whole hosts: kept, told, and by rule left alone.
+//! Mirrors of whole hosts: recorded, reported, and by rule not crawled.
 //!
-//! The decision is that of [`geomi_novelty::Mirrors`]. Here pages are given to it
-//! as they are settled, what it keeps is made durable with the visit that brought
-//! it, and an earlier run's samples are read back when a crawl is opened. What a
-//! site is compared by is what its pages say: the fingerprint of HTML pages, so
-//! that a mirror may name itself in its links and around the main text.
+//! [`geomi_novelty::Mirrors`] decides. It is given pages as they are settled; what it
+//! keeps is durable with the visit that brought it, and samples of earlier runs are
+//! read back when a crawl is opened. Sites are compared by the fingerprints of their
+//! HTML pages, that is by the main text, so that a mirror may name itself in its links
+//! and around the main text.
 
 use geomi_model::{DocumentKind, Fingerprint};
 use geomi_novelty::{Mirror, MirrorPage, Mirrors};
@@ -20,7 +20,7 @@ use crate::stage::arrival::Arrival;
 /// met last.
 const RESTORED_MAX: usize = geomi_novelty::MIRROR_PAGES_MAX;
 
-/// A verdict as it is kept and told.
+/// A verdict as it is stored and reported.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct MirrorRecord {
     pub(crate) mirror: Mirror,

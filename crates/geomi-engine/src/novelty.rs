@@ -34,7 +34,7 @@ use crate::{EngineConfig, EngineError};
 const SAVE_EVERY: u32 = 256;
 /// Domains held in memory; all of them are on disk.
 const DOMAINS_MAX: usize = 1 << 18;
-/// Links of a page that are looked at for support.
+/// Links of a page that are examined for support.
 const LINKS_LOOKED_AT: usize = 64;
 /// Of these, records that are looked up.
 const RECORDS_LOOKED_UP: usize = 16;
@@ -64,7 +64,7 @@ pub(crate) struct NoveltyBook {
     called: HashSet<u64>,
     /// The same, until they are fetched.
     fetching: HashSet<u64>,
-    /// Deferred URLs, as far as they are to be looked at again.
+    /// Deferred URLs that are to be judged again.
     pub(crate) held: HeldBook,
 }
 
@@ -255,8 +255,8 @@ fn content(read: &Arrival, images: &[u64]) -> Option<Content> {
 }
 
 impl Engine {
-    /// Names of parameters that look like sessions and are none by the links of a page.
-    /// Those of items are none on the whole site.
+    /// Names of parameters that look like sessions but, by the links of a page, are not.
+    /// Those of items are not sessions on the whole site.
     pub(crate) fn not_sessions(
         &mut self,
         url: &CrawlUrl,
@@ -573,7 +573,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether a URL was asked for although no page links to it.
+    /// Whether a URL was requested although no page links to it.
     pub(crate) fn is_probe(&self, url: &CrawlUrl, template: &Template) -> bool {
         let known = self.learned.novelty.sites.get(&url.site_hash());
         known.is_some_and(|known| known.is_probe(url, template))
@@ -650,8 +650,8 @@ impl Engine {
         Ok(known.standing(&config, &Template::of(url)).is_none())
     }
 
-    /// Whether the site of a URL may be opened, should it be a new one. What
-    /// somebody typed always may, and counts.
+    /// Whether the site of a URL may be opened if it is new. A typed seed always may, and
+    /// counts.
     pub(crate) fn may_open(&mut self, url: &CrawlUrl, is_seed: bool) -> Result<bool, EngineError> {
         let site = url.site_hash();
         if self.queues.frontier.is_open(site) {
@@ -680,7 +680,7 @@ impl Engine {
         self.with_domain(url, |domain| !config.is_on || domain.left(&config) > 0)
     }
 
-    /// Does something with a domain, and keeps what became of it.
+    /// Changes what is known of a domain, and records the change.
     fn with_domain<T>(
         &mut self,
         url: &CrawlUrl,

@@ -1,7 +1,7 @@
-//! One partition of the URL space: its state, its seen test, its post.
+//! The durable side of a partition: its state, its seen test, its outbox and inbox.
 //!
-//! Everything a round changes in a partition is collected in one batch and
-//! becomes durable at once. Nothing here decides what to change.
+//! Everything a round changes in a partition is collected in one batch, which is
+//! committed atomically. Nothing here decides what to change.
 
 mod compact;
 mod gather;
@@ -112,8 +112,8 @@ impl std::fmt::Debug for Partition {
 }
 
 impl Partition {
-    /// Opens a partition's state, and its seen test over bases of its own. URLs
-    /// of sites that are not in memory gather in as much memory again.
+    /// Opens a partition's state and its seen test. URLs of sites that are not in memory
+    /// are gathered in as much memory again as the seen test has.
     pub(crate) fn open(
         store: Box<dyn StateStore>,
         seen: Arc<dyn BaseStore>,
@@ -261,7 +261,7 @@ impl Partition {
         stored.map(|value| Seed::decode(&value)).transpose()
     }
 
-    /// Shows seeds in order, from this number on, until told to stop.
+    /// Shows seeds in order, from this number on, until `visit` returns [`Scan::Stop`].
     pub(crate) fn each_seed(
         &self,
         from: u32,

@@ -43,7 +43,7 @@ pub struct SitePolicy {
 }
 
 impl SitePolicy {
-    /// The rules the frontier goes by, when so many pages are saved already.
+    /// The rules that the frontier follows once this number of pages is saved.
     pub(crate) fn rules(&self, saved: u64) -> SiteRules {
         SiteRules {
             politeness: self.politeness,
@@ -62,6 +62,7 @@ pub struct SitePolicies {
 }
 
 impl SitePolicies {
+    /// The policies of a configuration. Fails if a `[[site]]` table names no valid site.
     pub fn new(config: &EngineConfig) -> Result<Self, EngineError> {
         let names = config.sites.iter().map(|table| table.names.as_slice());
         let names = SiteTables::new(names).map_err(|wrong| {

@@ -1,4 +1,4 @@
-//! Going on by other rules: what can change in a running crawl.
+//! Settings that can change in a running crawl.
 
 use geomi_model::Timestamp;
 use geomi_refresh::upkeep::TableRows;

@@ -18,7 +18,7 @@ pub enum RefusalRule {
     DomainHosts,
     /// robots.txt forbids it.
     Robots,
-    /// The address of its host may not be asked.
+    /// The address of its host is forbidden.
     Address,
     /// Its site has the same pages as another.
     Mirror,
@@ -52,7 +52,7 @@ pub enum RefusalRule {
     HashCollision,
 }
 
-/// The names of all rules, for tables that need a word for each.
+/// The names of all rules, for tables that have a column or row for each.
 pub fn refusal_names() -> impl Iterator<Item = &'static str> {
     let traps = NoveltyRefusal::ALL.into_iter().map(NoveltyRefusal::as_str);
     let own = RefusalRule::OWN.into_iter().map(RefusalRule::as_str);

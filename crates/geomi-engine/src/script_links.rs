@@ -16,7 +16,7 @@ use hashbrown::HashMap;
 const TEMPLATE_TRIES: u32 = 3;
 /// Addresses of a site that are tried before their success counts.
 const SITE_TRIES: u32 = 24;
-/// Of so many tries of a site one must lead somewhere.
+/// One in this number of tries of a site must lead to a page.
 const SITE_SUCCESS: u32 = 8;
 /// Sites and templates that are counted; beyond that all counts begin anew.
 const SITES_MAX: usize = 1 << 14;

@@ -167,8 +167,8 @@ const OTHER: &str = "other";
 /// The longest name of a kind.
 const TYPE_CHARS_MAX: usize = 80;
 
-/// What was answered, since the directory was begun. Kept as [`Counters`] are,
-/// in a record of its own: crawls begun before it was counted have none.
+/// Visits by kind of answer, since the directory was begun. Stored like [`Counters`],
+/// in a separate record, which older crawls do not have.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Answers {
     /// Visits by status code. Its digits, because numbers as keys cannot be
@@ -340,14 +340,14 @@ pub struct Status {
     pub sites_ready: u64,
     /// Sites resting between requests.
     pub sites_waiting: u64,
-    /// Sites left alone after failures.
+    /// Sites that wait longer after failures.
     pub sites_backing_off: u64,
-    /// Sites left alone for this run, and why: 100 of them at most.
+    /// Sites retired for this run, and why: at most 100.
     pub sites_retired: Vec<(String, String)>,
     /// The kinds of these reasons, in the same order.
     #[serde(default)]
     pub sites_retired_reasons: Vec<LeftReason>,
-    /// How many sites are left alone for this run.
+    /// Number of sites retired for this run.
     #[serde(default)]
     pub sites_retired_count: u64,
     /// Sites whose last requests all failed, and how many did: the ten worst. Three
@@ -363,7 +363,7 @@ pub struct Status {
     pub refresh: Option<RefreshStatus>,
 }
 
-/// What is told of a crawl that is kept fresh.
+/// The status of a crawl that is kept fresh.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RefreshStatus {
     /// What decides when a page is due.
@@ -372,7 +372,7 @@ pub struct RefreshStatus {
     /// elsewhere; `None` without one, or if the run was of an earlier version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<String>,
-    /// The rule a plan goes by.
+    /// The policy of a plan.
     pub policy: String,
     /// Whether the run ends with what was due when it began.
     pub once: bool,
@@ -383,7 +383,7 @@ pub struct RefreshStatus {
     /// First requests a day that may be made for new pages, beside those.
     #[serde(default)]
     pub discovery_per_day: Option<f64>,
-    /// New pages that were asked for since the crawl is kept fresh.
+    /// New pages that were requested since the crawl is kept fresh.
     #[serde(default)]
     pub discovered: u64,
     /// New pages that wait for that budget.
@@ -581,7 +581,7 @@ mod tests {
             BTreeMap::from([("2xx".to_owned(), 400), ("4xx".to_owned(), 2)])
         );
         assert_eq!(sum.none, 2);
-        // As it is told to other programs, and read by them.
+        // As other programs read it.
         let status = Status {
             answers: sum,
             ..Status::default()

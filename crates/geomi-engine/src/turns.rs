@@ -1,9 +1,8 @@
 //! Turns: which sites are in memory, and what becomes of URLs of the others.
 //!
-//! The frontier has room for so many sites; each partition keeps the list of all
-//! that have URLs waiting. After each commit, sites that are done or have had
-//! their turn are closed, and the next ones in the lists are opened, one
-//! partition after the other.
+//! The frontier has room for a bounded number of sites; the partition keeps the list
+//! of all sites that have URLs waiting. After each commit, sites that are done or have
+//! had their turn are closed, and the next ones of the list are opened.
 //!
 //! Sites are known by a hash of their name. A URL whose site has the hash of another
 //! known site is refused: it must not share that site's rules, address and credentials.
@@ -17,9 +16,9 @@ use crate::refusal::RefusalRule;
 use crate::{EngineError, RobotsMode};
 
 impl Engine {
-    /// Puts a URL into the queue of its site. A site that is not in memory is
-    /// opened for it only if there is room and nobody waits for it; one that is and
-    /// has plenty gets it later, with others.
+    /// Puts a URL into the queue of its site. A site that is not in memory is opened for
+    /// it only if there is room and no other site waits for it; a site in memory with
+    /// enough URLs gets it later, with others.
     pub(crate) fn enqueue(&mut self, entry: Entry, now: Timestamp) -> Result<(), EngineError> {
         let site = entry.url.site_hash();
         let is_parked = if self.queues.frontier.is_open(site) {

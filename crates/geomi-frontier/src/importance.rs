@@ -54,7 +54,7 @@ pub struct Credit {
     pub has_doubled: bool,
 }
 
-/// The table; see the [module](self).
+/// The table; see the module.
 #[derive(Debug)]
 pub struct Importance {
     lines: Vec<[u64; LINE_LEN]>,

@@ -4,7 +4,7 @@
 //! in the logarithm from one change in 2,000 days to 48 a day. Because both the
 //! grid and the table of a curve are even in the logarithm, the values of a
 //! curve at `rate * time` for all 36 rates are a fixed number of entries apart. A
-//! [`Curve`] keeps entries that far apart side by side, so that all 36 are one
+//! `Curve` keeps entries that far apart side by side, so that all 36 are one
 //! piece of memory: no exponential is computed where pages are observed or planned.
 
 use std::sync::LazyLock;

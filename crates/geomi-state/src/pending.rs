@@ -1,13 +1,12 @@
 //! A store together with the batch being filled: reads see both.
 //!
-//! Whoever owns a partition's state reads back what it has just written, long
-//! before that is durable. [`State`] looks into the batch first and into the
-//! store second, so that nobody keeps a table of his own of what is not committed
-//! yet.
+//! The owner of a partition's state reads back what it has just written, before that
+//! is committed. [`State`] looks into the batch first and into the store second, so that
+//! no separate table of uncommitted values is needed.
 
 use crate::{Batch, CommitNo, Operation, Scan, StateError, StateStore};
 
-/// A store and the operations of its next commit. See the [module](self).
+/// A store and the operations of its next commit. See the module.
 pub struct State {
     store: Box<dyn StateStore>,
     batch: Batch,

@@ -5,7 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 8] = [
+const CRATES: [&str; 9] = [
+    "geomi-engine",
     "geomi-crawler",
     "geomi-fetch",
     "geomi-frontier",

@@ -1,4 +1,4 @@
-//! One URL through the stages of the journey, with every decision told.
+//! One URL through the stages of the journey, with a report of every decision.
 //!
 //! [`probe`] is for a person who asks "what would a crawl do with this URL?".
 //! It is no second crawl loop: it follows one URL, and its redirects, and calls

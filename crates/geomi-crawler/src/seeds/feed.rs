@@ -90,7 +90,7 @@ impl SeedFeed {
         reading.thread.join().map_err(|_| CrawlError::LostWork)
     }
 
-    /// The next seeds of the stream that have come, so many at most.
+    /// The next seeds of the stream that have come, at most this number.
     pub(crate) fn take(&mut self, max: usize) -> Result<Vec<SeedInput>, CrawlError> {
         let mut taken = Vec::new();
         while taken.len() < max {

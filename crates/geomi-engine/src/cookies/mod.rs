@@ -1,4 +1,4 @@
-//! Cookies: what servers ask to be told again, by RFC 6265.
+//! Cookies of servers, kept and sent back as RFC 6265 says.
 //!
 //! A jar belongs to a registrable domain and a port, 80 and 443 as one: what is
 //! set in one jar is never sent from another, so that a cookie cannot leave its
@@ -6,7 +6,7 @@
 //! RFC 6265 §8.5 would let it). Within a jar, host, path and `Secure` decide as
 //! the standard has it.
 //!
-//! Redirects are visits of their own here, so each request gets the cookies of
+//! A redirect is followed as a separate visit, so each request gets the cookies of
 //! the site it goes to and no others. Cookies live as long as the run; robots.txt
 //! neither gets nor sets any. Jars are bounded in cookies and bytes, and all of
 //! them together in bytes: the least recently used go first.
@@ -162,8 +162,8 @@ impl Cookie {
         let host = url.host();
         let is_host_only = match &line.domain {
             None => true,
-            // A host that is an address or a public suffix can mean itself only;
-            // that it has a jar of its own sees to it.
+            // A host that is an address or a public suffix can name itself only: it has a
+            // separate jar.
             Some(domain) if may_name(host, domain) => false,
             Some(_) => return None,
         };

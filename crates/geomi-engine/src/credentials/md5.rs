@@ -1,7 +1,7 @@
 //! MD5 (RFC 1321), for servers that know no other Digest. It protects nothing
 //! today; nothing else here uses it.
 
-/// How far each step turns its word.
+/// How many bits each step rotates its 32-bit word by.
 const TURNS: [[u32; 4]; 4] = [
     [7, 12, 17, 22],
     [5, 9, 14, 20],

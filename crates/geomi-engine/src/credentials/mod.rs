@@ -1,11 +1,10 @@
 //! Credentials: names and passwords for single sites, which never leak.
 //!
-//! They are sent to the very sites a table names, by HTTPS unless the table says
-//! otherwise, and to nobody else: every request asks for itself, redirects
-//! included. They are never printed, and the archive keeps requests without
-//! them. Digest needs a challenge first: the page that brings one is tried again
-//! after the site's rest, and later requests answer the same challenge until the
-//! server has had enough of it.
+//! They are sent only to the sites that a table names, by HTTPS unless the table says
+//! otherwise. Every request looks them up anew, redirects included. They are never
+//! printed, and the archive keeps requests without them. Digest needs a challenge
+//! first: the page that brings one is tried again after the site's delay, and later
+//! requests answer the same challenge until the server rejects it.
 
 mod digest;
 mod md5;
@@ -43,7 +42,7 @@ impl fmt::Debug for Credentials {
 
 impl Credentials {
     /// Reads `basic:USER:PASSWORD`, `bearer:TOKEN` or `digest:USER:PASSWORD`.
-    /// What is wrong is told without repeating the secret.
+    /// The error does not repeat the secret.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         const FORMS: &str = "write basic:USER:PASSWORD, bearer:TOKEN, digest:USER:PASSWORD, or env:NAME of a variable that holds one of these";
         if text.chars().any(char::is_control) {

@@ -12,10 +12,10 @@ use crate::partition::{ArchiveMark, MailBody, Posted};
 /// Sites whose change signals are kept in memory from one commit to the next.
 const SIGNALS_MAX: usize = 4_096;
 
-/// What became possible because commits are durable.
+/// What may leave the engine because its commit is durable.
 #[derive(Debug, Default)]
 pub struct Effects {
-    /// Visits to be announced, in order.
+    /// Visits to announce, in the order of their numbers.
     pub visits: Vec<Visit>,
 }
 
@@ -120,7 +120,7 @@ impl Engine {
         Ok(self.store.next_commit())
     }
 
-    /// Up to which commit everything is durable.
+    /// The number up to which all commits are durable.
     pub fn durable(&mut self) -> Result<CommitNo, EngineError> {
         self.store.durable()
     }
@@ -130,7 +130,7 @@ impl Engine {
         self.store.awaits_mail()
     }
 
-    /// Receivers that have not confirmed everything yet.
+    /// Receivers that have not acknowledged all mail yet.
     pub fn awaited(&self) -> Vec<PartitionId> {
         self.store.awaited().map(PartitionId).collect()
     }

@@ -47,8 +47,8 @@ pub struct Place {
 }
 
 impl Engine {
-    /// Opens the crawl of a partition over its state, with that much memory for its seen
-    /// test.
+    /// Opens the crawl of a partition over its state. State of another layout or with
+    /// another number of partitions is refused.
     pub fn open(
         id: PartitionId,
         map: Partitions,
@@ -126,8 +126,8 @@ impl Engine {
         Ok(engine)
     }
 
-    /// Takes up what was begun: a round of all known pages, or the refresh plan. All
-    /// visits of earlier runs are in files by now.
+    /// Resumes a round of all known pages, or the refresh plan. All visits of earlier
+    /// runs must be in files by now.
     pub fn begin(&mut self, round: u32, around: &mut Around<'_>) -> Result<(), EngineError> {
         self.take_up_round(round, around)?;
         self.take_up_refresh(around)?;
@@ -135,7 +135,7 @@ impl Engine {
     }
 }
 
-/// What the frontier of one partition of a crawl goes by: memory is shared evenly.
+/// The configuration of the frontier of one partition: memory is divided evenly.
 pub(crate) fn frontier_config(
     config: &EngineConfig,
     map: Partitions,
@@ -154,7 +154,7 @@ pub(crate) fn frontier_config(
     }
 }
 
-/// Refuses state that another version laid out, or that was cut otherwise.
+/// Refuses state of another layout or with another number of partitions.
 fn check_layout(store: &mut Partition, map: Partitions) -> Result<(), EngineError> {
     let wanted = map.count();
     match store.meta::<u16>(PARTITIONS_META)? {

@@ -1,8 +1,8 @@
 //! A crawl explained: what it is doing, or why nothing moves.
 //!
-//! The causes come in the order in which they matter: what somebody wanted
+//! The causes come in the order in which they matter: what the operator wanted
 //! (stopped, paused, a limit), what the machine lacks, what the sites do, and
-//! what became of URLs that are no longer there. The first one is the answer.
+//! what became of URLs that are no longer queued. The first one is the answer.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -23,7 +23,7 @@ use crate::status::{Counters, Ending, Phase, Status};
 pub struct CrawlView {
     /// Whether a process is at work on it.
     pub running: bool,
-    /// What it is doing, or was doing when last heard of.
+    /// What it is doing, or was doing at its last report.
     pub state: Phase,
     /// Why it ended, or is ending.
     pub reason: Option<Ending>,
@@ -135,7 +135,7 @@ struct Standing<'a> {
     disk: Disk,
 }
 
-/// Sites named that a run left alone.
+/// Names of sites that a run retired.
 const RETIRED_TOLD: usize = 10;
 
 /// The sites with something to do.
@@ -179,7 +179,7 @@ impl Knowledge<'_> {
         }
     }
 
-    /// Why no URL of the crawl is asked for, whatever its site does.
+    /// Why no URL of the crawl is requested, whatever its site does.
     pub(super) fn crawl_holds(&self) -> Option<Reason> {
         self.standing().wanted()
     }
@@ -300,7 +300,7 @@ impl Knowledge<'_> {
 }
 
 impl Standing<'_> {
-    /// What somebody wanted: it was stopped, paused, or given a limit.
+    /// What the operator wanted: the crawl was stopped, paused, or given a limit.
     fn wanted(&self) -> Option<Reason> {
         if self.is_running {
             return match (self.status.state, self.status.reason) {

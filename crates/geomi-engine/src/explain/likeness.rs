@@ -11,7 +11,7 @@ use crate::EngineError;
 /// What a page is like, by its last visit that tells.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct PageLikeness {
-    /// `near_url` of its visit in hexadecimal, if it says nearly what another said.
+    /// `near_url` of its visit in hexadecimal, if it is a near-duplicate.
     pub near_key: Option<String>,
     /// The URL that stands for, where it is known.
     pub near_to: Option<String>,

@@ -103,7 +103,7 @@ pub struct QueuedSample {
     pub urls: Vec<String>,
 }
 
-/// The most URLs of such a sample: so many are read between two rounds.
+/// The most URLs of such a sample, which is read between two rounds of the loop.
 pub const QUEUED_SAMPLE_MAX: usize = 2_000;
 
 /// Where a site stands in an order.

@@ -2,8 +2,8 @@
 //!
 //! A [`Reason`] is why a crawl stands as it does, an [`Advice`] what to do about it, a
 //! [`Held`] what a site waits for, a [`RobotsStanding`] what is known of its robots.txt. Each has a code for machines and its parameters.
-//! They become words at the edge: `Display` is English, for the command line and for
-//! programs; the console has a sentence of its own for each language.
+//! `Display` is English, for the command line and for programs; the console has a
+//! sentence for each in every language it supports.
 
 use std::fmt;
 
@@ -41,7 +41,7 @@ pub enum Reason {
         /// Which.
         sites: Vec<(String, u32)>,
     },
-    /// Pages were not asked for because their robots.txt was answered with an error.
+    /// Pages were not requested because their robots.txt was answered with an error.
     RobotsUnreachable {
         /// How many visits.
         visits: u64,
@@ -503,7 +503,7 @@ pub enum Held {
         /// The delay.
         seconds: f64,
     },
-    /// The end of a wait that it asked for.
+    /// The end of a wait that it requested.
     Throttled,
     /// The end of a wait after failures.
     BackOff {
@@ -627,7 +627,7 @@ pub enum RobotsStanding {
         /// Which, in English.
         why: String,
     },
-    /// There is none: it was answered with a code that says so.
+    /// The site has no robots.txt: it was answered with a code that says so.
     Missing {
         /// The code.
         code: u16,

@@ -1,4 +1,4 @@
-//! A crawl at rest, opened to be looked at and not changed.
+//! A crawl at rest, opened read-only.
 
 use geomi_cluster::PartitionId;
 use geomi_frontier::{Frontier, FrontierId};

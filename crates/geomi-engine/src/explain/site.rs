@@ -84,7 +84,7 @@ pub struct SiteReport {
     pub novelty: SiteStanding,
     /// What it is a mirror of, if its pages are those of another site.
     pub mirror: Option<MirrorView>,
-    /// What its word on its changes is worth, if it was ever kept fresh.
+    /// How reliable its change signals are, if it was ever kept fresh.
     #[serde(default)]
     pub word: Option<SiteWord>,
     /// When its pages change, as the plan of a running crawl believes.

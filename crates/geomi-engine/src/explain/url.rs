@@ -21,7 +21,7 @@ use crate::stage::admit::Standing;
 use crate::{EngineError, RobotsMode};
 use geomi_refresh::upkeep::{Drive, RefreshPlan};
 
-/// Seeds a URL is held against when nobody knows from which it came.
+/// Seeds that a URL is compared with when it is not known from which it came.
 const SEEDS_TRIED_MAX: usize = 10_000;
 
 /// What is known of a URL, and what happens to it next.
@@ -53,7 +53,7 @@ pub struct UrlReport {
     pub queue: Option<QueuePlace>,
     /// What happens next.
     pub next: NextStep,
-    /// What URLs of its template have brought.
+    /// What URLs of its template were worth.
     pub novelty: TemplateStanding,
     /// Why it is not worth a request, where it is not.
     pub not_worth: Option<String>,
@@ -72,7 +72,7 @@ pub struct QueuePlace {
     pub priority: u8,
     /// URLs before it: of its priority, or of its depth with breadth-first order.
     pub ahead: u64,
-    /// What its priority is made of, as things stand.
+    /// The parts of its priority, with what is known now.
     pub score: ScoreReport,
     /// Links away from its seed.
     pub depth: u16,
@@ -88,8 +88,8 @@ pub struct QueuePlace {
     pub not_before: Option<String>,
 }
 
-/// What the priority of a URL is made of, in percent: each part as things stand,
-/// and their weighted mean.
+/// The parts of the priority of a URL, in percent, with what is known now, and their
+/// weighted mean.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ScoreReport {
     /// All of it.
@@ -117,7 +117,7 @@ pub struct ScoreReport {
 pub enum NextKind {
     /// It waits in its queue.
     Queued,
-    /// The trap guard keeps it back.
+    /// The trap guard defers it.
     Deferred,
     /// It waits for the budget of new pages.
     Postponed,
@@ -137,7 +137,7 @@ pub enum NextKind {
     OutOfScope,
     /// No link to it was followed.
     NotQueued,
-    /// A kind that this version does not know, told by another one.
+    /// A kind that this version does not know, sent by another version.
     #[serde(other)]
     Unknown,
 }
@@ -436,7 +436,7 @@ impl Place<'_> {
         }))
     }
 
-    /// What robots.txt says; `None` if it was not asked for yet.
+    /// What robots.txt says; `None` if it was not requested yet.
     fn robots_of(&self, url: &CrawlUrl) -> Result<Option<Access>, EngineError> {
         if self.all.config.robots == RobotsMode::Ignore {
             return Ok(Some(Access::Allowed));
@@ -614,7 +614,7 @@ fn admitted(is_running: bool) -> NextStep {
     NextStep::new(NextKind::OnItsWay, text)
 }
 
-/// Refusals of a crawl that are told, at most.
+/// Refusals of a crawl that are named, at most.
 const REFUSALS_TOLD_MAX: usize = 4;
 
 /// Nothing is known of it but what the rules would say. Whether pages link to it is not

@@ -1,6 +1,6 @@
-//! What a site's word on its own changes is worth: its "not modified", and what its
-//! sitemaps and feeds say. A plan checks both while it keeps the site fresh
-//! ([`SiteSignals`]); this is what is told of that.
+//! How reliable the change signals of a site are: its 304 answers, its sitemaps and its
+//! feeds. A plan checks them while it keeps the site fresh ([`SiteSignals`]); this is
+//! the report of it.
 
 use geomi_refresh::upkeep::{SignalRecord, SiteSignals};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct SiteWord {
     /// How far its "not modified" can be believed, from 0 to 1.
     pub trust: f64,
-    /// Whether it is asked for the content every time.
+    /// Whether every request asks for the content.
     pub is_distrusted: bool,
     /// Answers that said "not modified".
     pub not_modified: u32,

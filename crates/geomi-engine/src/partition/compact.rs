@@ -116,7 +116,7 @@ impl Chunk {
         self.len
     }
 
-    /// What it takes in memory.
+    /// Bytes it takes in memory.
     pub(super) const fn memory_bytes(&self) -> usize {
         self.bytes.capacity()
     }
@@ -158,7 +158,7 @@ impl<'a> Entries<'a> {
         })
     }
 
-    /// Passes over so many.
+    /// Skips this number of entries.
     pub(super) fn pass_over(&mut self, count: u32) -> Result<(), EngineError> {
         for _ in 0..count {
             if self.earlier.next().is_none() && !self.rest.is_empty() {

@@ -199,7 +199,7 @@ impl Gather {
         self.line.front().map(|(_, site)| *site)
     }
 
-    /// What is gathered for a site, to be looked at.
+    /// What is gathered for a site, read-only.
     pub(super) fn entries(&self, site: SiteHash) -> Result<Vec<Entry>, EngineError> {
         let found = self.sites.get(&site);
         found.map_or(Ok(Vec::new()), |found| {

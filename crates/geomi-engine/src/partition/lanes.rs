@@ -1,4 +1,4 @@
-//! Site queues: chunks written, read back, and looked through.
+//! Site queues: chunks written, read back, and searched.
 
 use geomi_frontier::{Append, Entry, LaneState, Position, Save};
 use geomi_url::{CrawlUrl, SiteHash};

@@ -69,7 +69,7 @@ impl Partition {
         self.state.put(&key, &keys::encode(page));
     }
 
-    /// Keeps that a site is a mirror, or that it is none after all.
+    /// Records that a site is a mirror, or that it is not.
     pub(crate) fn set_mirror_record(&mut self, site: SiteHash, record: Option<&MirrorRecord>) {
         let key = keys::mirror(site, keys::MIRROR_RECORD);
         match record {
@@ -124,7 +124,7 @@ impl Partition {
         read(&self.state, "signal", &key)
     }
 
-    /// Keeps what a sitemap or feed says of a URL; the last word counts.
+    /// Records what a sitemap or feed says of a URL, in place of what was recorded before.
     pub(crate) fn set_signal(&mut self, url: &CrawlUrl, signal: &ChangeSignal) {
         let key = keys::signal(url.site_hash(), url.hash64());
         self.state.put(&key, &keys::encode(signal));

@@ -1,9 +1,9 @@
 //! The sites of a partition that have URLs waiting, in the order of their turns.
 //!
-//! Only so many sites are in memory. The list is in the partition's state, one
+//! A bounded number of sites is in memory. The list is in the partition's state, one
 //! numbered row a site, and has every site with URLs waiting, those in memory
 //! included: so opening a crawl reads as many rows as there is room for sites
-//! and no more, and a crash forgets nobody. Sites not in memory that are given
+//! and no more, and a crash loses no site. Sites not in memory that are given
 //! URLs have them *parked*: they gather ([`Gather`]) and are later written to
 //! their queues, many at once, without the site being opened. Sites in memory that
 //! have plenty may have more parked, which join their queues by way of the
@@ -52,7 +52,7 @@ pub(crate) struct SiteList {
     cursor: u64,
     bounds: Bounds,
     written: Bounds,
-    /// The first row of a site that is left alone: it is there for the next run.
+    /// The first row of a retired site: it is there for the next run.
     left_alone: Option<u64>,
     /// URLs of sites that are not in memory and not in their queues yet.
     gather: Gather,
@@ -164,7 +164,7 @@ impl SiteList {
         state.delete(&keys::listed(row));
     }
 
-    /// The row of a site that is left alone stays for the next run.
+    /// The row of a retired site stays for the next run.
     pub(super) fn keep_row(&mut self, row: u64) {
         self.left_alone = Some(self.left_alone.map_or(row, |first| first.min(row)));
     }

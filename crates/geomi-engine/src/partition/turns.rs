@@ -81,7 +81,7 @@ impl Partition {
         SiteList::drop_row(row, &mut self.state);
     }
 
-    /// That site is left alone in this run.
+    /// That site is retired for this run.
     pub(crate) fn leave_listed(&mut self, row: u64) {
         self.list().0.keep_row(row);
     }

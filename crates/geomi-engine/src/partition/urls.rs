@@ -174,7 +174,7 @@ impl Partition {
         self.some_entries("postponed", (&from, &end), len)
     }
 
-    /// Keeps a URL back on account of its site or domain.
+    /// Defers a URL because of its site or domain.
     pub(crate) fn set_held(&mut self, holder: SiteHash, entry: &Entry) {
         let key = keys::held(holder, entry.url.hash64());
         self.state.put(&key, &keys::encode(entry));

@@ -1,4 +1,4 @@
-//! Discovery: pages that were never fetched have a budget of their own.
+//! Discovery: the separate budget of pages that were never fetched.
 //!
 //! Pages of the plan lead to new ones, and a calendar leads to new ones for ever. So
 //! while a crawl is kept fresh, first requests for URLs come out of an allowance that
@@ -53,12 +53,12 @@ pub(crate) struct Discovery {
     at: Timestamp,
     /// URLs that wait for an allowance.
     pub(crate) postponed: u64,
-    /// New pages asked for, in runs that kept the crawl fresh.
+    /// New pages requested in runs that kept the crawl fresh.
     pub(crate) requested: u64,
     /// URLs that were queued again and whose turn has not come, and when the last was.
     #[serde(skip)]
     released: (u64, Timestamp),
-    /// New pages this run asked for.
+    /// New pages requested in this run.
     #[serde(skip)]
     this_run: u64,
     /// Set while the crawl is kept fresh.
@@ -115,7 +115,7 @@ pub(crate) fn per_day(said: Option<u64>, requests_per_day: f64, share: f64) -> f
 }
 
 impl Engine {
-    /// New pages a day that may be asked for; `None` where the crawl is not kept fresh.
+    /// New pages per day that may be requested; `None` if the crawl is not kept fresh.
     pub fn discovery_per_day(&self) -> Option<f64> {
         let book = self.upkeep.plan.as_ref()?;
         let pages = match self.upkeep.discovery.day {
@@ -163,7 +163,7 @@ impl Engine {
             && self.upkeep.discovery.this_run as f64 + 1.0 > per_day + 1e-6
     }
 
-    /// Whether a URL may be asked for, by the budget for new pages.
+    /// Whether the budget for new pages permits a URL.
     pub(crate) fn may_discover(&mut self, entry: &Entry, now: Timestamp) -> bool {
         let Some(per_day) = self.discovery_per_day().filter(|_| entry.is_first_visit()) else {
             return true;
@@ -221,7 +221,7 @@ impl Engine {
             }
         }
         if left == max {
-            // There are none, or nothing is free.
+            // No URL is postponed, or the budget is 0.
             self.upkeep.discovery.postponed *= u64::from(max == 0);
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! The plan in the crawl loop: what is due is queued, what was seen is told.
+//! The plan in the crawl loop: what is due is queued, and visits are reported to it.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::stage::arrival::Arrival;
 
 /// Pages queued between two commits.
 const QUEUED_MAX: usize = 1_024;
-/// Days of budget that are spent at once after a time in which nobody ran.
+/// Days of budget that are spent at once after a time without a run.
 const SAVED_MAX: f64 = 1.0;
 
 /// Why a page is visited out of its turn.
@@ -90,14 +90,14 @@ impl Engine {
         self.store.is_refused(&url)
     }
 
-    /// When the plan wants to be asked again; `None` if it does not.
+    /// When the plan is due next; `None` if it has nothing to do.
     pub(crate) fn refresh_wakeup(&self) -> Option<Timestamp> {
         let plan = self.upkeep.plan.as_ref().filter(|_| self.may_refresh())?;
         let wake = plan.wake()?;
         Some(plan.instant(wake))
     }
 
-    /// Whether the plan goes on for as long as nobody stops it.
+    /// Whether the plan goes on until the operator stops it.
     pub(crate) fn keeps_fresh(&self) -> bool {
         self.upkeep.plan.is_some() && !self.upkeep.is_over
     }
@@ -148,7 +148,7 @@ impl Engine {
         self.queue_known(around, plan, (plan.pages(), page), 1)
     }
 
-    /// The same for what never came, which can wait for everything else.
+    /// The same for pages that were never fetched, which have the lowest precedence.
     fn queue_never_fetched(
         &mut self,
         around: &mut Around<'_>,
@@ -203,7 +203,7 @@ impl Engine {
         Ok(true)
     }
 
-    /// How long before its turn a visit was made, if somebody called for it.
+    /// How long before its turn a visit was made, if a change signal caused it.
     pub(crate) fn refresh_early(&self, visit: &Visit) -> Option<Duration> {
         let plan = self.upkeep.plan.as_ref()?;
         let call = self
@@ -231,7 +231,7 @@ impl Engine {
         Ok(())
     }
 
-    /// A page was compared with its copy: what does that say of its site's word?
+    /// A page was compared with its copy: what does that say of its site's change signals?
     pub(crate) fn refresh_heard(
         &mut self,
         before: Option<&UrlRecord>,
@@ -298,7 +298,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Reads what is known of a site's word, changes it and keeps it.
+    /// Reads the reliability of a site's change signals, changes it and records it.
     fn with_signals<T>(
         &mut self,
         site: SiteHash,

@@ -1,9 +1,9 @@
 //! All seeds by number, a bounded number of them in memory.
 //!
-//! A seed that is asked for is read from the state of partition 0 and kept for
-//! a while. One that was changed is kept until the change is durable: it cannot
-//! be read back before. How many seeds were given and how many of these failed
-//! is kept as they change, so that nobody need look through all of them.
+//! A seed that is asked for is read from the state of its partition and kept for
+//! a while. One that was changed is kept until it is committed: it cannot be read
+//! back before. How many seeds were given and how many of these failed is counted as
+//! they change, so that no question needs to read all of them.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -20,8 +20,8 @@ use crate::{EngineError, SeedInput};
 /// Seeds kept in each of two generations, as they are in the state.
 const KEPT_MAX: usize = 1_024;
 
-/// All seeds, by number. They are in the state of partition 0, which whoever
-/// asks has to bring along.
+/// All seeds of a partition, by number. They are in its state, which is an argument
+/// where one has to be read.
 #[derive(Debug, Default)]
 pub(crate) struct SeedBook {
     index: SeedIndex,
@@ -198,7 +198,7 @@ impl SeedBook {
         }
     }
 
-    /// That commit is durable: what was changed can be read back.
+    /// The seeds were committed: what was changed can be read back.
     pub(crate) fn committed(&mut self) {
         let kept = self.kept.get_mut();
         for (number, seed) in self.changed.drain() {
@@ -224,8 +224,8 @@ fn damaged(number: u32) -> EngineError {
     }
 }
 
-/// Seeds in use lately. When the young ones are too many, the old ones that
-/// nobody asked for are forgotten and the young ones are the old ones.
+/// Seeds in use lately, in two generations. When the young one is full, the seeds that
+/// are still in the old one are dropped and the young one becomes the old one.
 #[derive(Debug, Default)]
 struct Kept {
     young: HashMap<u32, Rc<Seed>>,

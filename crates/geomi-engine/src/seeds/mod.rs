@@ -1,8 +1,9 @@
 //! The seeds: what was given, what was found, and what became of each.
 //!
-//! There may be millions. They live in the state of partition 0; of each only its
-//! number and the hash of its URL stay in memory ([`index`]), beside a bounded
-//! number that were in use lately ([`book`]).
+//! There may be millions. Each is in the state of the partition that owns its URL,
+//! numbered there; other partitions have a card of it ([`SeedCard`]). Of each seed
+//! only its number and the hash of its URL stay in memory ([`index`]), beside a
+//! bounded number that were in use lately ([`book`]).
 
 mod book;
 mod index;
@@ -21,17 +22,23 @@ use crate::{EngineError, SeedInput, keys};
 /// A seed, with what its row in seeds.parquet needs.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Seed {
+    /// The URL of the seed.
     pub url: CrawlUrl,
+    /// Its label, if it was given one.
     pub topic: Option<String>,
     /// The URL scope is judged by: where the seed redirects to, if it does.
     pub home: CrawlUrl,
     /// The page it was found on; `None` for a seed that was given.
     pub via: Option<CrawlUrl>,
+    /// What became of it so far.
     pub outcome: SeedOutcome,
+    /// The network state of its last visit.
     pub state: NetworkState,
+    /// The payload digest of its last stored answer.
     pub digest: Option<Digest>,
     /// First and last visit of its party.
     pub party: Option<(Timestamp, Timestamp)>,
+    /// Pages of its party visited by this partition.
     pub pages: u64,
     /// URLs taken into its party by this partition.
     pub urls: u64,
@@ -64,7 +71,7 @@ impl SeedCard {
 }
 
 impl Seed {
-    /// One that nothing is known of.
+    /// A seed that was not visited yet.
     fn new(input: &SeedInput, via: Option<&CrawlUrl>) -> Self {
         Self {
             url: input.url.clone(),
@@ -123,10 +130,14 @@ impl Seed {
 /// What became of a seed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum SeedOutcome {
+    /// It was not visited yet, or will be tried again.
     #[default]
     Pending,
+    /// It was answered.
     Saved,
+    /// Every try failed.
     Failed,
+    /// A rule refused it.
     Refused,
 }
 

@@ -13,16 +13,18 @@ use crate::stage::arrival::Answer;
 /// How long it is believed that a site cannot be reached.
 pub(crate) const UNREACHABLE_FOR: Duration = Duration::from_hours(1);
 
-/// What a look-up of a host name brought.
+/// The result of a look-up of a host name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LookedUp {
     /// Its addresses, the one to be asked first.
     Addresses {
+        /// The addresses, in the order in which they are tried.
         addrs: Vec<IpAddr>,
         /// Whether the first one is on the public internet.
         is_public: bool,
         /// The name that its alias leads to.
         canonical: Option<String>,
+        /// How long the answer may be cached.
         expires_in: Duration,
     },
     /// No address, and why.
@@ -32,7 +34,7 @@ pub enum LookedUp {
 }
 
 impl Engine {
-    /// Takes in what a look-up brought.
+    /// Takes the result of a look-up.
     pub fn looked_up(&mut self, lease: Lease, looked_up: LookedUp, around: &mut Around<'_>) {
         self.queues.in_flight -= 1;
         let now = around.now;

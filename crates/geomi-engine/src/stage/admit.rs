@@ -26,8 +26,11 @@ pub struct Admit {
 /// A link, or a redirect, and where it was found.
 #[derive(Clone, Copy, Debug)]
 pub struct Found<'a> {
+    /// Where it leads.
     pub url: &'a CrawlUrl,
+    /// The kind of link.
     pub kind: LinkKind,
+    /// Whether it is a redirect.
     pub is_redirect: bool,
     /// A sitemap, as its site's robots.txt or an index of sitemaps names it.
     pub is_sitemap: bool,
@@ -37,11 +40,11 @@ pub struct Found<'a> {
     pub importance: f32,
     /// The seed's home, by which scope is judged.
     pub home: &'a CrawlUrl,
-    /// What is known of the site it leads to, and told of the page itself.
+    /// What is known of the site it leads to, and what sitemaps and feeds say of the page.
     pub standing: Standing,
 }
 
-/// What speaks for a URL beside its links and its spelling.
+/// What raises the priority of a URL beside its links and its spelling.
 #[derive(Clone, Copy, Debug)]
 pub struct Standing {
     /// Success of its site.
@@ -53,7 +56,7 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// Of a URL whose site nobody knows yet.
+    /// The standing of a URL whose site is unknown.
     pub const UNKNOWN: Self = Self {
         site_success: 1.0,
         traffic: None,
@@ -103,10 +106,12 @@ pub enum Admission {
     Queue(Entry, Rule),
     /// Party scope: it leads to another site, and proposes this seed.
     CandidateSeed,
+    /// Refused by this rule.
     Refused(Refusal),
 }
 
 impl Admit {
+    /// The rules of a configuration. Fails if a pattern or limit of its scope is invalid.
     pub fn new(config: &EngineConfig) -> Result<Self, EngineError> {
         let scope = Scope::new(config.scope.clone()).map_err(EngineError::Scope)?;
         let prefer = (!config.prefer.is_empty()).then(|| {

@@ -15,13 +15,19 @@ use crate::partition::Stored;
 /// A visit with everything that can be known without the state of its partition.
 #[derive(Debug)]
 pub struct Arrival {
+    /// The lease of the job, to be settled.
     pub lease: Lease,
+    /// The URL that was requested.
     pub url: CrawlUrl,
+    /// When the visit began.
     pub started: Timestamp,
+    /// When it ended.
     pub ended: Timestamp,
     /// Whether the page was wanted only if it had changed.
     pub is_conditional: bool,
+    /// The answer, or how the request failed.
     pub answer: Answer,
+    /// What the reader made of the content.
     pub document: Document,
     /// The content of a complete answer; its records are kept by the worker.
     pub content: Option<Content>,
@@ -46,23 +52,35 @@ pub struct Content {
 /// The answer, less its content.
 #[derive(Debug)]
 pub struct Answer {
+    /// The network state the visit ended in.
     pub state: NetworkState,
+    /// The status code.
     pub code: Option<u16>,
+    /// The address that was asked.
     pub ip: Option<std::net::IpAddr>,
+    /// How long each phase took.
     pub phases: Phases,
     /// A hash of the server's certificate, where it was just shown.
     pub certificate: Option<u64>,
+    /// What went wrong, in words.
     pub error: Option<String>,
+    /// The content type as sent, without parameters.
     pub mime: Option<String>,
+    /// Bytes received.
     pub wire_bytes: u64,
+    /// Bytes of the body after decoding.
     pub body_bytes: u64,
     /// Why the body is shorter than the server meant it.
     pub truncated: Option<Truncation>,
     /// Whether the content is what it says it is.
     pub validity: Option<Validity>,
+    /// The target of a redirect.
     pub location: Option<CrawlUrl>,
+    /// How long the server asks to wait.
     pub retry_after: Option<Duration>,
+    /// The `ETag`.
     pub etag: Option<String>,
+    /// The `Last-Modified`.
     pub last_modified: Option<String>,
     /// The `Set-Cookie` lines of a page.
     pub cookies: Vec<String>,

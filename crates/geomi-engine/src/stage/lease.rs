@@ -1,5 +1,5 @@
-//! Lease: take what the frontier says may be done now, ask robots.txt, and
-//! send it on its way.
+//! Lease: the next entry that the frontier permits, checked against robots.txt and given
+//! to the worker as a job.
 
 use std::sync::Arc;
 
@@ -17,17 +17,22 @@ use crate::refusal::RefusalRule;
 /// What a request carries beside its URL.
 #[derive(Debug, Default)]
 pub struct Extras {
+    /// Validators of the stored answer, for a conditional request.
     pub validators: Option<Validators>,
+    /// The `Cookie` field.
     pub cookie: Option<String>,
+    /// The `Authorization` field.
     pub authorization: Option<String>,
     /// Whether the body is taken only if its type is wanted.
     pub filters_types: bool,
 }
 
-/// What a server knows the stored answer by.
+/// The validators of a stored answer.
 #[derive(Debug)]
 pub struct Validators {
+    /// Its `ETag`.
     pub etag: Option<String>,
+    /// Its `Last-Modified`.
     pub last_modified: Option<String>,
 }
 

@@ -1,8 +1,8 @@
-//! Likeness: does a page say what another said already, and are its links
-//! worth following?
+//! Likeness: is a page a near-duplicate, a soft 404 or spam, and are its links worth
+//! following?
 //!
-//! What a page is like is always kept in its visit. Whether anything follows
-//! from it is the operator's rule, and no rule holds by default.
+//! The likeness of a page is always recorded in its visit. Whether its links are refused
+//! is the operator's choice; by default they are not.
 
 use geomi_frontier::Entry;
 use geomi_model::{Document, DocumentKind, NearDuplicate};
@@ -44,7 +44,7 @@ impl Engine {
     /// The rule by which a page's links are left alone; they are then counted as
     /// refused.
     pub(crate) fn left_alone(&mut self, entry: &Entry, document: &Document, is_near: bool) -> bool {
-        // What somebody typed is wanted, whatever it is like.
+        // A typed seed is wanted, whatever its content is like.
         let rule = if entry.is_seed || document.links.is_empty() {
             None
         } else {

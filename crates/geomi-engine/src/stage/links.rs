@@ -1,4 +1,4 @@
-//! Links: what becomes of where a page leads.
+//! Links: the links and redirects of a page are admitted, refused or sent elsewhere.
 //!
 //! What [`Admit`](super::admit::Admit) wants goes to the partition that owns its
 //! domain: the seen test and the queue are there. Links to another partition travel

@@ -14,16 +14,21 @@ use crate::stage::arrival::{Answer, Arrival};
 use crate::stage::row::Story;
 use crate::stage::settle::{signal, timing};
 
-/// What to do after a robots.txt was asked for.
+/// What to do after a robots.txt was requested.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum RobotsWord {
     /// Ask again later.
     Retry,
-    /// Ask there instead, whatever site that is.
+    /// Request this URL instead, on whatever site it is.
     Redirect(CrawlUrl),
-    /// Nobody answered: the site's pages end as this did.
-    NoAnswer { state: NetworkState, reason: String },
-    /// This holds.
+    /// The server did not answer: the site's pages end in the same state.
+    NoAnswer {
+        /// The network state the request ended in.
+        state: NetworkState,
+        /// What went wrong, in words.
+        reason: String,
+    },
+    /// These rules hold.
     Policy(RobotsPolicy),
 }
 

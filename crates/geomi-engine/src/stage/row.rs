@@ -1,4 +1,4 @@
-//! Row: a visit as visits/, the log and the index tell it.
+//! Row: a visit as it is written to visits/, the log and the index.
 
 use geomi_frontier::Entry;
 use geomi_model::{
@@ -13,15 +13,25 @@ use crate::stage::arrival::Answer;
 /// What a visit's row says beside the answer.
 #[derive(Debug, Default)]
 pub struct Story {
+    /// The seed whose party the page belongs to.
     pub seed: Option<CrawlUrl>,
+    /// The label of that seed.
     pub topic: Option<String>,
+    /// The page that linked to it.
     pub via: Option<CrawlUrl>,
+    /// Links from the seed.
     pub depth: u16,
+    /// The priority it was queued with, from 1, the highest.
     pub priority: u8,
+    /// Which try it was, from 1.
     pub attempt: u8,
+    /// Whether it was a robots.txt.
     pub is_robots: bool,
+    /// Links of the page that were new.
     pub links_admitted: u32,
+    /// How it differs from the visit before.
     pub changed: Option<Change>,
+    /// The near-duplicate fetched before.
     pub near: Option<NearDuplicate>,
 }
 
@@ -47,12 +57,16 @@ impl Story {
     }
 }
 
-/// What a visit brought.
+/// The result of a visit.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<'a> {
+    /// The URL that was requested.
     pub url: &'a CrawlUrl,
+    /// When the visit began.
     pub started: Timestamp,
+    /// The answer.
     pub answer: &'a Answer,
+    /// What the reader made of the content.
     pub document: &'a Document,
     /// Payload digest, where there is something to store.
     pub digest: Option<Digest>,

@@ -1,4 +1,5 @@
-//! Settle: is the URL done, will it come again, and what did its site tell us?
+//! Settle: is the URL done or will it be tried again, and what does the answer say of its
+//! site?
 
 use std::time::Duration;
 
@@ -76,7 +77,7 @@ pub fn retry_wait(first: Duration, attempts: u8) -> Duration {
 }
 
 impl Engine {
-    /// Takes in what a job brought.
+    /// Takes the result of a job.
     pub fn arrived(
         &mut self,
         arrival: Arrival,

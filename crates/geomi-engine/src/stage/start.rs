@@ -18,6 +18,7 @@ use crate::{EngineError, SeedInput};
 /// What became of a seed that an operator added.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SeedAdded {
+    /// It is new and was queued.
     Queued,
     /// Known already, as a seed or as a page.
     Known,
@@ -25,8 +26,8 @@ pub enum SeedAdded {
     Refused(String),
 }
 
-/// Seeds taken in between two commits, of an earlier run and of a stream each:
-/// so few that answers do not wait for long, so many that syncing is little of it.
+/// Seeds taken in between two commits, from an earlier run and from a stream each: few
+/// enough that answers do not wait for long, enough that syncing costs little.
 pub const SEEDS_PER_COMMIT: u32 = 1_024;
 
 impl Engine {
@@ -49,7 +50,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Queues a seed that an operator adds to a running crawl; says what became of it.
+    /// Queues a seed that an operator adds to a running crawl, and returns its outcome.
     pub fn add_seed(
         &mut self,
         input: &SeedInput,
@@ -118,8 +119,8 @@ impl Engine {
         seed.party.is_some_and(|(_, last)| last >= started)
     }
 
-    /// A seed that could not be reached in an earlier run gets another chance:
-    /// whoever runs a crawl again has perhaps mended the network.
+    /// Queues a seed again that could not be reached in an earlier run: the network may
+    /// work now.
     fn retry_seed(
         &mut self,
         around: &mut Around<'_>,

@@ -1,16 +1,16 @@
 //! A crawl under faults, with every invariant checked at every step.
 //!
 //! The frontier, its politeness, the robots rules and the planner with its
-//! policies are the real ones. Around them a model process ([`world`]) does what
-//! the crawler does: it crawls a web to its end ([`visit`]) and then keeps it fresh
-//! for some weeks ([`revisit`], [`plan`]), over model disks ([`disk`]) and a test web
-//! ([`web`]), in virtual time. What goes wrong ([`trouble`]): sites that are slow,
+//! policies are the real ones. Around them a model process (`world`) does what
+//! the crawler does: it crawls a web to its end (`visit`) and then keeps it fresh
+//! for some weeks (`revisit`, `plan`), over model disks (`disk`) and a test web
+//! (`web`), in virtual time. What goes wrong (`trouble`): sites that are slow,
 //! die, answer 503 for a while, or forbid what they allowed; names that cannot be
-//! looked up; a process that dies between any two durable steps ([`durable`]), and
+//! looked up; a process that dies between any two durable steps (`durable`), and
 //! a system clock that steps before it is back; mail between partitions that is
-//! lost or comes twice. There is memory for a third of the sites ([`turns`]), and one history
+//! lost or comes twice. There is memory for a third of the sites (`turns`), and one history
 //! in four is crowded: half of the sites ask for an hour's wait. What must hold all the same is watched from the servers'
-//! side ([`watch`]), by a book-keeper ([`ledger`]) and, at the end, by what is left
+//! side (`watch`), by a book-keeper (`ledger`) and, at the end, by what is left
 //! on disk.
 //!
 //! The drivers' errors can be made on purpose ([`Mutation`]): an invariant that

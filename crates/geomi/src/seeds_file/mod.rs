@@ -5,7 +5,7 @@
 //! what can be read twice is looked through first, so that every line that
 //! cannot be used is reported with its number before anything begins
 //! ([`List::survey`]), and then read as a stream while the crawl goes on
-//! ([`stream`]). A pipe is only streamed: what cannot be used is reported when
+//! ([`stream()`]). A pipe is only streamed: what cannot be used is reported when
 //! it comes, passed over, and told by the exit code.
 
 mod hosts;
