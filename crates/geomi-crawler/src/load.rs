@@ -146,7 +146,7 @@ impl LoadRun {
         while self.made < urls {
             self.round()?;
             self.commit()?;
-            self.with_engine(|engine, around| engine.change_turns(around))?;
+            self.with_engine(geomi_engine::Engine::change_turns)?;
         }
         Ok(())
     }
@@ -166,7 +166,7 @@ impl LoadRun {
     fn round(&mut self) -> Result<(), CrawlError> {
         let mut visits = 0;
         while visits < self.load.visits_per_commit {
-            match self.with_engine(|engine, around| engine.poll(around))? {
+            match self.with_engine(geomi_engine::Engine::poll)? {
                 Poll::Start(job) => visits += u32::from(self.answer(*job)?),
                 Poll::Wait(_) => break,
             }
@@ -230,7 +230,7 @@ impl LoadRun {
     }
 
     fn commit(&mut self) -> Result<(), CrawlError> {
-        self.with_engine(|engine, around| engine.prepare_commit(around))?;
+        self.with_engine(geomi_engine::Engine::prepare_commit)?;
         let begun = self.clock.now();
         self.engine.commit(None, 0)?;
         self.commits.push(self.clock.now().since(begun));

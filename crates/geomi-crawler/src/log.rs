@@ -181,7 +181,11 @@ mod tests {
             looks: 10_000,
         };
         let found = log_reader::after(dir, 0, bounds, &|_| true).unwrap();
-        let positions: Vec<u64> = found.lines.iter().map(|line| line.position()).collect();
+        let positions: Vec<u64> = found
+            .lines
+            .iter()
+            .map(super::super::log_reader::LoggedVisit::position)
+            .collect();
         assert!(positions.is_sorted(), "{positions:?}");
         let lines = found.lines.iter();
         lines.map(|line| (line.p.unwrap(), line.n)).collect()

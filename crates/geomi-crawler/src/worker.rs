@@ -278,7 +278,7 @@ impl Worker<'_> {
     }
 
     fn change_turns(&mut self) -> Result<(), CrawlError> {
-        self.each_engine(|engine, around| engine.change_turns(around))
+        self.each_engine(geomi_engine::Engine::change_turns)
     }
 
     /// Sends out as many jobs as there is room for; says when there may be more: `None`
@@ -295,7 +295,7 @@ impl Worker<'_> {
             if waits[index].is_some() {
                 continue;
             }
-            match self.with_engine(index, |engine, around| engine.poll(around))? {
+            match self.with_engine(index, geomi_engine::Engine::poll)? {
                 Poll::Start(job) => {
                     self.run.in_flight += 1;
                     self.crew.make_ready(*job);
@@ -377,7 +377,7 @@ impl Worker<'_> {
 
     /// Lets the engines queue what is due for a reason other than an answer.
     fn keep_up(&mut self) -> Result<(), CrawlError> {
-        self.each_engine(|engine, around| engine.keep_up(around))
+        self.each_engine(geomi_engine::Engine::keep_up)
     }
 
     /// Queues the next seeds, if there are any.
@@ -386,7 +386,7 @@ impl Worker<'_> {
         if !self.is_running() {
             return Ok(());
         }
-        self.each_engine(|engine, around| engine.review_known(around))?;
+        self.each_engine(geomi_engine::Engine::review_known)?;
         let given = self.feed.take(SEEDS_PER_COMMIT as usize)?;
         self.admit_given(&given)
     }

@@ -149,7 +149,7 @@ impl EngineConfig {
         self.scope = new.scope.clone();
         self.novelty = new.novelty;
         self.drop_params = new.drop_params.clone();
-        self.prefer = new.prefer.clone();
+        self.prefer.clone_from(&new.prefer);
         self.tries = new.tries;
         self.retry_wait = new.retry_wait;
         self.respect_nofollow = new.respect_nofollow;

@@ -204,7 +204,7 @@ pub(crate) struct Queues {
 
 impl Queues {
     /// URLs waiting, those of sites not in memory included.
-    pub fn waiting(&self) -> u64 {
+    pub(crate) fn waiting(&self) -> u64 {
         self.counts().waiting
     }
 

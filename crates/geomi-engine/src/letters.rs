@@ -135,7 +135,7 @@ impl Engine {
         self.queues.sent.insert(key, entry.depth);
         self.edit_seed(entry.seed, |seed| seed.urls += 1)?;
         let card = SeedCard::of(&*self.seed(entry.seed)?);
-        let told = told.cloned();
+        let told = told.copied();
         self.store.post(
             owner,
             Letter::Link(Box::new(LinkLetter { entry, card, told })),

@@ -156,19 +156,21 @@ mod tests {
     #[test]
     fn the_first_table_that_has_a_value_wins_it() {
         let slow = Delay::Fixed(Duration::from_mins(1));
-        let mut config = EngineConfig::default();
-        config.sites = vec![
-            SiteOverride {
-                pages_max: Some(7),
-                ..table("a.example")
-            },
-            SiteOverride {
-                pages_max: Some(100),
-                delay: Some(slow),
-                connections: Some(9),
-                ..table("*.example")
-            },
-        ];
+        let config = EngineConfig {
+            sites: vec![
+                SiteOverride {
+                    pages_max: Some(7),
+                    ..table("a.example")
+                },
+                SiteOverride {
+                    pages_max: Some(100),
+                    delay: Some(slow),
+                    connections: Some(9),
+                    ..table("*.example")
+                },
+            ],
+            ..EngineConfig::default()
+        };
         let policies = SitePolicies::new(&config).unwrap();
         let own = |url| policies.own(&CrawlUrl::parse(url).unwrap().site());
         let both = own("https://a.example/").unwrap();
@@ -182,8 +184,10 @@ mod tests {
 
     #[test]
     fn names_that_are_none_are_an_error() {
-        let mut config = EngineConfig::default();
-        config.sites = vec![table("a b")];
+        let config = EngineConfig {
+            sites: vec![table("a b")],
+            ..EngineConfig::default()
+        };
         assert!(SitePolicies::new(&config).is_err());
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use geomi_frontier::Entry;
-use geomi_model::{Fate, NetworkState, Timestamp, UrlRecord, Visit};
+use geomi_model::{Fate, NetworkState, UrlRecord, Visit};
 use geomi_refresh::upkeep::RefreshDrive;
 use serde::{Deserialize, Serialize};
 

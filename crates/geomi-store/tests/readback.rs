@@ -63,8 +63,7 @@ fn captures_of_all_partitions_are_found() {
     }
     crawl.revisit(&answers[1], RevisitProfile::NotModified);
     let is_local = |url: &CrawlUrl| url.as_str().contains("127.0.1.5");
-    let (dir, partitions) =
-        crawl.finish_in_partitions(2, |row| if is_local(&row.url) { 0 } else { 1 });
+    let (dir, partitions) = crawl.finish_in_partitions(2, |row| u16::from(!is_local(&row.url)));
     assert_eq!(partitions.len(), 2);
     // One of the parts is not merged yet.
     let waiting = segment::list_of(&dir, Some(1)).unwrap()[0];

@@ -384,7 +384,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let dir = CrawlDir::create(folder.path()).unwrap();
         let mut all = Vec::new();
-        for partition in 0..TABLES_MAX as u16 * 2 + 1 {
+        for partition in 0..=(TABLES_MAX as u16 * 2) {
             let secs = i64::from(partition) * 10 + 1;
             segment::write(&dir, Some(partition), &rows("a.test", &[secs, secs + 12])).unwrap();
             all.extend([(secs, partition), (secs + 12, partition)]);

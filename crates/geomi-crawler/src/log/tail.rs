@@ -33,7 +33,9 @@ pub(super) struct End {
 struct Line {
     n: u64,
     p: Option<u16>,
-    line: Option<u64>,
+    /// The number of the line, where it is not that of the visit.
+    #[serde(rename = "line")]
+    own: Option<u64>,
     time: Option<String>,
 }
 
@@ -56,7 +58,7 @@ pub(super) fn find_end(file: &mut File) -> io::Result<End> {
     Ok(End {
         bytes: from + end as u64 + 1,
         // A line that cannot be read is left; numbering then starts from the rows.
-        line: line.map_or(0, |line| line.line.unwrap_or(line.n)),
+        line: line.map_or(0, |line| line.own.unwrap_or(line.n)),
     })
 }
 

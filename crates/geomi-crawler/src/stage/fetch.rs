@@ -159,6 +159,68 @@ pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> String {
     text.chars().take(CHARS_MAX).collect()
 }
 
+/// The types a scope wants, and those of sitemaps and feeds.
+pub(crate) fn body_filter(config: &ScopeConfig) -> Result<Option<BodyFilter>, CrawlError> {
+    const SOURCES: [&str; 6] = [
+        "application/xml",
+        "text/xml",
+        "application/rss+xml",
+        "application/atom+xml",
+        "application/rdf+xml",
+        "application/feed+json",
+    ];
+    if config.mimes_wanted.is_empty() {
+        return Ok(None);
+    }
+    let scope = Scope::new(ScopeConfig {
+        mimes_wanted: config.mimes_wanted.clone(),
+        ..ScopeConfig::default()
+    });
+    let scope = scope.map_err(EngineError::Scope)?;
+    let wants = move |mime: &str| SOURCES.contains(&mime) || scope.wanted_mime(mime);
+    Ok(Some(BodyFilter::new(wants)))
+}
+
+/// What a look-up means to an engine.
+pub(crate) fn looked_up(resolution: Resolution) -> LookedUp {
+    match resolution {
+        Resolution::Addresses {
+            addrs,
+            canonical,
+            expires_in,
+        } => LookedUp::Addresses {
+            is_public: geomi_fetch::is_public(addrs[0]),
+            addrs,
+            canonical: canonical.map(|name| name.to_string()),
+            expires_in,
+        },
+        Resolution::Failed { error } => LookedUp::Failed(error),
+        Resolution::Refused { addr, reason } => LookedUp::Refused(refused_address(addr, reason)),
+    }
+}
+
+/// Why an address is not asked, and what would open it.
+pub(crate) fn refused_address(addr: IpAddr, reason: &str) -> String {
+    let remedy = if geomi_fetch::is_public(addr) {
+        "--contact"
+    } else {
+        "--allow-private"
+    };
+    format!("{addr} is {reason}; {remedy} opens it")
+}
+
+/// A request head as the archive keeps it: without what proves who we are.
+fn without_secret(request: &Bytes) -> Bytes {
+    let Ok(text) = std::str::from_utf8(request) else {
+        return request.clone();
+    };
+    let Some((before, rest)) = text.split_once("\r\nAuthorization: ") else {
+        return request.clone();
+    };
+    let after = rest.split_once("\r\n").map_or("", |(_, after)| after);
+    Bytes::from(format!("{before}\r\nAuthorization: (removed)\r\n{after}"))
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::{Read as _, Write as _};
@@ -249,66 +311,4 @@ mod tests {
             "GET / HTTP/1.1\r\nHost: a\r\nAuthorization: (removed)\r\nX: y\r\n\r\n"
         );
     }
-}
-
-/// The types a scope wants, and those of sitemaps and feeds.
-pub(crate) fn body_filter(config: &ScopeConfig) -> Result<Option<BodyFilter>, CrawlError> {
-    const SOURCES: [&str; 6] = [
-        "application/xml",
-        "text/xml",
-        "application/rss+xml",
-        "application/atom+xml",
-        "application/rdf+xml",
-        "application/feed+json",
-    ];
-    if config.mimes_wanted.is_empty() {
-        return Ok(None);
-    }
-    let scope = Scope::new(ScopeConfig {
-        mimes_wanted: config.mimes_wanted.clone(),
-        ..ScopeConfig::default()
-    });
-    let scope = scope.map_err(EngineError::Scope)?;
-    let wants = move |mime: &str| SOURCES.contains(&mime) || scope.wanted_mime(mime);
-    Ok(Some(BodyFilter::new(wants)))
-}
-
-/// What a look-up means to an engine.
-pub(crate) fn looked_up(resolution: Resolution) -> LookedUp {
-    match resolution {
-        Resolution::Addresses {
-            addrs,
-            canonical,
-            expires_in,
-        } => LookedUp::Addresses {
-            is_public: geomi_fetch::is_public(addrs[0]),
-            addrs,
-            canonical: canonical.map(|name| name.to_string()),
-            expires_in,
-        },
-        Resolution::Failed { error } => LookedUp::Failed(error),
-        Resolution::Refused { addr, reason } => LookedUp::Refused(refused_address(addr, reason)),
-    }
-}
-
-/// Why an address is not asked, and what would open it.
-pub(crate) fn refused_address(addr: IpAddr, reason: &str) -> String {
-    let remedy = if geomi_fetch::is_public(addr) {
-        "--contact"
-    } else {
-        "--allow-private"
-    };
-    format!("{addr} is {reason}; {remedy} opens it")
-}
-
-/// A request head as the archive keeps it: without what proves who we are.
-fn without_secret(request: &Bytes) -> Bytes {
-    let Ok(text) = std::str::from_utf8(request) else {
-        return request.clone();
-    };
-    let Some((before, rest)) = text.split_once("\r\nAuthorization: ") else {
-        return request.clone();
-    };
-    let after = rest.split_once("\r\n").map_or("", |(_, after)| after);
-    Bytes::from(format!("{before}\r\nAuthorization: (removed)\r\n{after}"))
 }

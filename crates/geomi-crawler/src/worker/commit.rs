@@ -10,7 +10,7 @@ impl Worker<'_> {
     /// Makes the round durable. The order is the promise; see the crate's
     /// documentation.
     pub(super) fn commit(&mut self) -> Result<(), CrawlError> {
-        self.each_engine(|engine, around| engine.prepare_commit(around))?;
+        self.each_engine(geomi_engine::Engine::prepare_commit)?;
         if self.files.ends.iter().any(Option::is_some) {
             self.passed(DurableStep::WarcWritten)?;
             self.files.archive.sync()?;

@@ -173,13 +173,15 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_secs(1_700_000_000);
 
     fn keyring(over_http: bool, credentials: &str) -> Keyring {
-        let mut config = EngineConfig::default();
-        config.sites = vec![SiteOverride {
-            names: vec!["a.test".to_owned()],
-            credentials: Some(Credentials::parse(credentials).unwrap()),
-            credentials_over_http: over_http,
-            ..SiteOverride::default()
-        }];
+        let config = EngineConfig {
+            sites: vec![SiteOverride {
+                names: vec!["a.test".to_owned()],
+                credentials: Some(Credentials::parse(credentials).unwrap()),
+                credentials_over_http: over_http,
+                ..SiteOverride::default()
+            }],
+            ..EngineConfig::default()
+        };
         Keyring::new(&config).unwrap()
     }
 

@@ -166,7 +166,7 @@ impl Engine {
                 self.refuse(around, lease, RefusalRule::Robots, &reason, now)?;
             }
             Access::Unreachable(state, reason) => {
-                self.give_up(around, lease, state, reason, now)?
+                self.give_up(around, lease, state, reason, now)?;
             }
         }
         Ok(None)

@@ -8,28 +8,27 @@ use geomi_frontier::Entry;
 use geomi_model::{Document, DocumentKind, NearDuplicate};
 use geomi_novelty::Shape;
 
+use crate::EngineConfig;
 use crate::engine::{Around, Engine};
 use crate::refusal::RefusalRule;
 use crate::stage::arrival::Arrival;
-use crate::{EngineConfig, EngineError};
+
+/// The page met lately that says nearly the same. Exact copies were found by their
+/// digests and are not asked about.
+pub(crate) fn near_duplicate(
+    around: &mut Around<'_>,
+    read: &Arrival,
+    is_copy: bool,
+) -> Option<NearDuplicate> {
+    let simhash = read.document.simhash.filter(|_| !is_copy)?;
+    let near = around.shared.nearby.meet(simhash, read.url.hash64().0)?;
+    Some(NearDuplicate {
+        url: near.url,
+        distance: u8::try_from(near.distance).unwrap_or(u8::MAX),
+    })
+}
 
 impl Engine {
-    /// The page met lately that says nearly the same. Exact copies were found
-    /// by their digests and are not asked about.
-    pub(crate) fn near_duplicate(
-        &mut self,
-        around: &mut Around<'_>,
-        read: &Arrival,
-        is_copy: bool,
-    ) -> Option<NearDuplicate> {
-        let simhash = read.document.simhash.filter(|_| !is_copy)?;
-        let near = around.shared.nearby.meet(simhash, read.url.hash64().0)?;
-        Some(NearDuplicate {
-            url: near.url,
-            distance: u8::try_from(near.distance).unwrap_or(u8::MAX),
-        })
-    }
-
     /// Learns what a site says of pages it does not have, and recognises it
     /// where it comes with 200.
     pub(crate) fn look_for_soft_404(&mut self, read: &mut Arrival) {

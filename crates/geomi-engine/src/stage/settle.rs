@@ -20,6 +20,7 @@ use crate::seeds::SeedOutcome;
 use crate::stage::address::recognise_by_certificate;
 use crate::stage::arrival::{Answer, Arrival, Content};
 use crate::stage::judge::judge;
+use crate::stage::likeness;
 use crate::stage::links::Taken;
 use crate::stage::row::{Row, Story};
 use crate::status::PageBefore;
@@ -156,7 +157,7 @@ impl Engine {
             self.compare_sites(around, &read)?;
         }
         self.look_for_soft_404(&mut read);
-        let near = self.near_duplicate(around, &read, judgement.duplicate_of.is_some());
+        let near = likeness::near_duplicate(around, &read, judgement.duplicate_of.is_some());
         let links_admitted =
             self.take_links(around, &entry, &read, fate, is_first, near.is_some())?;
         let known = PageBefore::of(judgement.before.as_ref(), &entry);

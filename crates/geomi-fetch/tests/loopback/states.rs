@@ -12,7 +12,12 @@ use crate::server::{Server, Step, config, fetch_script, fetcher, impatient, send
 
 async fn check(script: Vec<Step>, expected: NetworkState) -> geomi_fetch::FetchOutcome {
     let described = format!("{script:?}");
-    let outcome = fetch_script(impatient(), script).await;
+    // Patience decides only where a timeout is what is expected.
+    let patience = match expected {
+        NetworkState::HeaderTimeout | NetworkState::DownloadTimeout => impatient(),
+        _ => config(),
+    };
+    let outcome = fetch_script(patience, script).await;
     assert_eq!(outcome.state, expected, "{described}: {:?}", outcome.error);
     assert_eq!(
         outcome.error.is_some(),

@@ -1,6 +1,8 @@
 //! The same page again: to print, to reply to, below itself, in place of what
 //! is missing, in capital letters.
 
+use std::fmt::Write as _;
+
 use geomi_model::Timestamp;
 
 use super::session::change_links;
@@ -149,14 +151,17 @@ pub(super) fn filtered(site: &FiniteSite, host: &str, target: &str) -> Answer {
             next.push(format!("{own}={value}"));
             next.sort();
             let query = next.join("&amp;");
-            links.push_str(&format!("<a href=\"{path}?{query}\">{own} {value}</a>\n"));
+            let _ = writeln!(links, "<a href=\"{path}?{query}\">{own} {value}</a>");
         }
     }
     // What is chosen stays chosen on the next page of the list.
-    let chosen: String = chosen.iter().map(|pair| format!("&amp;{pair}")).collect();
-    let html = change_links(&answer.body, |link| match link.contains("page=") {
-        true => format!("{link}{chosen}"),
-        false => link.to_owned(),
+    let chosen = [&[""], &*chosen].concat().join("&amp;");
+    let html = change_links(&answer.body, |link| {
+        if link.contains("page=") {
+            format!("{link}{chosen}")
+        } else {
+            link.to_owned()
+        }
     });
     answer.body = html.replace("</main>", &format!("{links}</main>")).into();
     answer

@@ -124,7 +124,7 @@ pub(crate) const KEYS: &[Key] = &[
         "crawl.sites_in_memory",
         "10_000",
         Kind::Count(1, MAX, |d, n| {
-            d.crawl.engine.frontier.sites_max = n as usize
+            d.crawl.engine.frontier.sites_max = n as usize;
         }),
         "Sites at work at once; the others take turns.",
     ),
@@ -150,7 +150,7 @@ pub(crate) const KEYS: &[Key] = &[
         "crawl.weight_importance",
         "80",
         Kind::Count(0, 1_000, |d, n| {
-            d.crawl.engine.prioritizer.importance = n as f32
+            d.crawl.engine.prioritizer.importance = n as f32;
         }),
         "Weight of links from important pages; in a URL's priority; 0 also ends promotion.",
     ),
@@ -164,7 +164,7 @@ pub(crate) const KEYS: &[Key] = &[
         "crawl.weight_history",
         "5",
         Kind::Count(0, 1_000, |d, n| {
-            d.crawl.engine.prioritizer.history = n as f32
+            d.crawl.engine.prioritizer.history = n as f32;
         }),
         "Weight of how well the site has answered, in a URL's priority.",
     ),
@@ -172,7 +172,7 @@ pub(crate) const KEYS: &[Key] = &[
         "crawl.weight_traffic",
         "40",
         Kind::Count(0, 1_000, |d, n| {
-            d.crawl.engine.prioritizer.traffic = n as f32
+            d.crawl.engine.prioritizer.traffic = n as f32;
         }),
         "Weight of the site's traffic, where site.traffic gives it, in a URL's priority.",
     ),
@@ -180,7 +180,7 @@ pub(crate) const KEYS: &[Key] = &[
         "crawl.weight_change",
         "20",
         Kind::Count(0, 1_000, |d, n| {
-            d.crawl.engine.prioritizer.change = n as f32
+            d.crawl.engine.prioritizer.change = n as f32;
         }),
         "Weight of how often a sitemap says a page changes, in a URL's priority.",
     ),
@@ -472,7 +472,7 @@ pub(crate) const KEYS: &[Key] = &[
         "scope.url_chars_max",
         "2048",
         Kind::Count(16, 1 << 20, |d, n| {
-            d.crawl.engine.scope.url_chars_max = n as usize
+            d.crawl.engine.scope.url_chars_max = n as usize;
         }),
         "Characters of a URL, at most.",
     ),
@@ -551,7 +551,7 @@ pub(crate) const KEYS: &[Key] = &[
         "scope.site_budget",
         "100",
         Kind::Count(1, MAX_BUDGET, |d, n| {
-            d.crawl.engine.novelty.site_budget = n as u32
+            d.crawl.engine.novelty.site_budget = n as u32;
         }),
         "The same for a whole site.",
     ),
@@ -567,7 +567,7 @@ pub(crate) const KEYS: &[Key] = &[
         "scope.site_pages",
         "25000",
         Kind::Count(1, MAX_BUDGET, |d, n| {
-            d.crawl.engine.novelty.site_pages = n as u32
+            d.crawl.engine.novelty.site_pages = n as u32;
         }),
         "Pages with new content that lead on without any sign of an end, at most, per site.",
     ),
@@ -575,7 +575,7 @@ pub(crate) const KEYS: &[Key] = &[
         "scope.last_calls",
         "20",
         Kind::Count(0, MAX_BUDGET, |d, n| {
-            d.crawl.engine.novelty.last_calls = n as u32
+            d.crawl.engine.novelty.last_calls = n as u32;
         }),
         "Deferred URLs of a part of a site that are tried at the end of a crawl, to find its end.",
     ),
@@ -639,7 +639,7 @@ pub(crate) const KEYS: &[Key] = &[
         "refresh.requests_per_hour",
         "2_000",
         Kind::MaybeCount(1, MAX_BUDGET, |d, n| {
-            d.crawl.engine.plan.requests_per_hour = n
+            d.crawl.engine.plan.requests_per_hour = n;
         }),
         "Requests in any hour, for all pages together, at most.",
     ),
@@ -647,7 +647,7 @@ pub(crate) const KEYS: &[Key] = &[
         "refresh.discovery_per_day",
         "500",
         Kind::MaybeCount(0, MAX_BUDGET, |d, n| {
-            d.crawl.engine.plan.discovery_per_day = n
+            d.crawl.engine.plan.discovery_per_day = n;
         }),
         "First requests a day for pages found while a crawl is kept fresh; unset: as many as the plan's own budget for the pages known when the day began, at least 24.",
     ),
