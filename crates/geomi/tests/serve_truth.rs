@@ -141,6 +141,8 @@ fn a_crawl_at_rest_says_why_in_both_languages() {
         .ask("GET", "/crawls/one?started=again", &fields, "")
         .body;
     assert!(page.contains("The crawl was started again."), "{page}");
+    // Killed before it wrote a status of its own, it would leave that of the run before.
+    wait_for(&mut events, |_, status| status["state"] == "running");
     let crawl = console
         .ask("GET", "/api/v1/crawls/one", &fields, "")
         .json(200);
