@@ -25,14 +25,28 @@ fn allowed(name: &str) -> Option<Vec<&'static str>> {
         "geomi-model" => vec!["geomi-url"],
         "geomi-state" | "geomi-testweb" => vec!["geomi-url", "geomi-model"],
         name if DECISIONS.contains(&name) || ADAPTERS.contains(&name) => WORDS.to_vec(),
-        "geomi-sim" => [&WORDS[..], &DECISIONS, &["geomi-testweb"]].concat(),
-        "geomi-fuzz" | "geomi-crawler" => [&WORDS[..], &DECISIONS, &ADAPTERS].concat(),
-        "geomi-report" => [&WORDS[..], &DECISIONS, &ADAPTERS, &["geomi-crawler"]].concat(),
+        "geomi-engine" => [&WORDS[..], &DECISIONS, &["geomi-cluster"]].concat(),
+        "geomi-sim" => [
+            &WORDS[..],
+            &DECISIONS,
+            &["geomi-cluster", "geomi-engine", "geomi-testweb"],
+        ]
+        .concat(),
+        "geomi-fuzz" | "geomi-crawler" => {
+            [&WORDS[..], &DECISIONS, &ADAPTERS, &["geomi-engine"]].concat()
+        }
+        "geomi-report" => [
+            &WORDS[..],
+            &DECISIONS,
+            &ADAPTERS,
+            &["geomi-engine", "geomi-crawler"],
+        ]
+        .concat(),
         "geomi-console" => [
             &WORDS[..],
             &DECISIONS,
             &ADAPTERS,
-            &["geomi-crawler", "geomi-report"],
+            &["geomi-engine", "geomi-crawler", "geomi-report"],
         ]
         .concat(),
         "geomi" => [
@@ -40,6 +54,7 @@ fn allowed(name: &str) -> Option<Vec<&'static str>> {
             &DECISIONS,
             &ADAPTERS,
             &[
+                "geomi-engine",
                 "geomi-crawler",
                 "geomi-report",
                 "geomi-sim",
