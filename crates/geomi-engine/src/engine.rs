@@ -43,7 +43,7 @@ mod open;
 use std::collections::VecDeque;
 
 use geomi_cluster::{PartitionId, Partitions};
-use geomi_frontier::{Addresses, Call, Counts, Frontier, Importance, Lease, Overview};
+use geomi_frontier::{Addresses, Call, Counts, Frontier, FrontierId, Importance, Lease, Overview};
 use geomi_model::{Capture, Digest, Timestamp, Visit};
 use geomi_novelty::{Mirrors, Missing, Nearby};
 use geomi_refresh::upkeep::{RefreshPlan, SiteSignals};
@@ -55,6 +55,7 @@ use crate::again::{Rereading, Round};
 use crate::books::{RobotsBook, Unaddressed};
 use crate::cookies::Cookies;
 use crate::credentials::Keyring;
+use crate::errands::Errands;
 use crate::failing::FailingSites;
 use crate::novelty::{NoveltyBook, domain_hash};
 use crate::partition::{ArchiveMark, Partition, Stored};
@@ -109,6 +110,18 @@ impl Default for Shared {
             mirrors: Mirrors::default(),
             contents: HashMap::new(),
         }
+    }
+}
+
+impl Shared {
+    /// Forgets a partition whose engine is dropped while others go on: where its
+    /// connections were, and guesses that hold no longer once another worker has it.
+    pub fn forget(&mut self, partition: PartitionId) {
+        self.addresses.forget(FrontierId(partition.0));
+        // What was known to wait may be visited when the partition comes back, and what
+        // was stored may be lost.
+        self.importance = Importance::new(IMPORTANCE_PLACES);
+        self.contents.clear();
     }
 }
 
@@ -227,9 +240,8 @@ pub(crate) struct SiteFacts {
     pub(crate) keyring: Keyring,
     /// Sites whose last requests all failed.
     pub(crate) failing: FailingSites,
-    /// Sites of other partitions whose robots.txt is requested here, and the partition
-    /// that asked for it.
-    pub(crate) errands: HashMap<SiteHash, PartitionId>,
+    /// Sites of other partitions whose robots.txt is asked for here, and who asked.
+    pub(crate) errands: Errands,
 }
 
 /// What was learned from pages.

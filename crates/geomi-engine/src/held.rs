@@ -252,7 +252,10 @@ impl Engine {
         let LastCalls { leading, ends } = calls;
         let config = *self.learned.novelty.config();
         let mut any = false;
-        for (_, entry) in leading.into_values() {
+        let mut leading: Vec<Entry> = leading.into_values().map(|(_, entry)| entry).collect();
+        // There may be room for some of them only: one history has one order.
+        leading.sort_by(|a, b| a.url.as_str().cmp(b.url.as_str()));
+        for entry in leading {
             let number = if entry.url.site_hash() == holder {
                 let template = Template::of(&entry.url);
                 self.known_of(holder)?.last_call(&config, &template)

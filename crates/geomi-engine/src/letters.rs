@@ -24,8 +24,6 @@ use geomi_refresh::upkeep::SignalSource;
 
 /// Links to other partitions that are remembered as sent.
 const SENT_MAX: usize = 1 << 20;
-/// Sites for which another partition asks this one for a robots.txt.
-const ERRANDS_MAX: usize = 1 << 14;
 
 /// One message for another partition.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -285,12 +283,17 @@ impl Engine {
         errand: RobotsErrand,
         around: &mut Around<'_>,
     ) -> Result<(), EngineError> {
-        if self.sites.errands.len() >= ERRANDS_MAX {
-            // Those that wait ask again when their site has its next turn.
-            self.sites.errands.clear();
-        }
-        self.sites.errands.insert(errand.for_site, from);
+        self.sites.errands.insert(from, errand.clone());
         self.add_errand(errand, around)
+    }
+
+    /// Asks again for what other partitions asked for in an earlier run: they wait for the
+    /// answer and do not ask twice.
+    pub(crate) fn take_up_errands(&mut self, around: &mut Around<'_>) -> Result<(), EngineError> {
+        for errand in self.sites.errands.all() {
+            self.add_errand(errand, around)?;
+        }
+        Ok(())
     }
 
     fn add_errand(
@@ -335,7 +338,7 @@ impl Engine {
     pub(crate) fn report_lost_errands(&mut self) {
         for lost in self.queues.frontier.take_lost_errands() {
             let for_site = lost.errand.for_site;
-            if let Some(asker) = self.sites.errands.remove(&for_site) {
+            if let Some(asker) = self.sites.errands.remove(for_site) {
                 let letter = Letter::RobotsLost {
                     for_site,
                     attempts: lost.errand.attempts,

@@ -20,6 +20,7 @@ mod cookies;
 mod credentials;
 mod depths;
 pub mod engine;
+mod errands;
 mod error;
 pub mod explain;
 mod failing;

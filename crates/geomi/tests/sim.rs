@@ -94,10 +94,6 @@ fn names_that_do_not_exist_are_answered_with_those_that_do() {
             ["order", "--policy", "fastest"],
             "rtt, round-robin, fifo, priority",
         ),
-        (
-            ["run", "--mutate", "everything"],
-            "no-delay, crawl-delay-forgotten",
-        ),
     ] {
         let output = geomi(&args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");
@@ -114,23 +110,13 @@ fn names_that_do_not_exist_are_answered_with_those_that_do() {
 }
 
 #[test]
-fn invariants_hold_and_a_violation_is_told_with_its_seed() {
+fn invariants_hold_and_a_history_replays_from_its_seed() {
     let told = json(&["run", "--trials", "20", "--format", "json"]);
     assert_eq!((&told["ok"], &told["trials"]), (&true.into(), &20.into()));
     assert!(told["days"].as_f64() > Some(140.0), "weeks each: {told}");
     let one = json(&["run", "--seed", "3", "--format", "json"]);
     assert_eq!(one["seed"], 3);
-    let broken = geomi(&["run", "--trials", "20", "--mutate", "no-delay"]);
-    assert_eq!(broken.status.code(), Some(1));
-    let story = text(&broken.stdout);
-    assert!(
-        story.contains("violated: a site is never contacted inside its delay"),
-        "{story}"
-    );
-    let replay = story.rsplit_once("geomi sim ").unwrap().1.trim();
-    let again = geomi(&replay.split(' ').collect::<Vec<_>>());
-    assert_eq!(again.status.code(), Some(1));
-    assert!(text(&again.stdout).ends_with(&story[story.find("violated: ").unwrap()..]));
+    assert_eq!(one, json(&["run", "--seed", "3", "--format", "json"]));
 }
 
 #[test]

@@ -24,6 +24,7 @@ impl Engine {
     /// [`Engine::commit`]. Between the two the worker syncs the archive.
     pub fn prepare_commit(&mut self, around: &mut Around<'_>) -> Result<(), EngineError> {
         self.report_lost_errands();
+        self.sites.errands.save(&mut self.store);
         self.spill_parked(around)?;
         for append in self.queues.frontier.take_appends().collect::<Vec<_>>() {
             self.store.append(&append);

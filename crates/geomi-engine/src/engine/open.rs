@@ -17,6 +17,7 @@ use super::{
 use crate::books::RobotsBook;
 use crate::cookies::Cookies;
 use crate::credentials::Keyring;
+use crate::errands::Errands;
 use crate::failing::FailingSites;
 use crate::novelty::NoveltyBook;
 use crate::partition::{ArchiveMark, Partition};
@@ -89,7 +90,7 @@ impl Engine {
                 cookies: Cookies::default(),
                 keyring: Keyring::new(config)?,
                 failing: FailingSites::default(),
-                errands: HashMap::new(),
+                errands: Errands::load(&store)?,
             },
             learned: Learned {
                 novelty: NoveltyBook::new(config, now),
@@ -129,6 +130,7 @@ impl Engine {
     /// Resumes a round of all known pages, or the refresh plan. All visits of earlier
     /// runs must be in files by now.
     pub fn begin(&mut self, round: u32, around: &mut Around<'_>) -> Result<(), EngineError> {
+        self.take_up_errands(around)?;
         self.take_up_round(round, around)?;
         self.take_up_refresh(around)?;
         self.compare_scope(around)

@@ -131,9 +131,9 @@ impl Engine {
                     for_site: errand.for_site,
                     redirects: errand.redirects + 1,
                 };
-                let (owner, letter) = match self.sites.errands.get(&errand.for_site) {
+                let (owner, letter) = match self.sites.errands.asker(errand.for_site) {
                     // Another partition asked for it: it asks there itself.
-                    Some(asker) => (*asker, Letter::RobotsMoved(errand)),
+                    Some(asker) => (asker, Letter::RobotsMoved(errand)),
                     None => (owner, Letter::AskRobots(errand)),
                 };
                 self.store.post(owner, letter);
@@ -148,7 +148,7 @@ impl Engine {
             RobotsWord::Policy(policy) => (SiteAccess::Policy(policy), CACHE_MAX),
         };
         let crawl_delay = access.crawl_delay(&self.rules.config.agent);
-        if let Some(asker) = self.sites.errands.remove(&errand.for_site) {
+        if let Some(asker) = self.sites.errands.remove(errand.for_site) {
             let (for_site, until) = (errand.for_site, now + believed_for);
             self.store.post(
                 asker,

@@ -408,18 +408,24 @@ impl RefreshPlan {
                 Some(SetTimes::Table(Table::at(hours, now)))
             }
         };
-        for (page, trouble) in &self.troubles {
+        let mut troubles: Vec<_> = self.troubles.iter().collect();
+        troubles.sort_unstable_by_key(|(page, _)| **page);
+        for (page, trouble) in troubles {
             self.planner.failed(*page, trouble.retry);
         }
-        for page in &self.tried {
-            self.planner.call(*page);
+        let mut tried: Vec<PageId> = self.tried.iter().copied().collect();
+        tried.sort_unstable();
+        for page in tried {
+            self.planner.call(page);
         }
         unknown
     }
 
     /// Removes and returns the pages that were waiting for a retry when the last run ended.
     pub fn take_tried(&mut self) -> Vec<PageId> {
-        self.tried.drain().collect()
+        let mut tried: Vec<PageId> = self.tried.drain().collect();
+        tried.sort_unstable();
+        tried
     }
 
     /// Treats the pages that were waiting for a retry as failed. For a preview: it cannot

@@ -1,43 +1,43 @@
 //! A crawl under faults, with every invariant checked at every step.
 //!
-//! The frontier, its politeness, the robots rules and the planner with its
-//! policies are the real ones. Around them a model process (`world`) does what
-//! the crawler does: it crawls a web to its end (`visit`) and then keeps it fresh
-//! for some weeks (`revisit`, `plan`), over model disks (`disk`) and a test web
-//! (`web`), in virtual time. What goes wrong (`trouble`): sites that are slow,
-//! die, answer 503 for a while, or forbid what they allowed; names that cannot be
-//! looked up; a process that dies between any two durable steps (`durable`), and
-//! a system clock that steps before it is back; mail between partitions that is
-//! lost or comes twice. There is memory for a third of the sites (`turns`), and one history
-//! in four is crowded: half of the sites ask for an hour's wait. What must hold all the same is watched from the servers'
-//! side (`watch`), by a book-keeper (`ledger`) and, at the end, by what is left
-//! on disk.
+//! The engines are the real ones (`geomi-engine`), each with the real frontier, robots
+//! rules, seen test, state and refresh plan. What hosts them is a model that does what
+//! the worker of `geomi-crawler` does: a history ([`history`]) with one to four workers
+//! ([`worker`]), their archive files ([`archive`]), their mail ([`post`]) and model disks
+//! ([`place`]), over a test web ([`web`], [`network`]), in virtual time. It crawls the web
+//! to its end and then keeps it fresh for some weeks.
 //!
-//! The drivers' errors can be made on purpose ([`Mutation`]): an invariant that
-//! no error violates would prove nothing.
+//! What goes wrong: sites that are slow, die, answer 503 for a while, or forbid what they
+//! allowed ([`trouble`]); names that cannot be looked up; a process that dies between any
+//! two durable steps, and a clock that steps before it is back; commits that are durable
+//! late or never; mail that is lost, doubled and delayed; partitions that move, are lost
+//! with their worker, or are taken from one that sleeps ([`handover`]).
+//!
+//! What must hold all the same is watched from the servers' side ([`watch`]) and by
+//! book-keepers that know nothing of the engine ([`ledger`], [`upkeep`], [`check`]).
+//!
+//! That each invariant can be violated is shown by errors made in the engine itself:
+//! `scripts/mutants`.
 
+mod archive;
 mod check;
 mod chronicle;
-mod disk;
-mod durable;
+mod handover;
+mod history;
 mod ledger;
-mod mutation;
-mod plan;
-mod revisit;
-mod robots;
-mod row;
+mod network;
+mod place;
+mod post;
 mod trouble;
-mod turns;
-mod visit;
+mod upkeep;
 mod watch;
 mod web;
-mod world;
+mod worker;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-pub use mutation::Mutation;
-use world::World;
+use history::History;
 
 use crate::trials::in_parallel;
 
@@ -68,18 +68,18 @@ pub struct Violation {
 }
 
 /// Runs the history of a seed. `tells_all` keeps all of it, not only its end.
-pub fn run(seed: u64, mutation: Option<Mutation>, tells_all: bool) -> Result<Story, Violation> {
-    let mut world = World::new(seed, mutation, tells_all);
+pub fn run(seed: u64, tells_all: bool) -> Result<Story, Violation> {
+    let mut run = History::new(seed, tells_all);
     // The frontier's own invariants are panics.
-    let outcome = catch_unwind(AssertUnwindSafe(|| world.run()));
+    let outcome = catch_unwind(AssertUnwindSafe(|| run.run()));
     let outcome = outcome.unwrap_or_else(|panic| Err(message(&*panic)));
-    let history = world.chronicle.take();
+    let history = run.chronicle.take();
     match outcome {
         Ok(steps) => Ok(Story {
             seed,
             steps,
-            lasted: world.lasted(),
-            digest: world.chronicle.digest,
+            lasted: run.lasted(),
+            digest: run.chronicle.digest,
             history: if tells_all { history } else { Vec::new() },
         }),
         Err(what) => Err(Violation {
@@ -101,13 +101,13 @@ pub struct Total {
 
 /// Runs the histories of the seeds from 1 to `trials`, on every core; what they
 /// come to, or the first that went wrong.
-pub fn run_many(trials: u64, mutation: Option<Mutation>) -> Result<Total, Violation> {
+pub fn run_many(trials: u64) -> Result<Total, Violation> {
     /// Few enough that a violation ends the run soon.
     const AT_ONCE: u64 = 16;
     let mut total = Total::default();
     for first in (1..=trials).step_by(AT_ONCE as usize) {
         let count = AT_ONCE.min(trials + 1 - first);
-        let stories = in_parallel(count, |at| run(first + at, mutation, false));
+        let stories = in_parallel(count, |at| run(first + at, false));
         for story in stories {
             let story = story?;
             total.steps += story.steps;

@@ -29,6 +29,17 @@ struct Visitor {
     away_kept: Timestamp,
     /// Failures in a row; unknown after a crash, until it answers.
     failures: Option<u32>,
+    /// When the last request came.
+    pub(super) contacted: Option<Timestamp>,
+}
+
+/// What a commit remembers of a site.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kept {
+    site: usize,
+    told: Option<Duration>,
+    took: Duration,
+    away: Timestamp,
 }
 
 /// Watches every server.
@@ -36,11 +47,14 @@ struct Visitor {
 pub(super) struct Watch {
     politeness: Politeness,
     visitors: Vec<Visitor>,
-    addresses: BTreeMap<IpAddr, usize>,
-    /// URLs whose last visit is committed, and which were not put back since.
+    /// Requests under way, by worker and address.
+    addresses: BTreeMap<(usize, IpAddr), usize>,
+    /// Pages whose last visit is durable. In a first crawl they are asked for once.
     finished: BTreeSet<CrawlUrl>,
-    /// Those of them that were put back, and it is not committed yet.
-    put_back: BTreeSet<CrawlUrl>,
+    /// Pages whose last visit was taken in by the engine that runs.
+    answered: BTreeSet<CrawlUrl>,
+    /// Whether pages are visited again by intention.
+    pub(super) has_revisits: bool,
 }
 
 impl Watch {
@@ -54,24 +68,28 @@ impl Watch {
             visitors: vec![visitor; SITES],
             addresses: BTreeMap::new(),
             finished: BTreeSet::new(),
-            put_back: BTreeSet::new(),
+            answered: BTreeSet::new(),
+            has_revisits: false,
         }
     }
 
     /// A request arrives.
     pub(super) fn request(
         &mut self,
+        worker: usize,
         site: usize,
         addr: IpAddr,
         url: &CrawlUrl,
         is_forbidden: bool,
         now: Timestamp,
     ) -> Result<(), String> {
+        let is_known = self.finished.contains(url) || self.answered.contains(url);
         let visitor = &mut self.visitors[site];
+        visitor.contacted = Some(now);
         if is_forbidden {
             return Err(format!("a disallowed path is never requested: {url}"));
         }
-        if self.finished.contains(url) {
+        if is_known && !self.has_revisits {
             return Err(format!("no URL is fetched twice: {url}"));
         }
         // Two sites may have their rules in one robots.txt: each asks for it.
@@ -99,7 +117,7 @@ impl Watch {
             return Err(format!("a site is never contacted inside its delay: {url}"));
         }
         visitor.open.push(url.clone());
-        let open = self.addresses.entry(addr).or_default();
+        let open = self.addresses.entry((worker, addr)).or_default();
         *open += 1;
         if *open > self.politeness.address_limit() {
             return Err(format!(
@@ -112,6 +130,7 @@ impl Watch {
     /// An answer ends, or fails.
     pub(super) fn answer(
         &mut self,
+        worker: usize,
         site: usize,
         addr: IpAddr,
         url: &CrawlUrl,
@@ -119,7 +138,7 @@ impl Watch {
         took: Duration,
         now: Timestamp,
     ) {
-        self.close(site, addr, url);
+        self.close(worker, site, addr, url);
         let visitor = &mut self.visitors[site];
         visitor.ended.push((now, took));
         if visitor.ended.len() > 8 {
@@ -138,11 +157,11 @@ impl Watch {
         }
     }
 
-    fn close(&mut self, site: usize, addr: IpAddr, url: &CrawlUrl) {
+    fn close(&mut self, worker: usize, site: usize, addr: IpAddr, url: &CrawlUrl) {
         let open = &mut self.visitors[site].open;
         if let Some(at) = open.iter().position(|other| other == url) {
             open.swap_remove(at);
-            *self.addresses.entry(addr).or_default() -= 1;
+            *self.addresses.entry((worker, addr)).or_default() -= 1;
         }
     }
 
@@ -156,56 +175,96 @@ impl Watch {
         self.visitors[site].failures
     }
 
-    /// A commit is done: what these sites said will not be forgotten.
-    pub(super) fn committed(&mut self, sites: impl Iterator<Item = usize>) {
-        for site in sites {
-            let visitor = &mut self.visitors[site];
-            visitor.told_kept = visitor.told;
-            visitor.away_kept = visitor.away;
-            if let Some((_, took)) = visitor.ended.last() {
-                visitor.took_kept = *took;
-            }
+    /// When a site was last asked for anything.
+    pub(super) fn contacted(&self, site: usize) -> Option<Timestamp> {
+        self.visitors[site].contacted
+    }
+
+    /// What a commit of now remembers of a site.
+    pub(super) fn to_keep(&self, site: usize) -> Kept {
+        let visitor = &self.visitors[site];
+        let took = visitor.ended.last().map(|(_, took)| *took);
+        Kept {
+            site,
+            told: visitor.told,
+            took: took.unwrap_or(visitor.took_kept),
+            away: visitor.away,
         }
     }
 
-    /// The last visit of a URL is committed.
+    /// Such a commit is durable: it will not be forgotten.
+    pub(super) fn kept(&mut self, kept: Kept) {
+        let visitor = &mut self.visitors[kept.site];
+        visitor.told_kept = kept.told;
+        visitor.away_kept = kept.away;
+        visitor.took_kept = kept.took;
+    }
+
+    /// An engine took in the last visit of a page.
+    pub(super) fn took_in(&mut self, url: CrawlUrl) {
+        self.answered.insert(url);
+    }
+
+    /// The last visit of a page is durable.
     pub(super) fn finished(&mut self, url: CrawlUrl) {
         self.finished.insert(url);
     }
 
-    /// A URL that was visited is put back into its queue.
-    pub(super) fn put_back(&mut self, url: &CrawlUrl) -> Result<(), String> {
-        if self.finished.remove(url) {
-            self.put_back.insert(url.clone());
-            return Ok(());
-        }
-        Err(format!("a page waits in its queue once: {url}"))
+    /// A page may be asked for again: a seed that another run could not reach.
+    pub(super) fn retried(&mut self, url: &CrawlUrl) {
+        self.finished.remove(url);
+        self.answered.remove(url);
     }
 
-    /// What was put back is durable, where these say so.
-    pub(super) fn kept_back(&mut self, is_durable: impl Fn(&CrawlUrl) -> bool) {
-        self.put_back.retain(|url| !is_durable(url));
+    /// A worker died: its connections end.
+    pub(super) fn died(&mut self, worker: usize) {
+        self.addresses.retain(|(of, _), _| *of != worker);
     }
 
-    /// Whether the last visit of a URL is committed.
-    pub(super) fn is_finished(&self, url: &CrawlUrl) -> bool {
-        self.finished.contains(url)
-    }
-
-    /// The visitor's process died, and its clock was put forward by this much:
-    /// connections end, and what was not committed is forgotten. A full rest is
-    /// due from here, by what was committed.
-    pub(super) fn crashed(&mut self, forward: Duration, now: Timestamp) {
-        self.addresses.clear();
-        self.finished.append(&mut self.put_back);
-        for visitor in &mut self.visitors {
-            visitor.open.clear();
-            visitor.ended = vec![(now, visitor.took_kept); self.politeness.site_connections];
+    /// The engine of these sites is gone, and what was not durable is forgotten. Their
+    /// URLs are told by `is_theirs`.
+    pub(super) fn forgotten(
+        &mut self,
+        worker: usize,
+        sites: &[(usize, IpAddr)],
+        is_theirs: impl Fn(&CrawlUrl) -> bool,
+    ) {
+        self.answered.retain(|url| !is_theirs(url));
+        for (site, addr) in sites {
+            let visitor = &mut self.visitors[*site];
+            for _ in visitor.open.drain(..) {
+                if let Some(open) = self.addresses.get_mut(&(worker, *addr)) {
+                    *open -= 1;
+                }
+            }
             visitor.told = visitor.told_kept;
+            visitor.away = visitor.away_kept;
+            visitor.failures = None;
+        }
+    }
+
+    /// A new engine has these sites, by a clock that is this much ahead of the one
+    /// before. A full rest is due from here, unless all was in order.
+    pub(super) fn reopened(
+        &mut self,
+        sites: &[(usize, IpAddr)],
+        forward: Duration,
+        is_clean: bool,
+        now: Timestamp,
+    ) {
+        for (site, _) in sites {
+            let visitor = &mut self.visitors[*site];
             // A date that was stored comes sooner on a clock put forward.
-            visitor.away = visitor.away_kept - forward;
+            visitor.away = visitor.away - forward;
             visitor.away_kept = visitor.away;
             visitor.failures = None;
+            if is_clean {
+                for (ended, _) in &mut visitor.ended {
+                    *ended = *ended - forward;
+                }
+            } else if visitor.contacted.is_some() {
+                visitor.ended = vec![(now, visitor.took_kept); self.politeness.site_connections];
+            }
         }
     }
 }

@@ -83,8 +83,16 @@ impl FaultyWeb {
                 site
             }
         });
+        let mut sites: Vec<Site> = sites.collect();
+        // One redirect and not a chain of them, which might be a circle.
+        for site in 0..sites.len() {
+            let keeper = sites[site].robots_at;
+            if keeper.is_some_and(|keeper| sites[keeper].robots_at.is_some()) {
+                sites[site].robots_at = None;
+            }
+        }
         Self {
-            sites: sites.collect(),
+            sites,
             web,
             urls,
             pages,
@@ -134,6 +142,16 @@ impl FaultyWeb {
     pub(super) fn is_well(&self, url: &CrawlUrl, from: Timestamp, now: Timestamp) -> bool {
         let site = &self.sites[self.site_of(url)];
         site.robots_at.is_none() && site.is_well(from, now)
+    }
+
+    /// Whether nothing was ever wrong with the site of a URL up to now.
+    pub(super) fn was_always_well(&self, url: &CrawlUrl, now: Timestamp) -> bool {
+        self.is_well(url, START, now)
+    }
+
+    /// The site and number of a page.
+    pub(super) fn page(&self, url: &CrawlUrl) -> Option<PageId> {
+        self.pages.get(url).copied()
     }
 
     /// Where a page links to.
@@ -193,6 +211,13 @@ impl FaultyWeb {
         (Ends::Answered(answer), None)
     }
 
+    /// The robots.txt to which a site redirects, if it has none of its own.
+    pub(super) fn robots_elsewhere(&self, site: usize) -> Option<CrawlUrl> {
+        let keeper = self.robots_at(site)?;
+        let url = self.front(keeper).join("/robots.txt");
+        Some(url.expect("a site has a robots.txt"))
+    }
+
     /// The site that keeps the robots.txt of a site, if that is another one.
     pub(super) fn robots_at(&self, site: usize) -> Option<usize> {
         self.sites[site].robots_at
@@ -206,6 +231,16 @@ impl FaultyWeb {
             Some(closed) if closed.covers(now) => format!("{usual}Disallow: {}\n", closed.folder),
             _ => usual,
         }
+    }
+
+    /// Whether the robots.txt of its site forbids a page at any time.
+    pub(super) fn is_ever_forbidden(&self, url: &CrawlUrl) -> bool {
+        let path = url.path_and_query();
+        let site = self.site_of(url);
+        let keeper = &self.sites[self.robots_at(site).unwrap_or(site)];
+        let closes = keeper.closes.as_ref();
+        path.starts_with("/private/")
+            || closes.is_some_and(|closed| path.starts_with(&closed.folder))
     }
 
     /// Since when the robots.txt of its site has forbidden a page; `None` if it

@@ -33,12 +33,11 @@ Every order crawls the same sites at equal politeness with 256 connections.
 Times are virtual; docs/simulation.md says what each figure means.
 Exit codes: 0 done, 1 error, 2 usage.")]
     Order(OrderArgs),
-    /// Run the scheduler under faults and check every invariant at every step
+    /// Run crawls of the real engines under faults and check every invariant at every step
     #[command(after_help = "\
 Examples:
   geomi sim run --trials 1000
   geomi sim run --seed 42                       (replays one history)
-  geomi sim run --trials 100 --mutate no-delay  (a deliberate error: it must be caught)
 
 Exit codes: 0 every invariant held, 1 one was violated, 2 usage.")]
     Run(RunArgs),
@@ -113,9 +112,6 @@ pub(super) struct RunArgs {
     /// So many histories, from seed 1 on
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub(super) trials: u64,
-    /// Break the driver on purpose, to see that it is noticed
-    #[arg(long, value_name = "NAME")]
-    pub(super) mutate: Option<String>,
 }
 
 /// A period.

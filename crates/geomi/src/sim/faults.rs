@@ -1,19 +1,17 @@
-//! `geomi sim run`: the scheduler under faults.
+//! `geomi sim run`: the engines under faults.
 
-use geomi_sim::faults::{self, Mutation, Violation};
+use geomi_sim::faults::{self, Violation};
 use serde_json::json;
 
 use super::args::RunArgs;
 use crate::Exit;
 use crate::args::{Format, Global};
-use crate::config::Problems;
 use crate::terminal::print;
 use crate::words;
 
 pub(super) fn run(args: &RunArgs, global: &Global) -> anyhow::Result<Exit> {
-    let mutation = args.mutate.as_deref().map(read).transpose()?;
     let outcome = match args.seed {
-        Some(seed) => faults::run(seed, mutation, true).map(|story| {
+        Some(seed) => faults::run(seed, true).map(|story| {
             let human = format!(
                 "{}\n\nseed {seed}: every invariant held, {} steps in {:.1} virtual days",
                 story.history.join("\n"),
@@ -32,7 +30,7 @@ pub(super) fn run(args: &RunArgs, global: &Global) -> anyhow::Result<Exit> {
                 }),
             )
         }),
-        None => faults::run_many(args.trials, mutation).map(|total| {
+        None => faults::run_many(args.trials).map(|total| {
             let (trials, days) = (args.trials, days(total.lasted));
             let human = format!(
                 "{}: every invariant held, {} steps in {} virtual days",
@@ -46,7 +44,7 @@ pub(super) fn run(args: &RunArgs, global: &Global) -> anyhow::Result<Exit> {
     };
     let (exit, (human, json)) = match outcome {
         Ok(told) => (Exit::Done, told),
-        Err(violation) => (Exit::Error, tell(&violation, mutation)),
+        Err(violation) => (Exit::Error, tell(&violation)),
     };
     print(&match global.format {
         Format::Human => human,
@@ -61,20 +59,8 @@ fn days(span: std::time::Duration) -> f64 {
     span.as_secs_f64() / 86_400.0
 }
 
-fn read(name: &str) -> anyhow::Result<Mutation> {
-    Mutation::from_name(name).ok_or_else(|| {
-        let known: Vec<&str> = Mutation::ALL.into_iter().map(Mutation::as_str).collect();
-        let what = format!(
-            "--mutate: there is no {name:?}; choose from {}",
-            known.join(", ")
-        );
-        Problems::one(what).into()
-    })
-}
-
-fn tell(violation: &Violation, mutation: Option<Mutation>) -> (String, serde_json::Value) {
-    let mutate = mutation.map_or_else(String::new, |name| format!(" --mutate {}", name.as_str()));
-    let replay = format!("geomi sim run --seed {}{mutate}", violation.seed);
+fn tell(violation: &Violation) -> (String, serde_json::Value) {
+    let replay = format!("geomi sim run --seed {}", violation.seed);
     let human = format!(
         "{}\n\nviolated: {}\nseed {}; replay with: {replay}",
         violation.history.join("\n"),
