@@ -204,9 +204,10 @@ impl Template {
         xxh3_64(self.text.as_bytes())
     }
 
-    /// The hash of the template that its URLs have with a number for the year.
-    pub(crate) fn hash_of_numbers(&self) -> u64 {
-        xxh3_64(self.text.replacen("{year}", "{n}", 1).as_bytes())
+    /// The hash of the template that its URLs have with a number for the year of their path.
+    pub(crate) fn hash_of_numbers(&self) -> Option<u64> {
+        let is_in_path = self.text.contains("{year}");
+        is_in_path.then(|| xxh3_64(self.text.replacen("{year}", "{n}", 1).as_bytes()))
     }
 
     /// The hash of all URLs of its section that look alike from afar.
