@@ -91,6 +91,8 @@ pub struct Account {
     pub last_calls: u32,
     /// Of these, those that were given back because they led to something.
     pub refunds: u32,
+    /// Pages with new content that were no last calls, when one was given back last.
+    pub refunded_at: u32,
     /// The last of these that led nowhere new, in a row.
     pub ends: u32,
     /// How often that has opened it again.

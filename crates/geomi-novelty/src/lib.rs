@@ -110,8 +110,8 @@
 //! the URLs nearest to the seed come first then; elsewhere those that may lead on: of
 //! each account one of a template that was never fetched, or else one like the page it
 //! was found on, the deepest. One comes after the other, each later than the one before,
-//! 20 per account and one more for each that led to something that is not deferred
-//! ([`SiteNovelty::last_call`]). If there is an end, it is found there: three of them in
+//! 20 per account and one more for each that led to something that is not deferred, as
+//! long as that brings new content ([`SiteNovelty::last_call`]). If there is an end, it is found there: three of them in
 //! a row lead nowhere new, or no URL that may lead on is left, and everything else in it
 //! is fetched. If it still grows, the rest stays where it is and is reported.
 //!
@@ -122,7 +122,8 @@
 //! is ignored on the whole site if it made no difference on three pages of any template.
 //! The same holds for a path segment with a drawn part in it (`s~9f8a7b6c5d`). All pairs
 //! of a query are ignored together on a template where they made no difference on three
-//! pages: several of them may change from link to link.
+//! pages: several of them may change from link to link. Capital letters and the number of
+//! slashes are ignored on a site under the same condition.
 //!
 //! # Where it fails
 //!
@@ -131,10 +132,14 @@
 //! * A finite part of which no probe can be made (words only) and whose pages repeat for
 //!   more than 100 pages in a chain stays deferred.
 //! * A generator that answers only the URLs it has linked to looks like a site: 25,000
-//!   requests.
-//! * Spellings in random upper and lower case are not recognised, nor are finite variants
-//!   of a page (print, share, old revisions): they cost a few requests per page. Pages
-//!   that link to each other over redirects cost up to 260 requests.
+//!   requests. So does one with new text whose links often meet the same pages: they count
+//!   as support and give the budget back.
+//! * Finite variants of a page (print, share, old revisions) cost a few requests per page,
+//!   and so do combined filters on the lists of a large shop. Pages that link to each
+//!   other over redirects cost up to 260 requests.
+//! * A site that shows a page under any drawn id or large number, with links drawn at
+//!   random below it, looks like a generator. What is deferred of it is 20 requests from
+//!   being released, if three of them lead nowhere.
 //!
 //! Memory is bounded: 256 templates, 64 shelves, 17 sections, 3 x 512 content
 //! hashes, 512 comparisons, 1,024 query pairs and the filters of 8 paths per site. What does not fit is

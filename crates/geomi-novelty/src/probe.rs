@@ -161,7 +161,9 @@ impl Probes {
                 // Another page may have links that can be combined.
                 return None;
             }
-            if self.ended > 0 && !needs_combining {
+            // Paths combine by growing, or by joined words: both make a probe.
+            let is_open = needs_combining && suspect.url.query().is_some();
+            if self.ended > 0 && !is_open {
                 self.end = End::Exists;
             }
             self.asked = ASKED_MAX;
@@ -208,8 +210,7 @@ impl Probes {
                 };
                 step(own, other) == Some(towards)
             }
-            // A page that only repeats a number it ignores does not go on from it.
-            Form::Far(at) | Form::Drawn(at) => nth_number(other, at) > nth_number(own, at),
+            Form::Far(at) | Form::Drawn(at) => is_further(own, other, at),
             Form::Redirect => false,
             Form::Token => Template::of(link) == Template::of(probe),
             Form::Combined => {
@@ -452,6 +453,18 @@ fn step(from: &str, to: &str) -> Option<Ordering> {
     }
     let steps = from.iter().zip(&to).map(|(from, to)| to.cmp(from));
     steps.into_iter().find(|step| step.is_ne())
+}
+
+/// Whether one URL goes further out than another in a number: by that number itself, or by
+/// one behind it. A page that ignores the number and repeats it in links to its neighbours
+/// (`?post=13&page=3007`) does neither.
+fn is_further(from: &str, to: &str, at: usize) -> bool {
+    let before = |text| -> Vec<u64> { numbers(text).take(at).map(|(value, _)| value).collect() };
+    match nth_number(to, at).cmp(&nth_number(from, at)) {
+        Ordering::Greater => true,
+        Ordering::Equal => before(from) == before(to) && step(from, to) == Some(Ordering::Greater),
+        Ordering::Less => false,
+    }
 }
 
 /// The URL with its year replaced.

@@ -228,6 +228,8 @@ pub struct SiteNovelty {
     unsupported: u32,
     /// URLs deferred.
     deferred: u32,
+    /// Pages with new content that were not deferred.
+    brought: u32,
     #[serde(skip)]
     dive: Dive,
 }
@@ -289,6 +291,7 @@ impl SiteNovelty {
         self.add(worth, config, template, sight);
         self.credit(worth, sight);
         self.go_on_diving(worth, sight);
+        self.brought += u32::from(worth.is_new() && !sight.is_last_call);
         if sight.is_last_call {
             self.answer_last_call(config, template, leads_on);
             if sight.fresh_queued > 0 {

@@ -212,9 +212,10 @@ impl Template {
         *self.hash.get_or_init(|| strong_hash(self.text.as_bytes()))
     }
 
-    /// The hash of the template that its URLs have with a number for the year.
-    pub fn hash_of_numbers(&self) -> u64 {
-        strong_hash(self.text.replacen("{year}", "{n}", 1).as_bytes())
+    /// The hash of the template that its URLs have with a number for the year of their path.
+    pub fn hash_of_numbers(&self) -> Option<u64> {
+        let is_in_path = self.text.contains("{year}");
+        is_in_path.then(|| strong_hash(self.text.replacen("{year}", "{n}", 1).as_bytes()))
     }
 
     /// The hash of all URLs of its section that look alike from afar.

@@ -12,6 +12,8 @@ pub(super) const FAR_PAGES: u32 = 3;
 /// Last calls in a row that lead nowhere new after which there is an end.
 const ENDS_MIN: u32 = 3;
 
+/// Last calls that are given back before what they led to has brought anything.
+const REFUNDS_FREE: u32 = 5;
 /// How often that opens an account again.
 const REOPENED_MAX: u32 = 3;
 
@@ -173,12 +175,15 @@ impl SiteNovelty {
     }
 
     /// A last call that has led to something that is not deferred may be followed by
-    /// another. Not for ever: two parts of a trap may lead to each other in turn.
+    /// another, as long as that brings new content: two parts of a trap may lead to each
+    /// other in turn.
     pub(super) fn refund_last_call(&mut self, config: &NoveltyConfig, template: &Template) {
         if let Some(refusal) = self.standing(config, template) {
+            let brought = self.brought;
             let account = self.calling_account(refusal, template);
-            if account.refunds < config.last_calls {
+            if account.refunds < REFUNDS_FREE || account.refunded_at < brought {
                 account.refunds += 1;
+                account.refunded_at = brought;
                 account.last_calls = account.last_calls.saturating_sub(1);
             }
         }

@@ -95,9 +95,9 @@ impl SiteNovelty {
             via: sight.via_url,
             links: &links,
             combines: sight.fresh_words > 0 || self.parts.is_combined(sight.url, section),
-            is_number: template.year().is_some()
-                && (self.kinds.get(&template.hash_of_numbers()))
-                    .is_some_and(|kind| kind.account.requests >= NUMBERED_MIN),
+            is_number: (template.hash_of_numbers())
+                .and_then(|numbers| self.kinds.get(&numbers))
+                .is_some_and(|kind| kind.account.requests >= NUMBERED_MIN),
             is_known: &is_known,
         };
         let kind = self.kinds.get_mut(&template.hash());
