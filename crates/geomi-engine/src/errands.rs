@@ -84,3 +84,40 @@ impl Errands {
         waiting.map(|waiting| waiting.errand.clone()).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn errand(name: &str) -> RobotsErrand {
+        let url = geomi_url::CrawlUrl::parse(&format!("http://{name}.test/robots.txt")).unwrap();
+        RobotsErrand {
+            for_site: url.site_hash(),
+            url,
+            redirects: 1,
+        }
+    }
+
+    #[test]
+    fn errands_are_there_again_until_they_are_answered() {
+        let (a, b) = (errand("a"), errand("b"));
+        let disk = geomi_state::MemoryDisk::new();
+        let open = || {
+            let bases = std::sync::Arc::new(geomi_state::seen::MemoryBases::new());
+            Partition::open(Box::new(disk.open().unwrap()), bases, 4_096).unwrap()
+        };
+        let mut store = open();
+        let mut errands = Errands::load(&store).unwrap();
+        errands.insert(PartitionId(1), a.clone());
+        errands.insert(PartitionId(2), b.clone());
+        assert_eq!(errands.remove(a.for_site), Some(PartitionId(1)));
+        errands.save(&mut store);
+        store
+            .commit(&crate::partition::ArchiveMark::default())
+            .unwrap();
+        drop(store);
+        let errands = Errands::load(&open()).unwrap();
+        assert_eq!(errands.all(), std::slice::from_ref(&b));
+        assert_eq!(errands.asker(b.for_site), Some(PartitionId(2)));
+    }
+}

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::time::Duration;
 
-use geomi_frontier::Politeness;
+use geomi_frontier::{Delay, Politeness};
 use geomi_model::Timestamp;
 use geomi_url::CrawlUrl;
 
@@ -107,7 +107,7 @@ impl Watch {
             Some(_) => 1,
             None => self.politeness.site_connections,
         };
-        let rest = |took| self.politeness.rest(took, visitor.told);
+        let rest = |took| rest(&self.politeness, took, visitor.told);
         let resting = visitor
             .ended
             .iter()
@@ -267,4 +267,20 @@ impl Watch {
             }
         }
     }
+}
+
+/// The rest that is due after an answer, by what is promised and not by what is computed.
+fn rest(politeness: &Politeness, took: Duration, told: Option<Duration>) -> Duration {
+    let own = match politeness.delay {
+        Delay::Fixed(delay) => delay,
+        Delay::Adaptive {
+            floor,
+            factor,
+            ceiling,
+        } => {
+            let rest = floor.max(took * factor);
+            ceiling.map_or(rest, |ceiling| rest.min(ceiling))
+        }
+    };
+    own.max(told.unwrap_or_default())
 }

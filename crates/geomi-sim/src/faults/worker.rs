@@ -208,7 +208,11 @@ impl History {
         let hidden = hidden && self.workers[worker].flights.is_empty();
         let look = hidden.then(|| self.now + LOOK_EVERY);
         let wakes = wakes_at.into_iter().chain(soon).chain(later).chain(look);
-        self.workers[worker].wakes_at = wakes.min();
+        let is_idle = |hosted: &Hosted| hosted.engine.is_idle();
+        let is_idle = self.workers[worker].engines.values().all(is_idle);
+        let look =
+            (!is_idle && self.workers[worker].flights.is_empty()).then(|| self.now + LOOK_EVERY);
+        self.workers[worker].wakes_at = wakes.min().or(look);
         Ok(())
     }
 
