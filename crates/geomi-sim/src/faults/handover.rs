@@ -120,9 +120,9 @@ impl History {
         self.durable_step(worker)?;
         let hosted = self.workers[worker].engines.get_mut(&partition);
         let engine = &mut hosted.expect("it was just there").engine;
-        numbers
-            .into_iter()
-            .for_each(|number| engine.forget_visit(number));
+        for number in numbers {
+            engine.forget_visit(number);
+        }
         Ok(())
     }
 

@@ -81,6 +81,10 @@ enum Event {
 }
 
 /// A history under way.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "what was drawn for a history are answers to separate questions"
+)]
 pub(super) struct History {
     pub(super) draws: Draws,
     pub(super) web: FaultyWeb,
@@ -283,7 +287,7 @@ impl History {
             Event::Unrest => self.unrest(),
             Event::Round(worker) => {
                 self.round(worker)?;
-                return Ok(self.has_ended(worker)?);
+                return self.has_ended(worker);
             }
             Event::End => {
                 self.check_fresh_end()?;

@@ -128,6 +128,10 @@ impl Watch {
     }
 
     /// An answer ends, or fails.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one request, as a server sees it"
+    )]
     pub(super) fn answer(
         &mut self,
         worker: usize,

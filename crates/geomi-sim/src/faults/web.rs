@@ -92,8 +92,8 @@ impl FaultyWeb {
             }
         }
         Self {
-            sites,
             web,
+            sites,
             urls,
             pages,
             hosts,

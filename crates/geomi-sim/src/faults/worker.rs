@@ -44,6 +44,9 @@ pub(super) enum Stage {
     Closes,
 }
 
+/// What a commit remembers of sites once it is durable, and where the archive then ends.
+pub(super) type Promised = (CommitNo, Vec<Kept>, Option<(usize, usize)>);
+
 /// An engine, and what the worker keeps beside it.
 pub(super) struct Hosted {
     pub(super) engine: Engine,
@@ -53,7 +56,7 @@ pub(super) struct Hosted {
     /// The last durable visit.
     pub(super) durable_visit: u64,
     /// What commits remember of sites, and where the archive ended.
-    pub(super) kept: VecDeque<(CommitNo, Vec<Kept>, Option<(usize, usize)>)>,
+    pub(super) kept: VecDeque<Promised>,
 }
 
 /// Mail that was taken in and is not acknowledged.
@@ -428,7 +431,9 @@ impl History {
             && *number <= durable
             && let Some((_, sites, mark)) = hosted.kept.pop_front()
         {
-            sites.into_iter().for_each(|site| self.watch.kept(site));
+            for site in sites {
+                self.watch.kept(site);
+            }
             if mark.is_some() {
                 self.marks[usize::from(partition)] = mark;
             }
