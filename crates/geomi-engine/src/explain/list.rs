@@ -7,6 +7,7 @@
 //! where to go on even though the numbers move.
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
 
 use geomi_frontier::SiteView;
 use geomi_model::Timestamp;
@@ -149,12 +150,16 @@ impl Knowledge<'_> {
             len: limit / lanes.len().max(1),
             is_ragged: false,
         };
+        // A URL that was promoted has an entry in two lanes.
+        let mut seen = HashSet::new();
         let mut urls = Vec::new();
         for (store, site, lane, state) in lanes {
             let (entries, _) = store.read_lane(site, lane, state.watermark, each)?;
-            urls.extend(entries.iter().map(|(_, entry)| entry.url.to_string()));
+            let entries = entries.into_iter().map(|(_, entry)| entry.url.to_string());
+            urls.extend(entries.filter(|url| seen.insert(url.clone())));
         }
-        let total = self.waiting;
+        // Its second entry stays in the sample, but waits no longer, once it was requested.
+        let total = self.waiting.max(urls.len() as u64);
         Ok(QueuedSample { total, urls })
     }
 }
