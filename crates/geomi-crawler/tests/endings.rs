@@ -234,24 +234,3 @@ fn files_that_are_links_are_not_written() {
         assert!(std::fs::rename(file.with_extension("kept"), &file).is_ok());
     }
 }
-
-/// Every page links to every other, so that many become important while they wait.
-#[test]
-fn a_url_that_is_queued_twice_counts_once() {
-    let house = House::new(WebSpec {
-        links_per_page: 40,
-        ..WebSpec::plain(1, 60)
-    });
-    let mut config = house.config();
-    config.limits.pages_max = Some(10);
-    let status = house.crawl(&config);
-    assert_eq!(status.reason, Some(Ending::PageLimit));
-    assert!(
-        status.queued <= 50,
-        "{} URLs cannot wait where 50 are left",
-        status.queued
-    );
-    config.limits.pages_max = None;
-    let status = house.crawl(&config);
-    assert_eq!((status.counters.saved, status.queued), (60, 0));
-}

@@ -125,7 +125,7 @@ impl Engine {
             is_seed: false,
             ..entry
         };
-        self.note_promotion(entry.url.site_hash())?;
+        self.note_promotion();
         let now = around.now;
         self.enqueue(entry, now)
     }

@@ -205,8 +205,6 @@ pub(crate) struct Queues {
     pub(crate) in_flight: usize,
     /// Pages being visited, by the hash of their URL.
     pub(crate) under_way: HashSet<u64>,
-    /// URLs that are queued a second time.
-    pub(crate) superseded: u64,
     /// Whether URLs were ever promoted in this crawl.
     pub(crate) has_promoted: bool,
     /// After an unclean stop, sites rest a full delay from here.
@@ -225,7 +223,7 @@ impl Queues {
     pub(crate) fn counts(&self) -> Counts {
         let counts = self.frontier.counts();
         Counts {
-            waiting: (counts.waiting + self.parked).saturating_sub(self.superseded),
+            waiting: counts.waiting + self.parked,
             ..counts
         }
     }

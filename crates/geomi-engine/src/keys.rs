@@ -19,7 +19,6 @@
 //! | `z` site url | the queue entry of a new URL that waits for the budget of discovery |
 //! | `l` site url | what a sitemap or feed says of that URL: [`ChangeSignal`](geomi_model::ChangeSignal) |
 //! | `c` site | how reliable its change signals are: [`SiteSignals`] |
-//! | `b` site | URLs that are in its queue a second time |
 //! | `d` digest | where that content is stored |
 //! | `h` number | keys of the URLs admitted in one commit: the seen test's log |
 //! | `v` number | a visit not yet in a Parquet file, in format 4 |
@@ -110,11 +109,6 @@ pub(crate) fn too_deep(site: SiteHash, url: UrlHash) -> Vec<u8> {
 /// How reliable the change signals of a site are.
 pub(crate) fn signals(site: SiteHash) -> Vec<u8> {
     key(b'c', &[&site.0.to_be_bytes()])
-}
-
-/// How many URLs are in the queue of a site a second time.
-pub(crate) fn superseded(site: SiteHash) -> Vec<u8> {
-    key(b'b', &[&site.0.to_be_bytes()])
 }
 
 pub(crate) fn digest(digest: &Digest) -> Vec<u8> {

@@ -197,16 +197,11 @@ struct Sum {
 }
 
 impl LeftSums {
-    /// Adds the URLs of a site, `superseded` of which are in its queue twice.
-    fn add_site(&mut self, state: &SiteState, superseded: u64) {
-        let urls = state.pending().saturating_sub(superseded);
-        if urls == 0 {
-            return;
-        }
+    fn add_site(&mut self, state: &SiteState) {
         let retired = state.retired.as_ref();
         let reason = retired.map_or(LeftReason::Queued, |retired| LeftReason::of(retired.reason));
         let sum = self.0.entry((reason, None)).or_default();
-        sum.urls += urls;
+        sum.urls += state.pending();
         sum.sites += 1;
         sum.example.get_or_insert_with(|| state.key.to_string());
         if let Some(until) = retired.and_then(|retired| retired.until) {
@@ -258,14 +253,8 @@ impl Engine {
     /// Adds up what is left in this partition, as committed.
     pub fn add_left(&self, sums: &mut LeftSums) -> Result<(), EngineError> {
         if self.waiting() > 0 {
-            let mut broken = None;
-            self.store.each_pending(
-                &mut |state| match self.store.superseded(state.key.hash64()) {
-                    Ok(superseded) => sums.add_site(&state, superseded),
-                    Err(error) => broken = Some(error),
-                },
-            )?;
-            broken.map_or(Ok(()), Err)?;
+            self.store
+                .each_pending(&mut |state| sums.add_site(&state))?;
         }
         sums.add_deferred(self.store.held_counts()?);
         let per_day = self.discovery_per_day().unwrap_or_default();
@@ -308,9 +297,9 @@ mod tests {
     fn what_is_left_is_summed_by_reason_with_the_times() {
         let mut sums = LeftSums::default();
         let long = |until| Some((RetireReason::LongWait, Some(until)));
-        sums.add_site(&site(1, 160, long(7_200)), 0);
-        sums.add_site(&site(2, 2, long(3_600)), 0);
-        sums.add_site(&site(3, 5, Some((RetireReason::Failing, None))), 0);
+        sums.add_site(&site(1, 160, long(7_200)));
+        sums.add_site(&site(2, 2, long(3_600)));
+        sums.add_site(&site(3, 5, Some((RetireReason::Failing, None))));
         sums.add_deferred((0, 0, None));
         sums.add_deferred((7, 1, None));
         sums.add_postponed((0, 0, None), 24.0);

@@ -12,7 +12,7 @@
 
 use geomi_frontier::{Credit, Entry, Known};
 use geomi_model::LinkKind;
-use geomi_url::{CrawlUrl, SiteHash};
+use geomi_url::CrawlUrl;
 
 use crate::EngineError;
 use crate::engine::{Around, Engine};
@@ -20,8 +20,6 @@ use crate::stage::admit::{Admission, Found};
 
 /// The single record that says that URLs were ever promoted in this crawl.
 pub(crate) const META: &str = "promoted";
-/// The record of how many URLs are queued a second time. They count once in what waits.
-pub(crate) const SUPERSEDED_META: &str = "superseded";
 
 impl Engine {
     /// A link leads to a URL that is known: promotes it, if it waits and has
@@ -68,35 +66,18 @@ impl Engine {
         }
         tracing::debug!(%url, before, priority = entry.priority, "promoted");
         around.shared.importance.queued(hash, entry.priority);
-        self.note_promotion(url.site_hash())?;
+        self.note_promotion();
         let now = around.now;
         self.enqueue(entry, now)
     }
 
-    /// A URL of this site is queued a second time.
-    pub(crate) fn note_promotion(&mut self, site: SiteHash) -> Result<(), EngineError> {
-        let superseded = self.store.superseded(site)?;
-        self.store.set_superseded(site, superseded + 1);
-        self.queues.superseded += 1;
-        self.store
-            .set_meta(SUPERSEDED_META, &self.queues.superseded);
+    /// From now on a URL may be queued twice.
+    pub(crate) fn note_promotion(&mut self) {
         if !self.queues.has_promoted {
             self.queues.has_promoted = true;
+            // Partition 0 is committed first: nothing promoted is durable before.
             self.store.set_meta(META, &true);
         }
-        Ok(())
-    }
-
-    /// The second entry of a URL left the queue of its site without a request.
-    pub(crate) fn note_void(&mut self, site: SiteHash) -> Result<(), EngineError> {
-        let superseded = self.store.superseded(site)?;
-        if superseded > 0 {
-            self.store.set_superseded(site, superseded - 1);
-            self.queues.superseded = self.queues.superseded.saturating_sub(1);
-            self.store
-                .set_meta(SUPERSEDED_META, &self.queues.superseded);
-        }
-        Ok(())
     }
 
     /// Whether an entry is the old place of a URL that was promoted, and visited

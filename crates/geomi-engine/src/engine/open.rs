@@ -79,7 +79,6 @@ impl Engine {
                 parked: 0,
                 in_flight: 0,
                 under_way: HashSet::new(),
-                superseded: store.meta(promotion::SUPERSEDED_META)?.unwrap_or_default(),
                 has_promoted: store.meta(promotion::META)?.unwrap_or_default(),
                 unclean_since: is_unclean.then_some(now),
                 sent: HashMap::new(),

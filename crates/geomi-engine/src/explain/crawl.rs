@@ -219,7 +219,7 @@ impl Knowledge<'_> {
         };
         let mut soonest: BTreeMap<HoldCode, Timestamp> = BTreeMap::new();
         for (place, view) in self.views() {
-            let urls = place.queued(&view);
+            let urls: u64 = view.queued.iter().sum();
             if urls == 0 && view.leased == 0 {
                 continue;
             }

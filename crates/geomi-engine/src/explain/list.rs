@@ -174,7 +174,7 @@ impl Place<'_> {
             why: why(&held, view),
             held: Some(held),
             until: hold_until(&view.hold).map(Timestamp::to_rfc3339_millis),
-            queued: self.queued(view),
+            queued: view.queued.iter().sum(),
             in_flight: view.leased as u64,
             requests: state.requests,
             answers: state.answers,

@@ -159,7 +159,7 @@ impl Place<'_> {
             why: why(&held, &view),
             held: Some(held),
             until: hold_until(&view.hold).map(Timestamp::to_rfc3339_millis),
-            queued: self.queued(&view),
+            queued: view.queued.iter().sum(),
             queued_by_priority,
             queued_by_depth,
             in_flight: view.leased as u64,
@@ -183,14 +183,6 @@ impl Place<'_> {
             robots_standing: Some(robots),
             robots_until: state.robots_until.map(Timestamp::to_rfc3339_millis),
         })
-    }
-
-    /// URLs of a site that wait, each counted once.
-    pub(super) fn queued(&self, view: &SiteView) -> u64 {
-        // A count that cannot be read ends the crawl when the site has its turn; a list
-        // is shown all the same.
-        let superseded = self.engine.store.superseded(view.key.hash64()).unwrap_or(0);
-        view.queued.iter().sum::<u64>().saturating_sub(superseded)
     }
 
     /// A site that is not in memory has nothing to do, or waits for its turn.

@@ -4,7 +4,6 @@ use geomi_frontier::Entry;
 use geomi_model::{Digest, Timestamp, UrlRecord};
 use geomi_state::Scan;
 use geomi_url::{CrawlUrl, SiteHash, UrlHash};
-use hashbrown::HashSet;
 
 use super::{Partition, Stored, read};
 use crate::depths::ShortestPath;
@@ -35,20 +34,6 @@ impl Partition {
             &keys::url(url.site_hash(), url.hash64()),
             &keys::encode(record),
         );
-    }
-
-    /// How many URLs are in the queue of a site a second time.
-    pub(crate) fn superseded(&self, site: SiteHash) -> Result<u64, EngineError> {
-        Ok(read(&self.state, "count", &keys::superseded(site))?.unwrap_or(0))
-    }
-
-    /// Sets how many URLs are in the queue of a site a second time.
-    pub(crate) fn set_superseded(&mut self, site: SiteHash, urls: u64) {
-        let key = keys::superseded(site);
-        match urls {
-            0 => self.state.delete(&key),
-            urls => self.state.put(&key, &keys::encode(&urls)),
-        }
     }
 
     /// The shortest known path to a URL, where depth matters.
@@ -238,26 +223,30 @@ impl Partition {
         self.waiting_counts("postponed", keys::all(b'z'))
     }
 
-    /// Counts entries whose keys are a tag, a site or domain, and a URL; and their sites,
-    /// for a domain may hold URLs of many.
+    /// Counts entries whose keys are a tag, a site or domain, and a URL.
     fn waiting_counts(
         &self,
         what: &str,
         (from, to): ([u8; 1], [u8; 1]),
     ) -> Result<Waiting, EngineError> {
-        let mut urls = 0;
-        let mut sites = HashSet::new();
+        let (mut urls, mut holders) = (0, 0);
+        let mut last: Vec<u8> = Vec::new();
         let mut example = None;
-        self.state.scan(&from, &to, &mut |_, value| {
+        self.state.scan(&from, &to, &mut |key, value| {
             urls += 1;
-            // One that cannot be read is named when its turn comes.
-            if let Ok(entry) = keys::decode::<Entry>(what, value) {
-                sites.insert(entry.url.site_hash());
-                example.get_or_insert_with(|| entry.url.site().to_string());
+            let holder = key.get(..9).unwrap_or(key);
+            if holder != last {
+                holders += 1;
+                holder.clone_into(&mut last);
+            }
+            if example.is_none() {
+                // One that cannot be read is named when its turn comes.
+                let entry = keys::decode::<Entry>(what, value).ok();
+                example = entry.map(|entry| entry.url.site().to_string());
             }
             Scan::Continue
         })?;
-        Ok((urls, sites.len() as u64, example))
+        Ok((urls, holders, example))
     }
 
     /// Where this content is stored, if it is.

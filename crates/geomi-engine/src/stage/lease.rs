@@ -100,7 +100,6 @@ impl Engine {
         }
         let entry = Arc::clone(entry);
         if self.is_void(around, &entry)? {
-            self.note_void(lease.site())?;
             let addresses = &mut around.shared.addresses;
             self.queues
                 .frontier
